@@ -4,7 +4,10 @@ import type { Activity, RevisionPlace, RevisionPlaces, RevisionSlot } from './co
 
 const truncate = (text: string | null | undefined, length: number): string | null => text?.slice(0, length) ?? null;
 
-/** Who acts, in the order in which the statements name the columns. A system caller is known by its owner. */
+/**
+ * The actor's columns in the order of `ACTOR_COLUMNS`: user, IP address, user agent, origin, owner, invocation. A
+ * system caller is known by its owner.
+ */
 export const actorParameters = (caller: Caller): readonly (string | null)[] => [
   caller.user,
   truncate(caller.ip, LENGTHS.ip),
@@ -17,7 +20,7 @@ export const actorParameters = (caller: Caller): readonly (string | null)[] => [
 export const bindHistory: Activity['bindHistory'] = (caller, places) =>
   places ? bindNestedHistory(actorParameters(caller), places) : { values: actorParameters(caller), settle() {} };
 
-/** Own ids, places in the list of revisions around them, that list, and keys. Ids not known yet are null. */
+/** Binds ids of own revisions, indexes into the list of parent revisions, that list, and keys. Unknown ids are null. */
 function bindNestedHistory(
   actor: readonly unknown[],
   { rows, keys }: RevisionPlaces,

@@ -1,6 +1,6 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-/** Longest texts that are kept; what is longer is cut. */
+/** Longest texts that are stored; longer ones are truncated. */
 export const LENGTHS = { ip: 50, user_agent: 255, origin: 255, owner: 255, invocation: 255, item: 255 } as const;
 
 const textField = (field: keyof typeof LENGTHS) =>
@@ -11,7 +11,7 @@ const ID = { field: 'id', type: 'integer', primary: true, autoIncrement: true } 
 const COLLECTION_FIELD = { field: 'collection', type: 'string', maxLength: 255 } as const;
 const ITEM_FIELD = { ...textField('item'), nullable: false } as const;
 
-/** Roles and permissions, 2.8, with who acted where it was not a user, and in which request. */
+/** Specification "Roles and permissions", 2.8, with the owner of actions without a user, and the invocation. */
 export const activity: SystemCollection = {
   collection: 'platform_activity',
   note: 'Who did what, when',
@@ -20,7 +20,7 @@ export const activity: SystemCollection = {
   fields: [
     ID,
     { field: 'action', type: 'string', maxLength: 45 },
-    // Kept when the user goes.
+    // The id stays when the user is deleted.
     { field: 'user', type: 'uuid', nullable: true, references: { collection: 'platform_users', constraint: false } },
     { field: 'timestamp', type: 'timestamp', default: 'now()', special: ['date-created', 'cast-timestamp'] },
     textField('ip'),
@@ -35,7 +35,7 @@ export const activity: SystemCollection = {
   indexes: [['collection', 'item'], ['timestamp']],
 };
 
-/** Roles and permissions, 2.9. */
+/** Specification "Roles and permissions", 2.9. */
 export const revisions: SystemCollection = {
   collection: 'platform_revisions',
   note: 'What items were after each change',
@@ -54,7 +54,7 @@ export const revisions: SystemCollection = {
     ITEM_FIELD,
     jsonField('data'),
     jsonField('delta'),
-    // The row it leads to may be written later in the same transaction.
+    // The parent revision may be written later in the same transaction.
     {
       field: 'parent',
       type: 'integer',

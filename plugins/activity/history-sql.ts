@@ -3,20 +3,21 @@ import type { Collection } from '../schema/contract.ts';
 import type { Activity, RecordedStatement } from './contract.ts';
 import { renderDifference, renderSnapshot } from './snapshot.ts';
 
-/** Parameters that say who acts: see `actor.ts`, which binds them in this order. */
+/** Columns of the actor; `actorParameters` binds them in this order. */
 const ACTOR_COLUMNS = '"user", ip, user_agent, origin, owner, invocation';
 const ACTOR_TYPES = ['uuid', 'text', 'text', 'text', 'text', 'text'] as const;
 
 /**
- * Statements that record themselves (roles and permissions, 2.8 and 2.9):
+ * Statements that record themselves (specification "Roles and permissions", 2.8 and 2.9):
  *
  *     with changed as (insert … returning key, data, nextval(…) as activity),
  *       acted as (insert into platform_activity … from changed),
  *       revised as (insert into platform_revisions … from changed)
  *     select … from changed n
  *
- * Ids come from the sequences rather than from `returning` of the history, so that nothing has to be matched with rows again. In a
- * nested write a CTE `noted` follows `changed` and is read in its place: it finds the place of each row.
+ * Ids come from the sequences and not from `returning` of the history, so that ids need not be matched with rows again.
+ * In a nested write the CTE `noted` follows `changed` and is read in its place: it finds the revision place of each
+ * row.
  */
 export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 'historyLevel'> {
   const table = (name: string) => `${identifier(schema)}.platform_${name}`;
@@ -86,11 +87,11 @@ export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 
   };
 }
 
-/** Rows without a key are not named; their revisions hold what they were. */
+/** Rows of tables without a key are recorded with an empty key; their revisions hold the values. */
 const itemKeySql = ({ hasKey }: Collection): string => (hasKey ? 'left(n.key::text, 255)' : `''`);
 
-/** Keys are compared as the column's type has them: as texts, equal ones need not be written alike. */
+/** SQL compares keys in the type of their column: equal keys may differ as texts (`1.5`, `1.50`). */
 const keyType = ({ fields, primary }: Collection): string => fields.get(primary ?? '')?.column?.sqlType ?? 'text';
 
-/** Tables that nobody has registered are recorded like any other: `all` is the default. */
+/** The default is `all`, also for tables without a row in `platform_collections`. */
 const historyLevelOf: Activity['historyLevel'] = ({ meta }) => (meta ? meta.accountability : 'all');

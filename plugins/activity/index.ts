@@ -25,7 +25,7 @@ export default definePlugin({
     };
     host.provide(activity, { ...createHistorySql(db.schemas[0] as string), bindHistory, record });
 
-    // What was recorded of a collection goes with it; another one of the same name starts anew.
+    // A deleted collection loses its history, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db.query(FORGET, [keys]);
     });

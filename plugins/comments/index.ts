@@ -23,7 +23,7 @@ export default definePlugin({
     const createNotices = createMentionNotices({ ...used, findCommentedItem });
     host.contribute(systemCollections, comments);
     addCommentRules({ ...used, findCommentedItem, createNotices }, events);
-    // Another collection of the same name starts without them.
+    // Deletes the comments, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db
         .table(COMMENTS)

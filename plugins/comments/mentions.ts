@@ -12,7 +12,7 @@ interface MentionDeps {
   readonly findCommentedItem: FindCommentedItem;
 }
 
-/** Notices for those of the mentioned users who are active and may read the item. */
+/** Creates notices for those mentioned users that are active and may read the item. */
 export type CreateMentionNotices = (text: string, commentedItem: CommentedItem) => Promise<readonly Notice[]>;
 
 export function createMentionNotices({ identity, findCommentedItem }: MentionDeps): CreateMentionNotices {
@@ -44,7 +44,7 @@ export function createMentionNotices({ identity, findCommentedItem }: MentionDep
   };
 }
 
-/** Keys of the users whom a text mentions, each once; INVALID_PAYLOAD for more than a comment is meant for. */
+/** Keys of the users that a text mentions, each once. @throws INVALID_PAYLOAD for more than MAX_MENTIONS. */
 export function parseMentions(text: string): readonly string[] {
   const users = new Set([...text.matchAll(MENTION)].map(([, id]) => (id as string).toLowerCase()));
   if (users.size <= MAX_MENTIONS) return [...users];

@@ -6,7 +6,7 @@ import { COMMENTS } from './collections.ts';
 const LEGACY_PATH = '/activity/comment';
 const LEGACY_ROUTES = [`POST ${LEGACY_PATH}`, `PATCH ${LEGACY_PATH}/:id`, `DELETE ${LEGACY_PATH}/:id`];
 
-/** Comments under their own path, and where older clients write them; `id` is the comment's both ways. */
+/** Comments under their own path and under the path of older clients; `id` is the comment's key on both. */
 export const commentRoutes = (items: Items): readonly Route[] => [
   ...collectionRoutes(items, '/comments', COMMENTS),
   ...collectionRoutes(items, LEGACY_PATH, COMMENTS).filter(({ method, path }) =>

@@ -16,30 +16,32 @@ export interface CommentRuleDeps {
   readonly createNotices: CreateMentionNotices;
 }
 
-/** What holds for comments whoever writes them, and by whichever way. */
+/** Rules of comments for every caller and every way of writing them. */
 export function addCommentRules(deps: CommentRuleDeps, events: EventsApi): void {
   events.onFilter('comments.create', (payload, meta) => filterCreate(deps, payload as Payload, meta));
   events.onFilter('comments.update', (payload, meta) => filterUpdate(deps, payload as Payload, meta));
 }
 
-/** Only who is signed in and may read an item comments on it. Mentions are stored with the comment or not at all. */
+/**
+ * A caller needs to be signed in and to be able to read the item. Mentions are stored with the comment or not at all.
+ */
 async function filterCreate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.demand(caller, 'create', COMMENTS);
   if (caller.user === null && !isSystem(caller)) throw fail('FORBIDDEN', 'a comment needs a user');
-  // Here and not by a permission's presets, which come too late to be checked.
+  // The filter checks this, since presets of a permission are applied after it and could not be checked.
   assertRequiredFields(payload);
   const collection = readText(payload, 'collection');
   const key = typeof payload.item === 'number' ? payload.item : readText(payload, 'item');
   const comment = readText(payload, 'comment');
   const commentedItem = await deps.findCommentedItem(caller, collection, key);
-  // All reading first: what is read after a write is not remembered.
+  // All reads come first: the unit of work does not cache reads after its first write.
   const notices = await deps.createNotices(comment, commentedItem);
   await deps.activity.record(caller, { action: 'comment', ...commentedItem, comment });
   await deps.notifications.notify(caller.user, notices);
   return { ...payload, ...commentedItem };
 }
 
-/** What a comment is about stays, so that nobody's words end up under something else. */
+/** The item of a comment cannot be changed, so that a comment never appears under another item. */
 async function filterUpdate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<undefined> {
   await deps.access.demand(caller, 'update', COMMENTS);
   if (isSystem(caller)) return;

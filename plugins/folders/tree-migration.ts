@@ -1,9 +1,9 @@
 import type { Db, Migration } from '../database/contract.ts';
 
 /**
- * Folders make a tree: none lies in itself, or in one below it. Held by the database, since what matters is how things
- * stand after a statement: nested payloads move several folders at once, and two requests that move folders into each
- * other at the same moment see nothing of one another. So whoever moves folders waits for those who do.
+ * Folders are a tree: no folder contains itself, directly or through folders below. A trigger checks this after the
+ * statement, since nested payloads move several folders at once, and two concurrent requests that move folders into
+ * each other do not see each other's rows. A lock therefore lets only one transaction at a time move folders.
  */
 export function createTreeMigration(db: Db): Migration {
   const folders = db.own('platform_folders');

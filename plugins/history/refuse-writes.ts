@@ -1,8 +1,8 @@
 import { type EventsApi, fail, isSystem } from '#kernel';
 
 /**
- * What happened is written by the service alone. There are no routes to write it, and nobody gets around that, admins
- * included: not by nested payloads of collections related to these two, nor by any other way to the items engine.
+ * Only the service writes history. No route writes it, and this filter rejects writes of all callers, admins included,
+ * also by nested payloads of related collections and by the items engine.
  */
 export function refuseHistoryWrites(events: EventsApi): void {
   for (const name of ['activity', 'revisions']) {

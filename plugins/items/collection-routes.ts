@@ -20,7 +20,7 @@ import {
 } from './request-bodies.ts';
 import { answerShapeOf, checkShape, sendWritten } from './written-response.ts';
 
-/** The read a list route needs; the service's own has a memory for the text of a query. */
+/** The read of a list route. The route of /items caches by the text of the query string. */
 export type ReadList = (
   caller: Caller,
   collection: string,
@@ -30,12 +30,12 @@ export type ReadList = (
 
 interface CollectionRouteOptions {
   readonly readList?: ReadList;
-  /** Answers the collection a request is about, or throws; the default is the fixed one. */
+  /** Returns the collection of a request, or throws; the default is the fixed collection. */
   readonly collectionOf?: (ctx: HttpContext) => string;
-  /** Asked before routes that a singleton does not have. */
+  /** Throws on routes that a singleton does not have. */
   readonly assertNotSingleton?: (ctx: HttpContext) => Promise<void>;
   readonly isSingleton?: (ctx: HttpContext) => Promise<boolean>;
-  /** What the descriptions of the routes say of the rows, where it is not a list of what the collection is called. */
+  /** What the descriptions of the routes call the rows, where the collection's name is not enough. */
   readonly about?: Partial<DocumentedCollection>;
 }
 
@@ -44,14 +44,14 @@ const toDocumentedCollection = (collection: string, about: CollectionRouteOption
   return { collection, plural, tag: plural, holds: 'many', ...about };
 };
 
-/** What the routes of one collection share. */
+/** The options of all routes of one collection. */
 interface CollectionEndpoints extends Required<Omit<CollectionRouteOptions, 'about'>> {
   readonly items: Items;
   readonly path: string;
   readonly describe: CollectionDescriptions;
 }
 
-/** The full set of routes of a collection (conventions, "Common endpoint set"), at `path`. */
+/** The full set of routes of a collection at `path` (conventions, "Common endpoint set"). */
 export function collectionRoutes(
   items: Items,
   path: string,
@@ -81,7 +81,7 @@ function listRoutes(endpoints: CollectionEndpoints): readonly Route[] {
       path,
       description: describe.list,
       async handle(ctx) {
-        // The query string is left unparsed where its text is known already.
+        // The query string is not parsed where its text has a cached statement.
         if (ctx.querystring.includes('export') && (await sendExport(endpoints, ctx, rawQueryOf(ctx)))) return;
         await sendRows(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx));
       },
@@ -202,7 +202,7 @@ async function updateRows({ items, collectionOf, isSingleton }: CollectionEndpoi
   return sendWritten(items, ctx, name, keys, true);
 }
 
-/** Answers true where the rows were asked for as a file. */
+/** Sends the rows as a file where the query has `export`. Returns whether it did. */
 async function sendExport(
   { items, collectionOf }: CollectionEndpoints,
   ctx: HttpContext,
@@ -216,7 +216,7 @@ async function sendExport(
   return true;
 }
 
-/** A write ends with its client, until its commit begins. */
+/** A write is cancelled when its client disconnects, until its commit begins. */
 const writeLimitsOf = (ctx: HttpContext): WriteLimits => ({ signal: clientSignal(ctx) });
 
 const sendRows = (ctx: HttpContext, answer: ReadText | Stream): void | Promise<void> =>

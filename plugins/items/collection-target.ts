@@ -12,8 +12,8 @@ export interface CollectionTarget {
 }
 
 /**
- * A collection that can be read. One that is not known may have been made a moment ago, so the database is asked.
- * @throws FORBIDDEN where there is none, to an admin as `caller` ROUTE_NOT_FOUND with the reason.
+ * Finds a readable collection. An unknown name may be that of a table created a moment ago, so the schema is refreshed.
+ * @throws FORBIDDEN where there is none; ROUTE_NOT_FOUND with the reason where `caller` is an admin.
  */
 export async function findCollection(schema: Schema, name: string, caller?: Caller): Promise<CollectionTarget> {
   let schemaSnapshot = await schema.overview();
@@ -23,7 +23,7 @@ export async function findCollection(schema: Schema, name: string, caller?: Call
   return { schemaSnapshot, collection };
 }
 
-/** One that can be written as well. */
+/** Finds a collection that can be written. @throws FORBIDDEN for a view. */
 export async function findWritableCollection(
   schema: Schema,
   name: string,
@@ -40,8 +40,8 @@ export function keyField({ name, key }: Collection): Field {
 }
 
 /**
- * A key as its column's type has it, of several columns as text or as an object of exactly these; one of the wrong type names no row,
- * which looks like a hidden one: FORBIDDEN.
+ * Casts a key to the type of its column. A composite key is a text or an object of exactly its columns.
+ * @throws FORBIDDEN for a key of the wrong type, which is answered like a hidden row.
  */
 export function castKey(field: Field, raw: unknown): Key {
   if (raw instanceof RowLocation) return raw.text;
@@ -60,6 +60,6 @@ function joinKeyColumns({ parts = [] }: Field, raw: Record<string, unknown>): st
   return fits && Object.keys(raw).length === parts.length ? joinKey(values.map(String)) : undefined;
 }
 
-/** The type a list of keys is cast to: an int8 list is understood by every integer index, whatever its values. */
+/** The type a list of keys is cast to. Every integer index accepts an int8 list, whatever its values. */
 export const keyType = (field: Field): string =>
   field.type === 'integer' || field.type === 'bigInteger' ? 'int8' : (field.column?.sqlType ?? 'text');

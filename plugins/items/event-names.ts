@@ -3,8 +3,8 @@ import { type Collection, SYSTEM_PREFIX } from '../schema/contract.ts';
 const cachedNames = new WeakMap<Collection, Map<string, readonly string[]>>();
 
 /**
- * Event names (conventions, "Item events"): generic then scoped for user collections, one name for system ones. Asked at
- * every request, so remembered as long as the overview lives.
+ * Event names (conventions, "Item events"): generic, then scoped for user collections, one name for system collections.
+ * Every request needs them, so they are cached as long as the schema snapshot lives.
  */
 export function eventNames(collection: Collection, verb: string): readonly string[] {
   let verbs = cachedNames.get(collection);

@@ -68,7 +68,7 @@ export function parseSearchBody(body: unknown): { readonly query?: RawQuery; rea
 
 function parseKeyList(keys: unknown, path: readonly string[]): readonly unknown[] {
   if (!Array.isArray(keys)) throw invalidBody('"keys" must be a list', path);
-  // An object names the columns of a key of several.
+  // An object names the columns of a composite key.
   const invalidAt = keys.findIndex((key) => typeof key !== 'string' && typeof key !== 'number' && !isObject(key));
   if (invalidAt >= 0) throw invalidBody(`key ${invalidAt} is neither a text nor a number`, [...path, invalidAt]);
   return keys;

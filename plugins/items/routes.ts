@@ -14,7 +14,7 @@ interface ItemRouteDeps {
 
 /** `/items/<collection>` (specification, "Items endpoints"). */
 export function itemRoutes(items: Items, reads: Reads, { schema, access }: ItemRouteDeps): readonly Route[] {
-  /** To callers who may do nothing with it, it is like any other collection that may not be there. */
+  /** A caller without any permission gets the answer of a collection that does not exist. */
   const isSingleton = async (ctx: HttpContext) => {
     const name = collectionNameOf(ctx);
     const { collections } = await schema.overview();
@@ -33,14 +33,14 @@ export function itemRoutes(items: Items, reads: Reads, { schema, access }: ItemR
       reads.readLong(caller, name, {
         query: () => rawQueryOf(ctx),
         inParts: 'long',
-        // A token in the query string would make every caller's text a different one, and keep it in memory.
+        // A token in the query string would make each caller's text different, and keep it in memory.
         ...(ctx.querystring.includes('access_token') ? {} : { text: ctx.querystring }),
         ...(key === undefined ? {} : { key }),
       }),
   });
 }
 
-/** System collections have paths of their own. */
+/** The collection in the path. System collections have paths of their own. */
 function collectionNameOf(ctx: HttpContext): string {
   const name = ctx.params.collection ?? '';
   if (!name.startsWith(SYSTEM_PREFIX)) return name;

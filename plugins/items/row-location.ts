@@ -1,6 +1,6 @@
 /**
- * Where a row of a table without a key lies (`tableoid` and `ctid`). It holds within one transaction, so code alone may carry it from a
- * statement to the next: as JSON it is null, and no request can make one.
+ * The location of a row of a table without a key (`tableoid` and `ctid`). It is valid within one transaction, so only
+ * code may pass it from a statement to the next: its JSON is null, and no request can contain one.
  */
 export class RowLocation {
   readonly text: string;

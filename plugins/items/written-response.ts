@@ -3,7 +3,7 @@ import { rawQueryOf, sendData, sendJson } from '../http/library.ts';
 import type { RawQuery } from '../query/contract.ts';
 import type { Items, Key, WrittenAnswer } from './contract.ts';
 
-/** Only what shapes the answer: the conditions of a request's query are not about the rows just written. */
+/** Only parameters that shape the answer: the conditions of a request's query do not apply to the rows just written. */
 export const answerShapeOf = (ctx: HttpContext): RawQuery => {
   const { fields, deep, alias } = rawQueryOf(ctx);
   return { fields, deep, alias };
@@ -13,7 +13,7 @@ const ignoreForbidden = (error: unknown): void => {
   if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
 };
 
-/** What is wrong with the query is said before anything is written, not after. */
+/** Validates the query of the answer before anything is written. */
 export async function checkShape(
   items: Pick<Items, 'checkQuery'>,
   ctx: HttpContext,
@@ -24,7 +24,10 @@ export async function checkShape(
   await items.checkQuery(ctx.state.caller, collection, answerShape).catch(ignoreForbidden);
 }
 
-/** A row that its own statement answered, or what was written, read again under the caller's permissions; 204 where the caller may not see it. */
+/**
+ * Sends the row that the statement itself answered, or reads the rows again with the caller's permissions; 204 where
+ * the caller may not read them.
+ */
 export async function sendWritten(
   items: Pick<Items, 'readOne' | 'readKeys'>,
   ctx: HttpContext,

@@ -7,7 +7,7 @@ import type { Notifications } from './contract.ts';
 interface Deps {
   readonly db: Pick<Db, 'table' | 'transaction'>;
   readonly items: Pick<Items, 'createMany'>;
-  /** Writes to everybody. */
+  /** A caller that may write to every user. */
   readonly system: () => Caller;
 }
 
@@ -20,7 +20,7 @@ export const createNotifications = ({ db, items, system: systemCaller }: Deps): 
         NOTIFICATIONS,
         notices.map((one) => ({ ...one })),
       );
-      // The engine names the caller as the sender, and this caller is nobody.
+      // The items engine stores the caller as the sender, and the system caller has no user.
       if (sender !== null) await db.table(NOTIFICATIONS).whereIn('id', keys).update({ sender });
     });
   },

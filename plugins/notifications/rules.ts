@@ -8,7 +8,7 @@ interface Deps {
   readonly access: Pick<Access, 'demand'>;
 }
 
-/** What holds for notifications whoever writes them. */
+/** Rules of notifications for every caller. */
 export function addNotificationRules({ access }: Deps, events: EventsApi): void {
   const addRule = (action: 'create' | 'update') =>
     events.onFilter(`notifications.${action}`, async (payload, { caller }) => {
@@ -25,5 +25,5 @@ function assertStatus({ status }: Payload): void {
   throw fail('INVALID_PAYLOAD', `status must be one of ${STATUSES.join(', ')}.`, { field: 'status', path: ['status'] });
 }
 
-/** Who sent it and when is the platform's to say: set on create, and never changed. */
+/** Only the platform sets sender and time, on create; updates cannot change them. */
 const withoutSenderAndTime = ({ sender: _sender, timestamp: _timestamp, ...payload }: Payload): Payload => payload;

@@ -11,7 +11,7 @@ const stringField = (field: string, maxLength: number, fallback?: string): Syste
 
 export const PRESETS = 'platform_presets';
 
-/** Whose a preset is: a user's where `user` is set, else a role's where `role` is, else everybody's. */
+/** A preset belongs to a user where `user` is set, else to a role where `role` is set, else to all users. */
 export const presets: SystemCollection = {
   collection: PRESETS,
   note: 'How lists of items are shown, and bookmarks',

@@ -16,7 +16,7 @@ export default definePlugin({
     const used = host.use({ items, access });
     host.contribute(systemCollections, presets);
     addPresetRules(used, events);
-    // Another collection of the same name starts without them.
+    // Deletes the presets, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db
         .table(PRESETS)

@@ -7,8 +7,8 @@ interface Deps {
 }
 
 /**
- * App access by itself is for presets of one's own. One for somebody else, for a role or for everybody takes a stored
- * permission, which then says whose.
+ * App access alone allows presets of the own user. Presets of another user, of a role or of all users need a stored
+ * permission, which defines whose presets the caller may write.
  */
 export function addPresetRules({ access }: Deps, events: EventsApi): void {
   const addRule = (action: 'create' | 'update') =>
@@ -26,6 +26,6 @@ export function addPresetRules({ access }: Deps, events: EventsApi): void {
   }
 }
 
-/** A user comes as a key or as an object with one. */
+/** A user is a key or an object with one. */
 const userKeyOf = (user: unknown): unknown =>
   typeof user === 'object' && user !== null ? (user as { id?: unknown }).id : user;

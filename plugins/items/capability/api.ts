@@ -14,13 +14,15 @@ import { runInInvocation } from './invocation-scope.ts';
 import { createItemRights, type ItemRights } from './item-rights.ts';
 import { parseItemKey, parseKeys, parsePayload, parsePayloads, WRITE_BOUNDS } from './payload.ts';
 
-/** Bytes of an answer as JSON. */
+/** Largest answer, in bytes of JSON. */
 export const MAX_REPLY = 2 * 1024 * 1024;
 
 type ListenerFreeReads = Pick<Reads, 'readWithoutListeners'>;
 type ItemsApiReads = Pick<ItemsApi, 'readMany' | 'readOne'>;
 
-/** The verbs of one package, held to its grant and to the bounds of confined code (conventions, "items"). */
+/**
+ * The verbs of `host.items` for one package, within its grant and the bounds of confined code (conventions, "items").
+ */
 export function createItemsApi(
   deps: Deps,
   reads: ListenerFreeReads,
@@ -30,7 +32,7 @@ export function createItemsApi(
 ): ItemsApi {
   const rights = createItemRights(grant, subject);
   const api: ItemsApi = { ...createReadVerbs(deps, reads, rights), ...createWriteVerbs(deps, rights) };
-  /** Inside of a unit of work there is one connection, so a call that waited for a turn might wait in vain. */
+  /** Inside of a unit of work there is one connection, so a call that waits for a free place could deadlock. */
   const withConcurrencyLimit =
     <Args extends unknown[], T>(run: (invocation: Invocation, ...args: Args) => Promise<T>) =>
     (invocation: Invocation, ...args: Args): Promise<T> => {
@@ -43,7 +45,9 @@ export function createItemsApi(
 }
 
 function createReadVerbs(deps: Deps, reads: ListenerFreeReads, rights: ItemRights): ItemsApiReads {
-  /** Who reads, and what, once it is certain that it may be asked. */
+  /**
+   * Asserts that the package and its caller may read what the query names. Returns the caller and the bounded query.
+   */
   async function prepareRead(invocation: Invocation, name: string, raw: unknown) {
     rights.assertGranted(name, 'read');
     const query = parseBoundedQuery(raw, deps.query.ceilings.max);
@@ -57,7 +61,7 @@ function createReadVerbs(deps: Deps, reads: ListenerFreeReads, rights: ItemRight
       runInInvocation(invocation, async () => {
         const { caller, query } = await prepareRead(invocation, name, raw);
         const rows = parseReply(await reads.readWithoutListeners(caller, name, query));
-        // The one row of a singleton is a list of one.
+        // A singleton answers one object; the capability always answers a list.
         return (Array.isArray(rows) ? rows : [rows]) as Item[];
       }),
     readOne: (invocation, name, key, raw) =>
@@ -77,7 +81,7 @@ function createWriteVerbs(
   const writes = createWrites({
     ...deps,
     maxMutations: Math.min(WRITE_BOUNDS.mutations, deps.maxMutations),
-    // Rows that are written along as well: an admin who calls a package does not lend it the making of admins.
+    // The guard also checks nested rows: an admin that calls a package does not lend it the right to create admins.
     guard: assertGranted,
   });
 
@@ -117,7 +121,7 @@ function createWriteVerbs(
 
 type Item = Record<string, unknown>;
 
-/** A row that is not there, and one that may not be read. */
+/** Null for a missing row and for one that may not be read. */
 function nullIfForbidden(error: unknown): null {
   if (error instanceof Failure && error.code === 'FORBIDDEN') return null;
   throw error;

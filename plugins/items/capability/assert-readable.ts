@@ -9,8 +9,9 @@ import { collectReadCollections } from './read-collections.ts';
 type ReadableDeps = Pick<Deps, 'access' | 'query' | 'schema'>;
 
 /**
- * FORBIDDEN unless all that the query names can be read: what a request would leave out of its answer in silence is refused
- * here (conventions, "items"). `within` are the collections it may tell of, if not any.
+ * Asserts that the caller may read everything that the query names; a request would only omit it from its answer
+ * (conventions, "items"). `grantedCollections` are the collections that the query may use, undefined for all.
+ * @throws FORBIDDEN
  */
 export async function assertReadable(
   { access, query, schema }: ReadableDeps,
@@ -44,7 +45,7 @@ export async function assertReadable(
       }
     }
     for (const path of boundedQuery.fields.filter((one) => one !== '*')) {
-      // One at a time: of one path it can be told whether any of it is gone.
+      // Each path by itself: only then does an empty result show that permissions removed a part of it.
       if (!(await parse({ fields: [path] })).every(isFullyReadable))
         throw fail('FORBIDDEN', `${path} of ${name} may not be read`);
     }
@@ -55,14 +56,14 @@ export async function assertReadable(
     await check();
   } catch (error) {
     if (!isUnknownField(error)) throw error;
-    // It may be that of a column made a moment ago.
+    // The unknown field may be a column that was created a moment ago.
     const { version } = await schema.overview();
     if ((await schema.refresh()).version === version) throw error;
     await check();
   }
 }
 
-/** Does the one path asked for lead somewhere, all the way? */
+/** Whether each step of the one requested path is readable. */
 const isFullyReadable = ({ pick: [only] }: Read): boolean => only !== undefined && isProjectionReadable(only);
 
 function isProjectionReadable(pick: Shown): boolean {

@@ -7,13 +7,16 @@ const QUERY_BOUNDS = { limit: 100, skip: 10_000, fields: 64, path: 128, depth: 3
 
 const KEYS: ReadonlySet<string> = new Set(['fields', 'filter', 'sort', 'limit', 'offset', 'page', 'search']);
 
-/** What is left of a query once it is checked. Names without `*` are those that were asked for one by one. */
+/** A query within its bounds. `fields` without `*` are names that were requested one by one. */
 export interface BoundedQuery extends RawQuery {
   readonly fields: readonly string[];
   readonly limit: number;
 }
 
-/** The query with its bounds filled in, or `invalid_request`. `most` is the operator's own ceiling, -1 for none. */
+/**
+ * Parses a query and fills in its bounds. `max` is the operator's own limit of rows, -1 for none.
+ * @throws Refusal `invalid_request`
+ */
 export function parseBoundedQuery(raw: unknown, max: number): BoundedQuery {
   if (raw !== undefined && raw !== null && !isObject(raw)) throw invalidRequest('A query is an object.');
   const values = Object.fromEntries(

@@ -2,13 +2,13 @@ import { Refusal } from '../../broker/library.ts';
 import type { Semaphores } from '../../workers/contract.ts';
 import { createSemaphores } from '../../workers/library.ts';
 
-/** Calls of one package that are at work at a time: there are few connections, and all packages share them. */
+/** Concurrent calls of one package: connections are few, and all packages share them. */
 const MAX_CONCURRENT_CALLS = 4;
 
-/** Runs `work` when the package has a place. @throws Refusal `timeout` where `signal` aborts before that. */
+/** Runs `work` once the package has a free place. @throws Refusal `timeout` where `signal` aborts before that. */
 export type RunLimited = <T>(name: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
-/** First in, first out, by package. */
+/** Calls of one package wait first in, first out. */
 export function createCallLimit(
   semaphores: Semaphores = createSemaphores({ limit: MAX_CONCURRENT_CALLS }),
 ): RunLimited {

@@ -14,7 +14,7 @@ const QUERY = { type: ['object', 'null'] } as const;
 const PAYLOAD = { type: 'object' } as const;
 const LIST = { type: 'array' } as const;
 
-/** One verb: the schema of its arguments after the collection, and how many of them there must be. */
+/** One remote method: the JSON schema of its arguments after the collection, and their least number. */
 function remoteMethod<Args extends unknown[]>(
   [min, ...args]: readonly [least: number, ...args: readonly object[]],
   run: (api: ItemsApi, invocation: Invocation, collection: string, ...args: Args) => Promise<unknown>,
@@ -22,7 +22,7 @@ function remoteMethod<Args extends unknown[]>(
   return {
     args: { type: 'array', minItems: min + 1, items: [NAME, ...args], additionalItems: false },
     maxReply: MAX_REPLY,
-    // Without what would make two lines of one.
+    // Removes control characters, which would split the ledger's line in two.
     target: (collection: string) => collection.replace(/\p{C}+/gu, '?'),
     call(api, invocation, collection: string, ...rest: Args) {
       if (invocation.secrets.mentionedIn(JSON.stringify(rest)))
@@ -59,7 +59,7 @@ const remoteMethods = {
 
 export const itemsMethods: RemoteTable = { capability: 'items', methods: remoteMethods };
 
-/** `host.items` for code that is held to its grant; plugins of the product use the service. */
+/** `host.items` for code that is held to its grant; core plugins use the service `items`. */
 export const itemsCapability = (
   deps: Deps,
   reads: Pick<Reads, 'readWithoutListeners'>,

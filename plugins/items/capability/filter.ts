@@ -11,8 +11,8 @@ const OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Holds a filter to a smaller grammar than that of a request: whether its names exist and may be used is said by the
- * parser and the caller's permissions.
+ * Asserts that a filter is within a smaller grammar than that of a request. The parser and the caller's permissions
+ * check its names later.
  */
 export function assertFilter(filter: unknown): void {
   let nodes = 0;

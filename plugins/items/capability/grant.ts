@@ -5,13 +5,13 @@ export type ItemsVerb = (typeof ITEMS_VERBS)[number];
 
 interface ItemsGrantObject {
   readonly accountability: 'user' | 'full-access';
-  /** Nothing but these, nor through a relation. All where it is left out. */
+  /** Only these collections, also through relations. Omitted: all. */
   readonly collections?: readonly string[];
-  /** All where it is left out. */
+  /** Omitted: all. */
   readonly actions?: readonly ItemsVerb[];
 }
 
-/** As it stands in a manifest. The texts are older names of the two forms (conventions, "Capabilities"). */
+/** The grant as a manifest has it. The texts are older names of the two objects (conventions, "Capabilities"). */
 export type ItemsGrant = ItemsGrantObject | 'current-user' | 'system';
 
 const ALIASES = {
@@ -35,7 +35,7 @@ export const itemsGrantSchema: Capability['schema'] = {
         type: 'array',
         minItems: 1,
         uniqueItems: true,
-        // They stand in what an administrator is asked.
+        // Administrators read these names when they consent, so they have no control characters.
         items: { type: 'string', minLength: 1, maxLength: 255, pattern: '^\\P{C}+$' },
       },
       actions: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: ITEMS_VERBS } },
@@ -46,7 +46,7 @@ export const itemsGrantSchema: Capability['schema'] = {
 export const normalizeItemsGrant = (grant: ItemsGrant): ItemsGrantObject =>
   typeof grant === 'string' ? ALIASES[grant] : grant;
 
-/** Whose rights, in words. */
+/** Whose permissions apply, in words. */
 export const ACCOUNTABILITY_TEXTS = {
   user: 'as the calling user',
   'full-access': 'without permissions (full access)',
@@ -62,7 +62,7 @@ export function describeItems(grant: ItemsGrant): readonly Authority[] {
   );
 }
 
-/** To act with full access is more than to act as the user; no list is more than any. */
+/** Full access is more than the user's permissions, and no list is more than any list. */
 export function widensItemsGrant(before: ItemsGrant | undefined, after: ItemsGrant): boolean {
   if (before === undefined) return true;
   const [grantBefore, grantAfter] = [normalizeItemsGrant(before), normalizeItemsGrant(after)];

@@ -5,6 +5,6 @@ export const invalidRequest = (reason: string): Refusal => new Refusal('invalid_
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** One step of a path: a field, `field:collection`, or a function of one field. No wildcard, nothing that leads elsewhere. */
+/** One step of a path: a field, `field:collection`, or a function of one field, without wildcards and dots. */
 export const isPathStep = (text: string): boolean =>
   /^(?:[^.,()*$\s][^.,()*$]*|[a-z_]+\([^.,()*$\s][^.,()*$]*\))$/i.test(text);

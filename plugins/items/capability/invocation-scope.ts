@@ -1,7 +1,7 @@
 import { requestScope } from '#kernel';
 import type { Invocation } from '../../broker/contract.ts';
 
-/** What is read for a run ends with it, as what is read for a request ends with its client. */
+/** Runs `work` so that its reads are cancelled with the invocation, as the reads of a request are with its client. */
 export const runInInvocation = <T>({ id, signal }: Invocation, work: () => Promise<T>): Promise<T> => {
   const scope = requestScope.getStore();
   const invocation = scope?.invocation;

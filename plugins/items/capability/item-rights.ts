@@ -4,15 +4,15 @@ import { Refusal } from '../../broker/library.ts';
 import { SYSTEM_PREFIX } from '../../schema/contract.ts';
 import { ITEMS_VERBS, type ItemsGrant, type ItemsVerb, normalizeItemsGrant } from './grant.ts';
 
-/** What one package may do with items, and on whose behalf. */
+/** What one package may do with items, and for which caller. */
 export interface ItemRights {
-  /** Collections it may use; undefined: all of them. */
+  /** Collections that the package may use; undefined for all. */
   readonly collections: ReadonlySet<string> | undefined;
-  /** One answer for what is not granted and for what does not exist. Throws. */
+  /** Answers missing collections and those not granted alike. @throws FORBIDDEN */
   assertGranted(name: string, verb: ItemsVerb): void;
-  /** Throws a Refusal where an invocation has no user to act for. */
+  /** @throws Refusal `denied` where the invocation has no user to act for. */
   callerOf(invocation: Invocation): Caller;
-  /** Like `callerOf`. History says that the package wrote, also where it acts for a user. */
+  /** Like `callerOf`, but history names the package as the writer, also where it acts for a user. */
   writingCallerOf(invocation: Invocation): Caller;
 }
 
@@ -24,7 +24,7 @@ export function createItemRights(grant: ItemsGrant, subject: Subject): ItemRight
 
   function callerOf({ caller }: Invocation): Caller {
     if (hasFullAccess) return subject.asSystem('confined code with full access');
-    // What the service does of its own accord has no user, and must not lend its rights.
+    // An invocation by the service itself has no user; the package must not use the service's rights.
     if (caller === null || isSystem(caller) || caller.reason !== undefined || (caller.admin && caller.user === null))
       throw new Refusal('denied', 'There is no user to act for.');
     return caller;

@@ -1,10 +1,10 @@
 import type { Key, Payload } from '../contract.ts';
 import { invalidRequest, isObject } from './input-checks.ts';
 
-/** Bounds of what confined code writes (conventions, "items"). */
+/** Bounds of the payloads of confined code (conventions, "items"). */
 export const WRITE_BOUNDS = { bytes: 128 * 1024, depth: 64, batch: 100, mutations: 500 } as const;
 
-/** A plain object within its bounds. */
+/** A plain object within the bounds. */
 export function parsePayload(payload: unknown): Payload {
   if (!isObject(payload)) throw invalidRequest('What is written is an object.');
   assertDepth(payload);
@@ -15,7 +15,7 @@ export function parsePayload(payload: unknown): Payload {
 
 export const parsePayloads = (list: unknown): readonly Payload[] => parseBatch(list).map(parsePayload);
 
-/** Keys that differ also as texts, which is how rows are found by them. */
+/** Keys that also differ as texts, since rows are found by texts. */
 export function parseKeys(list: unknown): readonly Key[] {
   const keys = parseBatch(list).map(parseItemKey);
   if (new Set(keys.map(String)).size < keys.length) throw invalidRequest('Each key is named once.');
@@ -33,7 +33,7 @@ function parseBatch(list: unknown): readonly unknown[] {
   return list;
 }
 
-/** Level by level: how deep it goes is the sender's choice. */
+/** Checks level by level instead of recursively, since the sender chooses the depth. */
 function assertDepth(payload: Payload): void {
   let level: readonly unknown[] = [payload];
   for (let depth = 1; level.length > 0; depth++) {

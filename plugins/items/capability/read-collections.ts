@@ -1,6 +1,6 @@
 import type { Fn, Pick, Read, Value, Where } from '../../query/contract.ts';
 
-/** Every collection that a read tells of, in whatever part of it: what it shows, compares, counts and sorts by. */
+/** Every collection that a read uses: in its fields, conditions, counts and sort order. */
 export function collectReadCollections(read: Read): ReadonlySet<string> {
   const collections = new Set<string>();
 

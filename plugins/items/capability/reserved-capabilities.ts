@@ -6,7 +6,7 @@ interface FilesGrant {
   readonly accountability: 'user' | 'full-access';
 }
 
-/** Names that manifests may use already, and by which nothing can be done yet (conventions, "Capabilities"). */
+/** Capabilities that manifests may declare already and that give nothing yet (conventions, "Capabilities"). */
 export const filesCapability: Capability<FilesGrant, undefined> = {
   name: 'files',
   schema: {

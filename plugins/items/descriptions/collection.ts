@@ -15,7 +15,7 @@ import {
 } from '../../http/library.ts';
 import { LIST_PARAMETERS, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS } from './query.ts';
 
-/** Codes of rows that cannot be written as they are. */
+/** Error codes of writes of rows. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
   'FAILED_VALIDATION',
   'INVALID_FOREIGN_KEY',
@@ -26,15 +26,15 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
   'VALUE_TOO_LONG',
 ];
 
-/** Files in the formats of `export`. JSON is a list without an envelope. */
+/** Content types of `export`. JSON is a list without an envelope. */
 const EXPORT_CONTENT: Content = { 'text/csv': TEXT, 'text/xml': TEXT, 'text/yaml': TEXT };
 
 const QUERY = schemaRef('Query');
 const KEYS = listOf(schemaRef('Key'));
 
 /**
- * A row of a collection. The annotation `x-collection` names the collection whose fields it has, so that a document can put
- * the fields of the schema in its place; `{collection}` is that of the path.
+ * A row of a collection. The annotation `x-collection` names the collection, so that a document can insert its fields
+ * from the schema; `{collection}` is that of the path.
  */
 export const itemOf = (collection: string): JsonSchema => ({
   ...schemaRef('Item'),
@@ -53,16 +53,16 @@ export interface CollectionDescriptions {
 }
 
 export interface DocumentedCollection {
-  /** `{collection}` where the path names it. */
+  /** `{collection}` where the path has the name. */
   readonly collection: string;
-  /** The rows as a sentence names them. */
+  /** The rows, as the summaries call them. */
   readonly plural: string;
   readonly tag: string;
-  /** A list of rows, the one row of a singleton, or what the collection of the path is. */
+  /** A list of rows, the one row of a singleton, or either of them, by the collection in the path. */
   readonly holds: 'many' | 'one' | 'either';
 }
 
-/** What the routes of a collection take and answer, at whatever path they stand. */
+/** Descriptions of the parameters, bodies and answers of the routes of a collection, independent of their path. */
 export const describeCollection = (subject: DocumentedCollection): CollectionDescriptions => ({
   ...describeList(subject),
   ...describeRow(subject),
@@ -152,20 +152,20 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
   };
 }
 
-/** What the descriptions of all routes of a collection have alike. */
+/** The part that the descriptions of all routes of a collection share. */
 const describeBase = ({ collection, tag, holds }: DocumentedCollection): BaseDescription => ({
   tag,
   access: 'permissions',
   params: collection === '{collection}' ? { collection: parameter('The name of the collection.') } : {},
   components: queryComponents,
-  // To admins, where there is no such collection.
+  // Admins get it where the collection does not exist.
   ...(holds === 'either' ? { errors: ['ROUTE_NOT_FOUND'] } : {}),
 });
 
 const writeErrors = ({ holds }: DocumentedCollection): readonly ErrorCode[] =>
   holds === 'either' ? [...WRITE_ERRORS, 'ROUTE_NOT_FOUND'] : WRITE_ERRORS;
 
-/** The rows written, or nothing where the caller may not read them. */
+/** The written rows, or 204 where the caller may not read them. */
 const writtenAnswers = (schema: JsonSchema) => ({ ...dataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
 
 /** A body that selects rows by keys or by a query. */

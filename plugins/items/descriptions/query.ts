@@ -14,7 +14,7 @@ import {
 } from '../../http/library.ts';
 import { EXPORT_FORMATS } from '../read/export/formats.ts';
 
-/** Names may stand in a list or in one text with commas between. */
+/** Names, as a list or as one text with commas. */
 const NAMES = anyOf(TEXT, listOf(TEXT));
 /** An object, or the JSON text of one. */
 const NESTED = anyOf(RECORD, TEXT);
@@ -51,13 +51,13 @@ const RESPONSE_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
 
 const parameters = { ...SHAPE_DESCRIPTIONS, ...SELECTION_DESCRIPTIONS, ...RESPONSE_DESCRIPTIONS };
 
-/** All that a query may have. */
+/** The names of all query parameters. */
 export const QUERY_NAMES: ReadonlySet<string> = new Set(Object.keys(parameters));
 
 const toParameterReferences = (of: Readonly<Record<string, unknown>>): Readonly<Record<string, Reference>> =>
   Object.fromEntries(Object.keys(of).map((name) => [name, parameterRef(name)]));
 
-/** Parameters of a list, of a single row, and of what is answered after a write. */
+/** Parameters of a list, of a single row, and of the answer to a write. */
 export const LIST_PARAMETERS = toParameterReferences(parameters);
 export const ROW_PARAMETERS = toParameterReferences({
   ...SHAPE_DESCRIPTIONS,
@@ -65,7 +65,7 @@ export const ROW_PARAMETERS = toParameterReferences({
 });
 export const SHAPE_PARAMETERS = toParameterReferences(SHAPE_DESCRIPTIONS);
 
-/** In a body numbers and flags may be texts and lists may be objects by index, as a query string has them. */
+/** In a body numbers and flags may be texts and lists may be objects by index, as in a query string. */
 const toBodyMember = ({ schema }: ParameterDescription): JsonSchema => nullable(anyOf(schema, TEXT, RECORD));
 
 /** The parameters as one object, in the bodies of SEARCH and of changes by query. */
@@ -83,7 +83,7 @@ export const queryComponents = {
       type: ['string', 'number', 'object'],
     },
     Meta: nullable(exactObject({}, { total_count: INTEGER, filter_count: INTEGER })),
-    /** A row of a collection. `x-collection` beside a reference names it; the fields are those of the schema. */
+    /** A row of a collection. `x-collection` beside a reference names it; the fields come from the schema. */
     Item: RECORD,
   },
 } as const satisfies Components;

@@ -1,12 +1,12 @@
 import type { Prepared } from '../../query/contract.ts';
 
-/** How a read is run, with no value in it. */
+/** How a read runs, without values. */
 export interface ReadExplanation {
   readonly collection: string;
-  /** What was asked: `article[id] where status._eq limit 100`. */
+  /** The query without values: `article[id] where status._eq limit 100`. */
   readonly shape: string;
   readonly statement: string;
-  /** `form: 'rows'`: through a cursor, a batch at a time. */
+  /** `form: 'rows'`: through a cursor, batch by batch. */
   readonly form: Prepared['form'];
   readonly parameters: readonly { readonly index: number; readonly type: string | null; readonly value: '?' }[];
   /** PostgreSQL's `explain (format json)` for any values. */

@@ -20,12 +20,13 @@ const ALL_PERMISSIONS: ItemPermissions = {
   share: { access: true },
 };
 
-/** See `Items.permitted`. */
+/** See `Items.itemPermissions`. */
 export function createItemPermissions(deps: Pick<Deps, 'access' | 'db' | 'query' | 'schema'>): Items['permitted'] {
   const { access, schema } = deps;
   return async (caller, name, key) => {
     const { admin, of } = await access.permissions(caller);
-    // Before the collection is looked for: one that is not there looks like one in which nothing is allowed.
+    // This check comes before the collection is looked up, so that a missing collection is answered like a forbidden
+    // one.
     if (!admin && ['create', ...ACTIONS].every((action) => of(name, action as 'create').length === 0))
       return NO_PERMISSIONS;
     if (admin) {
@@ -46,7 +47,7 @@ export function createItemPermissions(deps: Pick<Deps, 'access' | 'db' | 'query'
   };
 }
 
-/** Those of the permissions that hold for the row, by one statement; undefined where there is no row. */
+/** The permissions that apply to the row, by one statement; undefined where the row does not exist. */
 async function findMatchingPermissions(
   { db, query }: Pick<Deps, 'db' | 'query'>,
   { caller, collection, schemaSnapshot }: CollectionTarget & { readonly caller: Caller },
@@ -71,7 +72,7 @@ async function findMatchingPermissions(
   return rules.filter((_rule, at) => answers[at]);
 }
 
-/** A key of the wrong type names no row. */
+/** Null for a key of the wrong type, which identifies no row. */
 function castOrNull<T>(cast: () => T): T | null {
   try {
     return cast();

@@ -1,11 +1,11 @@
 import type { GroupSelection, RawQuery, Selected, Selection, Terms } from '../../query/contract.ts';
 import type { RestLayout } from './rest-representation.ts';
 
-// What listeners left of a query, brought back to the selection it was made of.
+// Applies what query listeners changed in a REST query to the selection that the query was made of.
 
-/** What a query says of the rows of one place. */
+/** The parameters of a query for the rows of one level. */
 interface QueryLevel {
-  /** Undefined: all of them. */
+  /** Undefined: all fields. */
   readonly paths: readonly FieldPath[] | undefined;
   readonly alias: unknown;
   readonly deep: unknown;
@@ -15,14 +15,14 @@ interface FieldPath {
   /** `author` of `author.name`, `item` of `item:hero.title`, `published` of `year(published)`. */
   readonly name: string;
   readonly isFunction: boolean;
-  /** The collection of a many-to-any. */
+  /** The collection of a many-to-any step. */
   readonly collection: string | undefined;
   readonly rest: string | undefined;
 }
 
 const QUERY_TERMS = ['filter', 'sort', 'limit', 'offset', 'page', 'search'] as const satisfies (keyof Terms)[];
 
-/** The conditions are those of the query; fields that are no longer in it read null, since the answer has to have them. */
+/** Takes the conditions of the query. Fields that listeners removed read null, since the answer has to have them. */
 export function narrowSelection(
   selection: Selection | GroupSelection,
   layout: RestLayout | undefined,
@@ -69,7 +69,7 @@ function narrowField(one: Selected, layout: RestLayout, level: QueryLevel): Sele
 const isRequested = (field: string, { paths, alias }: QueryLevel): boolean =>
   !paths || paths.some(({ name }) => name === '*' || resolveAlias(alias, name) === field);
 
-/** What is asked behind a relation, by what it is called or else by its field; null where that is not asked at all. */
+/** The paths requested behind a relation, by its key or else by its field; null where the relation is not requested. */
 function pathsOfRelation(
   field: string,
   key: string,
@@ -84,7 +84,7 @@ function pathsOfRelation(
   return found.length > 0 ? found.flatMap(({ rest }) => (rest === undefined ? [] : [parseFieldPath(rest)])) : null;
 }
 
-/** The field that a query means by a name. */
+/** The field that a name of the query stands for. */
 const resolveAlias = (alias: unknown, name: string): string => {
   const aliased = readMember(alias, name);
   return typeof aliased === 'string' ? parseFieldPath(aliased).name : name;

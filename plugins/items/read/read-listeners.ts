@@ -4,13 +4,13 @@ import { spelledOut } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { eventNames } from '../event-names.ts';
 
-/** Does anybody want the rows of this collection as they are read? */
+/** Whether an event listener receives the rows of this collection when they are read. */
 export const hasReadListeners = (events: EventsApi, collection: Collection): boolean =>
   eventNames(collection, 'read').some((name) => events.has('filter', name) || events.has('action', name));
 
 /**
- * Listeners on reads need rows: a collection somebody listens to gives up the untouched text, and only that one. `shape`
- * makes rows of another form of those that are left.
+ * Read listeners need parsed rows: only collections with such a listener lose the unparsed JSON text. `shapeRow`
+ * converts the rows that listeners return to the form of the answer.
  */
 export async function applyReadListeners(
   events: EventsApi,

@@ -19,38 +19,38 @@ import { hasReadListeners } from './read-listeners.ts';
 import { resolveQuery } from './resolved-query.ts';
 import { estimateBytes } from './statement-size.ts';
 
-/** A read as a route asks for it: the query is only parsed when no compiled statement is remembered for its text. */
+/** A read as a route requests it. `query` is called only where no compiled statement is cached for `text`. */
 export interface ReadRequest {
   readonly query: () => RawQuery;
-  /** In place of the query; `open` with `Given`s in it. */
+  /** In place of the query; `open` for placeholders (`Given`) in it. */
   readonly selection?: (open?: boolean) => Selection | GroupSelection;
-  /** The values of those, which the text says nothing of. */
+  /** The values of the placeholders, which are no part of `text`. */
   readonly given?: GivenValues;
-  /** The query as text, where the same text always means the same query. */
+  /** The query as text: the same text always means the same query. */
   readonly text?: string;
   readonly key?: unknown;
   readonly keys?: readonly unknown[];
   readonly unlimited?: boolean;
-  /** No listener is told of the read, nor may change it. */
+  /** No listener is called for the read, nor may change it. */
   readonly withoutListeners?: boolean;
-  /** Row by row where it may be long, or always: what one reads who can take it in parts. */
+  /** Streams row by row where the read may be long, or always: for callers that accept a stream. */
   readonly inParts?: 'long' | 'always';
 }
 
 export interface ReadPlan {
   prepared: Prepared;
   readonly read: Restricted<Read>;
-  /** Of a selection whose rows somebody wants: the query they are told of, and how their rows become the answer. */
+  /** For a selection with read listeners: the query they receive, and the conversion of their rows to the answer. */
   readonly readListeners?: { readonly query: RawQuery; readonly shape: (row: unknown) => unknown };
   /**
-   * For a read that may be long and was not: the same as one text, which costs half. Null once it was long after all, or
-   * failed: from then on it goes through a cursor.
+   * For a read that may be long and was not: the same statement as one text, which costs half. Null once a run was long
+   * or failed: from then on the read goes through a cursor.
    */
   preparedText?: Prepared | null;
 }
 
 const MAX_CACHED_QUERY_TEXT = 2000;
-/** Characters of all statements kept; the trees they came from weigh several times as much. */
+/** Characters of all cached statements; their trees take several times as much memory. */
 const MAX_CACHED_CHARACTERS = 8_000_000;
 
 export type ReadPlanner = (
@@ -60,23 +60,23 @@ export type ReadPlanner = (
   request: ReadRequest,
 ) => Promise<ReadPlan>;
 
-/** From what was asked to a statement with the caller's permissions in it, or from memory. */
+/** From a request to a statement with the caller's permissions, compiled or cached. */
 export function createReadPlanner({ schema, access, query, events }: Deps): ReadPlanner {
   /** Compiled statements by everything they depend on: text, schema version, permission set. Never by user or key. */
   const plans = new LRUCache<string, ReadPlan>({
     max: 2000,
-    // Short queries can make long statements (`*.*.*`), so what is kept is bounded by its size as well.
+    // Short queries can make long statements (`*.*.*`), so the cache is bounded by size as well.
     maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: ({ prepared }, key) => key.length + estimateBytes(prepared),
   });
 
   return async (caller, set, target, request) => {
     const { schemaSnapshot, collection } = target;
-    // Listeners want the rows, all of them.
+    // Listeners need all rows at once.
     const hasListeners =
       (request.inParts !== undefined || request.selection !== undefined) && hasReadListeners(events, collection);
     const streaming = request.inParts !== undefined && !hasListeners ? request.inParts : '';
-    // Those who are told of a query are told of its values.
+    // Listeners that receive the query receive its values, so the plan depends on them.
     const listenerKey =
       request.selection !== undefined && hasListeners ? ` listeners ${JSON.stringify(request.given)}` : '';
     const cacheKey =
@@ -87,7 +87,7 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
       !request.withoutListeners && eventNames(collection, 'query').some((name) => events.has('filter', name));
     const cachedPlan = cacheKey !== undefined && !hasQueryListeners ? plans.get(cacheKey) : undefined;
     if (cachedPlan) {
-      // It came a second time, so it will come again. Cursors are made anew each time.
+      // A second use makes further uses likely, so the statement is prepared. Cursors are opened anew each time.
       if (cachedPlan.prepared.form === 'text') cachedPlan.prepared = query.keep(cachedPlan.prepared);
       return cachedPlan;
     }
@@ -97,7 +97,7 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
     });
     const { query: resolvedQuery, selection } = resolved;
     let hasUnknownField = false;
-    // Counts and groups belong to lists.
+    // Counts and groups are for lists only.
     const singleRowQuery = { ...resolvedQuery, meta: undefined, aggregate: undefined, groupBy: undefined };
     const parsed = query.parse(collection, request.key === undefined ? resolvedQuery : singleRowQuery, {
       overview: schemaSnapshot,
@@ -110,7 +110,7 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
       single: request.key !== undefined || collection.singleton,
       ...(request.keys ? { keys: { dynamic: 'keys' } } : {}),
     });
-    // A name that is left out may be that of a column made a moment ago.
+    // The unknown field may be a column that was created a moment ago.
     if (hasUnknownField && (await schema.refresh()).version !== schemaSnapshot.version)
       throw unknownField('in fields', collection.name);
     const read = await access.restrict(
@@ -133,8 +133,8 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
 }
 
 /**
- * The row whose key is filled in when the statement runs, beside whatever filter the query has. A table has no second one; what a
- * view is said to have as its key may be there twice.
+ * Adds the condition on the key, whose value is bound when the statement runs, to the query's filter. A table has no
+ * second row with that key; a view may have one.
  */
 function withKeyCondition(read: Read): Read {
   const key = keyField(read.collection);

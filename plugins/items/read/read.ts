@@ -16,7 +16,7 @@ export type Reads = Pick<
   'readMany' | 'readOne' | 'readKeys' | 'stream' | 'select' | 'export' | 'explain' | 'rows' | 'checkQuery'
 > & {
   readLong(caller: Caller, collection: string, request: ReadRequest): Promise<ReadText | Stream>;
-  /** `readMany`, or with a key `readOne`, of which nobody is told: a listener may be the one who asks. */
+  /** `readMany`, or with a key `readOne`, without calling listeners: the caller may itself be a listener. */
   readWithoutListeners(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadText>;
   readonly writtenRow: WrittenRowSql;
 };
@@ -28,14 +28,15 @@ export function createReads(deps: Deps): Reads {
 
   async function withPlan<T>(caller: Caller, name: string, request: ReadRequest, usePlan: UseReadPlan<T>): Promise<T> {
     const set = await access.permissions(caller);
-    // Before anything is said about the collection or the query, and before the database is asked about unknown names.
+    // The check comes first, so that a caller without permission learns nothing of the collection or the query, and
+    // causes no schema refresh for unknown names.
     if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
     const target = await findCollection(schema, name, caller);
     try {
       const castRequest = withCastKeys(request, target);
       return await usePlan(caller, target, castRequest, await plan(caller, set, target, castRequest));
     } catch (error) {
-      // The tables may have changed under a statement; what is then still wrong is wrong.
+      // The tables may have changed since the statement was made. A second failure is final.
       if (!(isOutdatedStatement(error) || isUnknownField(error))) throw error;
       const schemaSnapshot = await schema.refresh();
       if (schemaSnapshot.version === target.schemaSnapshot.version) throw error;
@@ -95,16 +96,16 @@ export function createReads(deps: Deps): Reads {
   };
 }
 
-/** Keys as their column has them: they are values of a statement that is there already. */
+/** Casts the keys to the type of their column, since they are values of a compiled statement. */
 const withCastKeys = (request: ReadRequest, { collection }: CollectionTarget): ReadRequest =>
   request.keys ? { ...request, keys: request.keys.map((key) => castKey(keyField(collection), key)) } : request;
 
-/** A query that came as an object has a text as well. No query string has a line break, so none is taken for it. */
+/** A query object has a text as well. The leading line break keeps it apart from query strings, which have none. */
 const toReadRequest = (raw: RawQuery): ReadRequest => ({ query: () => raw, text: `\n${JSON.stringify(raw)}` });
 
 const emptyQuery = (): RawQuery => ({});
 
-/** Nor does a query's text begin like this. */
+/** The prefix keeps selections apart from queries. */
 const toSelectionReadRequest = ({ text, ...request }: Selecting): ReadRequest =>
   text === undefined
     ? { ...request, query: emptyQuery }

@@ -7,18 +7,18 @@ import { narrowSelection } from './narrow-selection.ts';
 import type { ReadRequest } from './read-plan.ts';
 import { type RestRepresentation, toRestRepresentation } from './rest-representation.ts';
 
-/** What is parsed, once those who may change a query have done so. */
+/** The query to parse, after query listeners have changed it. */
 export interface ResolvedQuery {
   readonly query: RawQuery;
   readonly selection?: Selection | GroupSelection;
-  /** For a selection whose rows somebody wants: what they are told was asked, and what becomes of the rows they leave. */
+  /** For a selection with read listeners: the query they receive, and the conversion of their rows. */
   readonly readListeners?: { readonly query: RawQuery; readonly shape: RestRepresentation['createRowShape'] };
 }
 
 interface ListenerKinds {
-  /** Somebody may change the query. */
+  /** The collection has query listeners. */
   readonly onQuery: boolean;
-  /** Somebody wants the rows. */
+  /** The collection has read listeners. */
   readonly onRead: boolean;
 }
 

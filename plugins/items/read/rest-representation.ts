@@ -2,27 +2,27 @@ import type { GroupSelection, RawQuery, Read, Selected, Selection, Terms } from 
 import { aggregateOf } from '../../query/library.ts';
 import { COLLECTION_KEY, createGroupShape, createRowShape } from './selection-shape.ts';
 
-// Listeners know fields by their names, and queries as clients of REST write them. For them a selection is read without
-// what a document calls things, and its answer made of the rows they leave.
+// Listeners know fields by their names and queries as REST clients write them. With listeners a selection is therefore
+// read without its aliases, and the answer is made of the rows that the listeners return.
 
-/** What is read of a row so that all entries of a selection can be made of it. */
+/** The fields to read of a row so that all entries of a selection can be made of it. */
 export interface RestLayout {
   readonly shown: readonly Selected[];
-  /** What an entry of the selection is called in the row. */
+  /** The key in the row for each entry of the selection. */
   readonly keys: ReadonlyMap<Selected, string>;
-  /** What is read behind relations: by key, and by `key:collection` of a many-to-any. */
+  /** The layouts of related rows: by key, and by `key:collection` of a many-to-any. */
   readonly nested: ReadonlyMap<string, RestLayout>;
-  /** The same as a query says it. */
+  /** The same fields as query parameters. */
   readonly query: Pick<RawQuery, 'fields' | 'alias' | 'deep'>;
 }
 
 export interface RestRepresentation {
   readonly query: RawQuery;
-  /** To be read in place of the one it was made of; groups are read as the query says. */
+  /** Read in place of the original selection; groups are read as the query says. */
   readonly selection?: Selection;
-  /** What its entries are called in the query. */
+  /** The keys of the entries in the query. */
   readonly layout?: RestLayout;
-  /** How a row of the answer is made of one that was read. */
+  /** Creates the conversion of a row that was read to a row of the answer. */
   createRowShape(read: Read): (row: unknown) => unknown;
 }
 
@@ -44,7 +44,7 @@ export function toRestRepresentation(selection: Selection | GroupSelection): Res
 
 type NamedItem = Extract<Selected, { kind: 'column' | 'related' | 'any' }>;
 
-/** Every field once, however often it is asked for; a relation once for each set of conditions. */
+/** Every field once, however often it is requested; a relation once for each set of conditions. */
 function buildRestLayout(shown: readonly Selected[]): RestLayout {
   const all = shown.flatMap(namedItemsOf);
   const itemsByIdentity = Map.groupBy(all, readIdentity);
@@ -97,11 +97,11 @@ function buildRestLayout(shown: readonly Selected[]): RestLayout {
 
 const isEmpty = (one: object): boolean => Object.keys(one).length === 0;
 
-/** Members of objects are of the same row. */
+/** Members of an object are fields of the same row. */
 const namedItemsOf = (one: Selected): readonly NamedItem[] =>
   one.kind === 'object' ? one.shown.flatMap(namedItemsOf) : one.kind === 'constant' ? [] : [one];
 
-/** Entries with the same read the same, or more of the same rows. */
+/** Entries with the same identity read the same field, or more fields of the same related rows. */
 function readIdentity(one: NamedItem): string {
   if (one.kind === 'column') return JSON.stringify([one.field, one.fn]);
   if (one.kind === 'related') return JSON.stringify(['', one.field, sortTerms(one.selection.terms)]);
@@ -117,8 +117,8 @@ const sortTerms = (terms: Terms = {}): object =>
   );
 
 /**
- * Everything is called as in REST, but for what would be called like something else: what listeners know by a name has it
- * first, relations before their bare keys and fields before functions.
+ * Entries are named as in REST unless the name is taken. Relations get their name first, then fields, then functions,
+ * since listeners know them by that name.
  */
 function assignNames(itemsByIdentity: ReadonlyMap<string, readonly NamedItem[]>): ReadonlyMap<string, string> {
   const all = [...itemsByIdentity].map(([id, entries]) => ({ id, one: entries[0] as NamedItem }));
@@ -136,7 +136,7 @@ function assignNames(itemsByIdentity: ReadonlyMap<string, readonly NamedItem[]>)
 
 const nameRankOf = (one: NamedItem): number => (one.kind !== 'column' ? 0 : one.fn ? 2 : 1);
 
-/** `year(published)`, and `published_year` in a row. */
+/** `year(published)` in a query, `published_year` in a row. */
 const queryNameOf = (one: NamedItem): string => {
   const fn = one.kind === 'column' ? one.fn : undefined;
   return fn ? `${fn.name}(${[one.field, ...(fn.path === undefined ? [] : [fn.path])].join(', ')})` : one.field;

@@ -8,7 +8,7 @@ import { applyReadListeners, hasReadListeners } from './read-listeners.ts';
 import type { ReadPlan, ReadRequest } from './read-plan.ts';
 import { singletonDefaults } from './singleton-defaults.ts';
 
-/** What is done with a plan once it is there; done again where the tables turn out to have changed. */
+/** What is done with a plan; repeated where the tables have changed since it was made. */
 export type UseReadPlan<T> = (
   caller: Caller,
   target: CollectionTarget,
@@ -17,9 +17,9 @@ export type UseReadPlan<T> = (
 ) => Promise<T>;
 
 export interface ReadPlanRunner {
-  /** Runs the statement of a plan and passes the rows to the listeners of the collection. */
+  /** Runs the statement of a plan and passes the rows to the read listeners of the collection. */
   readonly run: UseReadPlan<ReadText | Stream>;
-  /** The same for a plan that may be long: as one text where the answer turns out to be short. */
+  /** The same for a plan that may be long: one text where the answer turns out to be short. */
   readonly runLong: UseReadPlan<ReadText | Stream>;
 }
 
@@ -38,7 +38,7 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
         return { ...text, data: singletonDefaults(read, readListeners?.shape) };
       throw fail('FORBIDDEN', `${collection.name} has no readable row ${String(request.key)}`);
     }
-    // What a selection reads is settled by then, also where listeners come or go.
+    // The plan decides what a selection reads, also where listeners are added or removed meanwhile.
     if (readListeners)
       return applyReadListeners(events, caller, collection, readListeners.query, text, readListeners.shape);
     return !request.selection && !request.withoutListeners && hasReadListeners(events, collection)
@@ -69,7 +69,7 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
   return { run, runLong };
 }
 
-/** The values that a statement takes of its caller, and `more`. */
+/** The values that a statement takes from its caller, and `more`. */
 export const toExecutionContext = (
   { user, role, owner, ip, admin }: Caller,
   more: Pick<Subjects, 'given' | 'keys'> = {},

@@ -3,9 +3,10 @@ import { labelled } from '../../query/library.ts';
 import { toExactNumber } from './export/exact-numbers.ts';
 import type { RestLayout } from './rest-representation.ts';
 
-// The answer to a selection, made of rows in the form of REST as PostgreSQL makes it where nobody listens.
+// Makes the answer to a selection of rows in their REST representation, equal to what PostgreSQL renders without
+// listeners.
 
-/** Tells of an item of a many-to-any which collection it is of. */
+/** The key under which an item of a many-to-any has the name of its collection. */
 export const COLLECTION_KEY = '$collection';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -33,7 +34,7 @@ function shapeValue(one: Selected, layout: RestLayout, row: Row): unknown {
   return selection ? createRowShape(selection, layout.nested.get(`${key}:${name}`) as RestLayout)(value) : null;
 }
 
-/** A row of groups. Exact types are texts in it, and numbers in the answer. */
+/** Converts a row of groups. Exact types are texts in the row and numbers in the answer. */
 export function createGroupShape({ groups }: GroupSelection, { aggregate }: Read): (row: unknown) => unknown {
   const keys = aggregate?.groups.map(({ key }) => key) ?? [];
   const numbers = new Set(
@@ -64,7 +65,7 @@ const isRow = (value: unknown): value is Row => typeof value === 'object' && val
 
 const readMember = (row: Row, key: string): unknown => (Object.hasOwn(row, key) ? (row[key] ?? null) : null);
 
-/** Lists and objects stay as they are. */
+/** Lists and objects are returned unchanged. */
 function toRequestedForm(value: unknown, as: Extract<Selected, { kind: 'column' }>['as']): unknown {
   if (typeof as === 'object') return labelled(value, as.labels);
   if (typeof value === 'object' || as === undefined) return value;

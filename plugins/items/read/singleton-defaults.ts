@@ -6,9 +6,9 @@ type ColumnProjection = Extract<Pick, { kind: 'column' }>;
 const DEFAULT_LITERAL = /^(?:'((?:[^']|'')*)'(?:::[\w\s"(),.[\]]+)?|(-?\d+(?:\.\d+)?)|(true|false))$/;
 
 /**
- * What a singleton without its row reads as (conventions, "Singletons"): the key as null and the asked fields that have
- * a literal default. Expressions such as `now()` are left to the row that will be. A selection has all it names: what
- * would be left out is null, and a list empty.
+ * What a singleton without a row reads as (conventions, "Singletons"): the key as null, and the requested fields with a
+ * literal default. Expressions such as `now()` are omitted until the row exists. A selection has all its entries: null
+ * in place of an omitted value, and an empty list.
  */
 export function singletonDefaults(read: Read, shape: (row: unknown) => unknown = (row) => row): string {
   const { pick, collection } = read;
@@ -44,7 +44,7 @@ function completeDefaultOf(pick: Pick, primary: string | null): unknown {
   }
 }
 
-/** Undefined where only the row will know it. */
+/** Undefined where the default is no literal. */
 function literalDefaultOf({ field }: ColumnProjection, primary: string | null): unknown {
   if (field.name === primary) return null;
   const literal = DEFAULT_LITERAL.exec(field.column?.default ?? '');
@@ -54,7 +54,7 @@ function literalDefaultOf({ field }: ColumnProjection, primary: string | null): 
   return number !== undefined ? Number(number) : boolean === 'true';
 }
 
-/** As the row would have it: exact types are texts, unless they are asked for as numbers. */
+/** The value as a stored row would have it: exact types are texts, unless requested as numbers. */
 function toRowForm({ field, as }: ColumnProjection, value: unknown): unknown {
   if (typeof as === 'object') return labelled(value, as.labels);
   if (value === null || typeof value === 'object') return value;

@@ -1,11 +1,11 @@
 import type { Prepared } from '../../query/contract.ts';
 
-/** An entry of a list, a number or a moment. */
+/** Bytes of an entry of a list, a number or a timestamp. */
 const BYTES_OF_SMALL_VALUE = 8;
 
 /**
- * Bytes that a statement takes in memory, about: its text and its values. The text that stands for a document does not have
- * the document's values in it, and one of those may be a megabyte.
+ * Approximate memory of a statement, in bytes: its text and its values. The cached query text does not contain the
+ * values of a document, and one of those may be a megabyte.
  */
 export const estimateBytes = ({ text, params }: Pick<Prepared, 'text' | 'params'>): number =>
   2 * text.length + params.reduce<number>((sum, one) => sum + estimateValueBytes(one), 0);

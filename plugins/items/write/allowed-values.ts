@@ -1,6 +1,9 @@
 import type { Field } from '../../schema/contract.ts';
 
-/** What a column takes, as `extensions.allowed` has it: names of an enum, a range, digits, a length, or a form in words. */
+/**
+ * What a column accepts, as `extensions.allowed` has it: names of an enum, a form in words, a range, digits, or a
+ * length.
+ */
 export type AllowedValues =
   | readonly string[]
   | string
@@ -28,11 +31,11 @@ const INTEGER_RANGES: Readonly<Record<string, readonly [min: string, max: string
   bigint: ['-9223372036854775808', '9223372036854775807'],
 };
 
-/** The form of the values of a field; undefined where its type says nothing that a client understands. */
+/** The form of the values of a field; undefined where its type has no form that a client understands. */
 export const allowedFormOf = ({ column, type }: Field): AllowedValues | undefined =>
   column?.enumValues ?? FORM_TEXTS[type];
 
-/** The numbers that a field takes; undefined where its type names no bounds. */
+/** The numbers that a field accepts; undefined where its type has no bounds. */
 export function allowedRangeOf({ column }: Field): AllowedValues | undefined {
   const range = INTEGER_RANGES[column?.dataType ?? ''];
   if (range) return { min: range[0], max: range[1] };
@@ -40,7 +43,7 @@ export function allowedRangeOf({ column }: Field): AllowedValues | undefined {
   return { precision: column.precision, scale: column.scale ?? 0 };
 }
 
-/** In words, for a message. */
+/** The allowed values in words, for a message. */
 export function renderAllowedValues(allowed: AllowedValues): string {
   if (typeof allowed === 'string') return allowed;
   if ('max_length' in allowed) return `at most ${allowed.max_length} characters`;

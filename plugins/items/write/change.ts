@@ -23,11 +23,11 @@ import { forbiddenRowsFailure, type WriteStatement } from './write-statement.ts'
 interface PreparedChange {
   readonly keys: readonly Key[];
   readonly parts: PayloadParts;
-  /** What is written in the end, for those who listen. */
+  /** The payload as written, for listeners. */
   readonly payload: Payload;
-  /** The row rule; null where the rows were measured by it already. */
+  /** The row rule; null where the rows were checked against it already. */
   readonly rowRule: Restricted<Where> | null;
-  /** What the row rule depends on: the fields asked for. */
+  /** The requested fields, on which the row rule depends. */
   readonly requestedFields: string;
   readonly parentRevision: RevisionSlot | null;
   readonly path: RowPath;
@@ -37,7 +37,7 @@ interface PreparedChange {
 
 type WritableTarget = CollectionTarget & { readonly key: Field };
 
-/** Changes rows of one collection; answers the keys they are known by afterwards, for each change. */
+/** Changes rows of one collection. Returns the keys of the rows after each change. */
 export async function changeRows(
   context: WriteContext,
   caller: Caller,
@@ -47,7 +47,7 @@ export async function changeRows(
 ): Promise<Key[][]> {
   const { deps } = context;
   const target = await findWritableCollection(deps.schema, name);
-  // A listener may look at the rows, so it finds the changes before its own already made.
+  // A listener may read the rows, so it has to find the preceding changes applied.
   const hasFilterListeners = eventNames(target.collection, 'update').some((event) => deps.events.has('filter', event));
   const rows = mergeChanges(target.collection, target.key, changes);
   const parts = hasFilterListeners ? rows.map((one) => [one]) : splitAtRepeatedKeys(rows, target.key);
@@ -63,7 +63,7 @@ export async function changeRows(
   return done;
 }
 
-/** Cut where a row is named again: its second change finds the first one made. */
+/** Splits the list where a row is named again, since its second change has to find the first one applied. */
 function splitAtRepeatedKeys(changes: readonly RowChange[], key: Field): readonly (readonly RowChange[])[] {
   const parts: RowChange[][] = [];
   let named = new Set<Key>();
@@ -138,8 +138,8 @@ async function changeDistinctRows(
 }
 
 /**
- * The row rule is about the rows as they are before anything of the request (conventions, 5). Where a nested row is
- * changed first, which the rule may speak of, it cannot wait for the statement. Rows under one rule are measured at once.
+ * The row rule applies to the rows as they are before the request (conventions, 5). A nested row that is changed first
+ * may be part of the rule, so the rule cannot wait for the statement. Rows under one rule are checked at once.
  */
 async function assertRowRulesFirst(
   { deps }: WriteContext,
@@ -166,7 +166,7 @@ async function assertRowRulesFirst(
       );
 }
 
-/** Everything that comes before the statement. Changes of the same fields share their row rule. */
+/** Prepares everything before the statement. Changes of the same fields share their row rule. */
 function createChangePreparer(
   { deps, countRows }: WriteContext,
   caller: Caller,
@@ -230,11 +230,11 @@ function createChangePreparer(
 interface ChangeGroup {
   readonly rows: readonly PreparedChange[];
   readonly columns: readonly Payload[];
-  /** Where the rows stand in the list of all. */
+  /** The indexes of the rows in the list of all changes. */
   readonly positions: readonly number[];
 }
 
-/** Rows that set the same fields under the same rule: one statement does for them. One whose key changes is written alone. */
+/** Rows that set the same fields under the same rule share one statement. A row whose key changes is written alone. */
 function groupByStatement(
   rows: readonly PreparedChange[],
   columns: readonly Payload[],
@@ -272,7 +272,7 @@ async function updateGroup(
     (hasRevisions && revisionPlaces.some(({ revision, parent }) => parent !== null || revision.id !== null));
   const paths = rows.flatMap(({ keys, path }) => keys.map(() => path));
   const [own] = columns as readonly [Payload];
-  // A foreign key that follows its row's new key does so after the statement, also where the row leads to itself.
+  // A foreign key that cascades to its row's new key changes after the statement, also where the row refers to itself.
   const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !changesKey(key, own);
   const writing = {
     caller,
@@ -291,7 +291,7 @@ async function updateGroup(
       own,
       conditionAt,
     );
-    // Where the key itself is among the changes the rows are now known by their new keys.
+    // Rows whose key changed are known by their new keys.
     if (changesKey(key, own)) return [[...sortKeysLike(first.keys, key, own, done)]];
     return collection.hasKey ? rows.map(({ keys }) => [...keys]) : [done];
   }

@@ -16,13 +16,13 @@ import { writeToOneFields } from './to-one.ts';
 
 interface PreparedCreate {
   readonly parts: PayloadParts;
-  /** What is written in the end, for those who listen. */
+  /** The payload as written, for listeners. */
   readonly payload: Payload;
   readonly parent: RevisionSlot | null;
   readonly revision: RevisionSlot;
 }
 
-/** Creates rows of one collection; answers their keys in the order given. */
+/** Creates rows of one collection. Returns their keys in the order of `entries`. */
 export async function createRows(
   context: WriteContext,
   caller: Caller,

@@ -13,7 +13,7 @@ import {
 } from './postgres-error.ts';
 import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts';
 
-/** What is known of a statement that may be refused. */
+/** What is known of a statement that may be rejected. */
 export interface StatementFields {
   readonly action?: RefusedStatement['action'];
   readonly paramCount?: number;
@@ -21,8 +21,8 @@ export interface StatementFields {
 }
 
 /**
- * PostgreSQL's complaint in the terms of the API (conventions, errors 2 and 4), naming collection, field and what is allowed,
- * never a value. `path` is that inside of a row.
+ * Translates an error of PostgreSQL to a failure of the API (conventions, errors 2 and 4) with collection, field and
+ * allowed values, never a value. `path` is relative to the row.
  */
 export function toWriteError(
   error: unknown,
@@ -48,10 +48,10 @@ function translateError(statement: RefusedStatement, param: Field | undefined): 
   switch (error.code) {
     case '23505':
       return keyFailure('RECORD_NOT_UNIQUE', statement, (names) => `Value${names && ` of ${names}`} has to be unique.`);
-    // PostgreSQL 18 tells a delete stopped by RESTRICT apart.
+    // PostgreSQL 18 has an own code for a delete rejected by RESTRICT.
     case '23001':
     case '23503':
-      // Without the constraint: its name tells of a table that the caller may not know.
+      // Without the constraint, whose name may contain a table that the caller may not know.
       return keyFailure('INVALID_FOREIGN_KEY', statement, (names) =>
         names ? `Invalid foreign key in ${names}: it leads to no row.` : 'Invalid foreign key.',
       );
@@ -73,7 +73,7 @@ function translateError(statement: RefusedStatement, param: Field | undefined): 
     case '23P01':
       return fail('INVALID_PAYLOAD', `A constraint${isInside ? ' of another table' : ''} does not hold.`, { path: [] });
     case 'P0001':
-      // Raised on purpose, by a trigger of the database's owner, for whoever writes.
+      // A trigger of the database's owner raises it on purpose, for the client.
       return fail('INVALID_PAYLOAD', error.message, { constraint: error.constraint, path: [] });
     case '428C9': {
       const field = isInside ? undefined : fieldOfColumn(collection, /"(.+)"/.exec(error.message)?.[1]);
@@ -94,7 +94,7 @@ function keyFailure(
   message: (names: string) => string,
 ): Failure {
   const key = isFromNestedStatement(error) ? undefined : parseKeyDetail(error, collection);
-  // A delete writes no field: what is wrong is a row that refers to this one.
+  // A delete sets no field: the error is about a row that refers to this one.
   const fields = action === 'delete' ? [] : nameableKeyFields(error, key, collection, written);
   const names = fields.map(({ name }) => name);
   return fail(code, message(names.join(', ')), {
@@ -105,7 +105,7 @@ function keyFailure(
   });
 }
 
-/** What no other value would change. */
+/** Failures that no other value would avoid. */
 function environmentFailure({ error, collection }: RefusedStatement): Failure | undefined {
   switch (error.code) {
     case '40001':
@@ -117,7 +117,7 @@ function environmentFailure({ error, collection }: RefusedStatement): Failure | 
     case '42501':
       return fail('FORBIDDEN', `the database refuses: ${error.message}`);
     case '0A000':
-      // Statements record themselves, and what rules make of a statement is more than PostgreSQL lets one do.
+      // The statement records itself in CTEs, and PostgreSQL does not allow those on tables with rules.
       if (!/\brules?\b/i.test(error.message)) return undefined;
       return fail(
         'UNPROCESSABLE_ENTITY',
@@ -127,7 +127,7 @@ function environmentFailure({ error, collection }: RefusedStatement): Failure | 
   return undefined;
 }
 
-/** Class 22: a text that its type cannot be made of; class 54: a value too large for an index or a row. */
+/** Class 22: a text that is no value of its type. Class 54: a value too large for an index or a row. */
 function dataFailure({ error, collection }: RefusedStatement, param: Field | undefined): Failure | undefined {
   const { code, message } = error;
   if (code.startsWith('54'))
@@ -144,7 +144,7 @@ function dataFailure({ error, collection }: RefusedStatement, param: Field | und
   );
 }
 
-/** A failure about a field, or about a row where the field is not known. */
+/** A failure about a field, or about a row where the field is unknown. */
 export const fieldFailure = (
   code: ErrorCode,
   message: string,

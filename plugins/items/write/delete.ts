@@ -11,8 +11,8 @@ import {
 } from './write-statement.ts';
 
 /**
- * Deletes the rows of these keys that the condition admits and answers their keys. Nothing hides from an admin, so a row
- * that is not there is simply gone already; for others all of them are deleted or none.
+ * Deletes the rows of these keys that match the condition. Returns their keys. For an admin a missing row counts as
+ * deleted already; for other callers all rows are deleted or none.
  */
 export async function deleteRows(
   deps: StatementDeps,

@@ -8,8 +8,8 @@ import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts'
 type ExplainDeps = Pick<Deps, 'db' | 'access' | 'schema'>;
 
 /**
- * The failure with what the caller may know of the constraint: its fields and what it allows, or which rows refer to the one that cannot
- * be deleted. Runs after the rollback, and only where a statement was refused.
+ * Adds to a failure what the caller may know of the constraint: its fields and allowed values, or the rows that refer
+ * to the one that cannot be deleted. Runs after the rollback, and only for rejected statements.
  */
 export async function explainRefusal(deps: ExplainDeps, caller: Caller, error: unknown): Promise<unknown> {
   if (!(error instanceof StatementRefusal) || isFromNestedStatement(error.statement.error)) return error;
@@ -20,7 +20,10 @@ export async function explainRefusal(deps: ExplainDeps, caller: Caller, error: u
   return error;
 }
 
-/** What can be said inside of a unit of work that has failed, whose connection answers no more: the constraint's name, to an admin. */
+/**
+ * Adds the constraint's name for admins. Inside of a failed unit of work the connection answers no queries, so nothing
+ * else is known.
+ */
 export function withConstraintName(caller: Caller, error: unknown): unknown {
   if (!caller.admin || !(error instanceof StatementRefusal) || isFromNestedStatement(error.statement.error))
     return error;
@@ -48,7 +51,7 @@ async function withConstraint(deps: ExplainDeps, caller: Caller, refusal: Statem
   const all = constraint.columns.map((column) => fieldOfColumn(collection, column));
   const named = all.flatMap((field) => (field && names.has(field.name) ? [field] : []));
   const set = named.filter((field) => written.has(field));
-  // Of several columns with the same domain, those of the statement.
+  // Of several columns with the same domain, those that the statement sets.
   const fields = (constraint.isOfDomain && set.length > 0 ? set : named).map(({ name }) => name);
   const isReadable = caller.admin || (!constraint.isOfRow && all.every((field) => field && readable.has(field.name)));
   const shown = isReadable ? { constraint: error.constraint, allowed: renderConstraint(constraint) } : {};
@@ -71,7 +74,7 @@ async function withConstraint(deps: ExplainDeps, caller: Caller, refusal: Statem
 
 const renderConstraint = ({ definition }: Constraint): string => CHECK.exec(definition)?.[1] ?? definition;
 
-/** A row that cannot be deleted, or whose key cannot be changed, since others refer to it. */
+/** For a row that cannot be deleted, or whose key cannot be changed, since other rows refer to it. */
 async function withReference(deps: ExplainDeps, caller: Caller, refusal: StatementRefusal): Promise<Failure> {
   const { collection } = refusal.statement;
   const schemaSnapshot = await deps.schema.overview();
@@ -79,7 +82,7 @@ async function withReference(deps: ExplainDeps, caller: Caller, refusal: Stateme
   if (!reference) return refusal;
   const holder = reference.collection;
   const path = refusal.extensions.path as readonly unknown[];
-  // The key that is changed is no field that leads to a row.
+  // The changed key is no foreign key, so the path ends at the row.
   const rowPath = refusal.extensions.field === null ? path : path.slice(0, -1);
   const readable = holder ? await deps.access.readableFields(holder, caller) : undefined;
   if (!holder || !readable || readable.size === 0)
@@ -95,7 +98,7 @@ async function withReference(deps: ExplainDeps, caller: Caller, refusal: Stateme
   });
 }
 
-/** The foreign key that refers to the row; undefined where the row itself leads to no other. */
+/** The foreign key that refers to the row; undefined where the foreign key of the row itself was violated. */
 function findReference({ collections, relations }: Overview, { error, collection, action }: RefusedStatement) {
   const { code, schema, table, constraint } = error;
   const relation = relations.find(

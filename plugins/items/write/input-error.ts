@@ -1,9 +1,9 @@
 import { isPostgresError } from './postgres-error.ts';
 
 /**
- * Types such as `regclass`, `jsonpath` and `hstore` refuse a text with codes that otherwise speak of the statement: a syntax
- * error, a name that is not there. Where PostgreSQL names a parameter it was the value, as with every other type. Domains
- * of elements are checked there as well, and keep the code of their constraint.
+ * Types such as `regclass`, `jsonpath` and `hstore` reject a text with codes that otherwise mean a wrong statement: a
+ * syntax error, an unknown name. Where PostgreSQL names a parameter the value was wrong, as with every other type.
+ * Domains of elements are checked there as well and keep the code of their constraint.
  */
 export function toInputError(error: unknown): unknown {
   if (!isPostgresError(error) || !/portal parameter \$\d/.test(error.where ?? '')) return error;

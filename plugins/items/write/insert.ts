@@ -14,7 +14,7 @@ import {
   type WriteStatement,
 } from './write-statement.ts';
 
-/** Inserts rows in as few statements as hold them; answers their keys in the order given. */
+/** Inserts rows in as few statements as possible. Returns their keys in the order of `rows`. */
 export async function insertRows(
   deps: StatementDeps,
   writing: WriteStatement,
@@ -32,7 +32,7 @@ export async function insertRows(
       const at = [keys.length + from, keys.length + to] as const;
       const [revisionPlaces, paths] = [writing.revisionPlaces?.slice(...at), writing.paths.slice(...at)];
       const some = part.slice(from, to);
-      // The statement of one row is remembered by its columns.
+      // The statement of one row is cached by its columns.
       const own = some.length === 1 ? fields.filter(({ name }) => Object.hasOwn(some[0] as Payload, name)) : fields;
       return insert(deps, { ...writing, revisionPlaces, paths, isLast }, own, some);
     };
@@ -50,8 +50,8 @@ const canBeArrayParameter = ({ column }: Field): boolean =>
   !column?.array && ARRAY_PARAMETER_TYPES.test(column?.sqlType ?? '');
 
 /**
- * Inserts rows that set the same columns: one array parameter for each column. PostgreSQL needs half the time that it needs for a
- * parameter per value, and the statement text does not depend on the number of rows, so it is prepared once.
+ * Inserts rows that set the same columns, with one array parameter for each column. PostgreSQL takes half the time of a
+ * parameter for each value, and the statement text does not depend on the number of rows, so it is prepared once.
  */
 async function insertArrays(
   deps: StatementDeps,
@@ -80,7 +80,7 @@ async function insertArrays(
   );
 }
 
-/** `source`: the rows' values; `count`: SQL of how many rows they are. */
+/** `source`: SQL of the rows' values; `count`: SQL of their number. */
 function renderInsert(
   { collection, answer }: WriteStatement,
   step: OpenStatement,
@@ -93,7 +93,7 @@ function renderInsert(
   return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)})${history.ctes}${renderFinalSelect(history, count, answer)}`;
 }
 
-/** A trigger may leave a row out; what hangs on it would be written to another one. */
+/** A trigger may skip a row; its nested rows would then be written to another one. */
 const missingRowsFailure = ({ name }: Collection) =>
   fail('INVALID_PAYLOAD', `The database did not take every row of ${name}.`);
 
@@ -102,7 +102,10 @@ const findWritableColumn = ({ key, fields }: Collection): Field => {
   return (key && isWritten(key) ? key : [...fields.values()].find(isWritten)) as Field;
 };
 
-/** Inserts rows that leave out different columns, or have arrays, geometry or types of the database's own: a parameter per value. */
+/**
+ * Inserts rows that omit different columns, or have arrays, geometry or user-defined types: with a parameter for each
+ * value.
+ */
 async function insertTuples(
   deps: StatementDeps,
   writing: WriteStatement,
@@ -124,7 +127,7 @@ async function insertTuples(
     let param = step.values.length;
     const slot = (row: Payload, field: Field) =>
       Object.hasOwn(row, field.name) ? castSql(field, `$${++param}`) : 'default';
-    // A row of nothing but defaults has some column as one of them.
+    // An insert needs a column, so a row of defaults only names one with `default`.
     const columns = fields.length > 0 ? fields : [findWritableColumn(collection)];
     const tuples = rows.map((row) => `(${columns.map((field) => slot(row, field)).join(', ')})`);
     return renderInsert(writing, step, columns, `values ${tuples.join(', ')}`, String(rows.length));

@@ -6,9 +6,9 @@ import type { Payload } from '../contract.ts';
 import { isPayload } from './to-many-value.ts';
 
 /**
- * Writes a foreign key of several columns as those columns, wherever it came as a key or as null; one that came as an object is
- * written first, and known afterwards.
- * @throws INVALID_PAYLOAD for what is no key, and where a column has another value beside it.
+ * Replaces a composite foreign key that is a key or null by its columns. One that is an object is written first and set
+ * afterwards.
+ * @throws INVALID_PAYLOAD for an invalid key, and where the payload has another value for one of the columns.
  */
 export function expandJointKeys({ jointFields }: Collection, payload: Payload): Payload {
   const named = jointFields.filter(({ name }) => Object.hasOwn(payload, name) && !isPayload(payload[name]));
@@ -19,7 +19,10 @@ export function expandJointKeys({ jointFields }: Collection, payload: Payload): 
   return written;
 }
 
-/** The columns of a foreign key of several, with the values of a key; with null those that can be null without another relation. */
+/**
+ * The columns of a composite foreign key with the values of a key. Null clears the nullable columns without another
+ * relation.
+ */
 export function columnsOfJointKey(field: Field, value: unknown): Payload {
   const parts = field.parts ?? [];
   if (value === null) {
@@ -35,11 +38,11 @@ export function columnsOfJointKey(field: Field, value: unknown): Payload {
       path: [field.name],
     });
   const values = splitKey(String(text));
-  // An empty text, which is no key by itself, is a part of one.
+  // An empty text is no key by itself, but can be a part of one.
   return Object.fromEntries(parts.map((part, at) => [part.name, values[at] === '' ? '' : castKey(part, values[at])]));
 }
 
-/** @throws INVALID_PAYLOAD where a column is there already with another value, which rules were measured by. */
+/** @throws INVALID_PAYLOAD where a column already has another value, which the row rules were checked with. */
 export function setColumns(field: Field, columns: Payload, written: Payload): void {
   for (const [name, value] of Object.entries(columns)) {
     if (Object.hasOwn(written, name) && value !== null && String(written[name]) !== String(value))

@@ -11,29 +11,29 @@ import { locateKey } from './refused-row.ts';
 import type { RowPath } from './row-path.ts';
 import type { RowAnswer } from './write-statement.ts';
 
-/** A row to be created. `given` are values the platform sets: they need no grant of the caller. */
+/** A row to create. `platformValues` need no grant of the caller. */
 export interface RowCreate {
   readonly payload: Payload;
   readonly platformValues?: Payload;
-  /** The revision of the row around it. */
+  /** The revision of the parent row. */
   readonly parentRevision?: RevisionSlot | null;
-  /** Where the row stands in the request; by itself without it. */
+  /** The path of the row in the request; undefined for the one row of a request. */
   readonly path?: RowPath;
-  /** Of a single row, whose statement answers it where it is the last one. */
+  /** For a single row: lets the last statement of the unit of work answer it. */
   readonly answer?: RowAnswer | undefined;
 }
 
-/** A change of one row or of several. */
+/** A change of one row or of several by the same payload. */
 export interface RowChange extends RowCreate {
   readonly keys: readonly unknown[];
 }
 
-/** Verbs on the inside of a unit of work, for all rows of one level at once. */
+/** Write verbs inside of a unit of work, for all rows of one level at once. */
 export interface LevelWrites {
   create(caller: Caller, collection: string, entries: readonly RowCreate[]): Promise<Key[]>;
-  /** Answers the keys by which the rows of each change are known afterwards. */
+  /** Returns the keys of the rows after each change. */
   update(caller: Caller, collection: string, changes: readonly RowChange[]): Promise<Key[][]>;
-  /** `isList`: the request itself lists the keys, so that an error names the place of one. */
+  /** `isList`: the request itself lists the keys, so that the path of an error is an index. */
   remove(caller: Caller, collection: string, keys: readonly unknown[], isList?: boolean): Promise<Key[]>;
 }
 
@@ -41,14 +41,14 @@ export interface LevelWrites {
 export interface WriteContext {
   readonly deps: Deps;
   readonly nested: LevelWrites;
-  /** Every row of the whole tree counts, so a nested payload costs what it writes. */
+  /** Counts every row of the whole tree. @throws INVALID_PAYLOAD for more than MAX_BATCH_MUTATION */
   countRows(rows: number): void;
 }
 
 /**
- * Writes level by level (ADR 10), each in the order of the conventions: event filters, permission and field list, presets,
- * validation, many-to-one rows, the rows themselves, to-many rows, and actions once everything is committed. The verbs
- * answered are those of the request itself, after which nothing follows; those for nested rows are under `inner`.
+ * Writes level by level (ADR 10), each in the order of the conventions: event filters, permissions and field list,
+ * presets, validation, many-to-one rows, the rows themselves, to-many rows, and actions after the commit. The verbs
+ * returned are those of the request itself, which end the unit of work; those for nested rows are in `nested`.
  */
 export function createLevelWrites(deps: Deps): LevelWrites {
   let written = 0;
@@ -103,7 +103,7 @@ async function removeRows(
   ).catch((error) => {
     throw isList ? locateKey(error, collection, key, raw) : error;
   });
-  // An admin's delete of what is gone already did nothing that one could react to.
+  // A delete that found no row fires no action.
   if (done.length > 0) events.action(names, { ...meta, payload: done, keys: done });
   return done;
 }

@@ -22,7 +22,7 @@ async function queryRows<Row>(
   }
 }
 
-/** Which of these keys exist: by the text that was asked for, the key as the row has it (`1.5` may be `1.50` there). */
+/** The stored keys among these, by the text of the requested key (`1.5` may be stored as `1.50`). */
 export async function findExistingKeys(
   db: Db,
   collection: Collection,
@@ -46,13 +46,13 @@ export async function findExistingKeys(
 const EXACT_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid', 'boolean']);
 const TEXT_TYPES = /^(text|character|enum)/;
 
-/** Are equal keys of this field always the same text? */
+/** Whether equal keys of this field always have the same text. */
 export const hasCanonicalText = (key: Field): boolean =>
   (key.parts ?? [key]).every(({ type, column }) => EXACT_TYPES.has(type) || TEXT_TYPES.test(column?.dataType ?? ''));
 
 /**
- * What a to-many alias shows at the moment: for each of these parents the keys of the rows whose `link` holds its key.
- * Answers go by the place of the parent, since equal keys need not be written alike (`1.50`).
+ * The current rows of a to-many alias: for each parent the keys of the rows whose `link` refers to it. Results are
+ * matched by the index of the parent, since equal keys may differ as texts (`1.50`).
  */
 export async function findChildren(
   db: Db,
@@ -69,7 +69,7 @@ export async function findChildren(
   return children;
 }
 
-/** The greatest value of `order` among the rows of each parent; 0 without any. */
+/** The greatest value of `order` among the rows of each parent; 0 without rows. */
 export async function findLastPositions(
   db: Db,
   collection: Collection,
@@ -84,7 +84,7 @@ export async function findLastPositions(
   return new Map(rows.map(({ at, last }) => [parents[at - 1] as Key, last]));
 }
 
-/** Locks the rows of these keys that the condition (parameters from `$2`) admits; answers how many they are. */
+/** Locks the rows of these keys that match the condition (parameters from `$2`). Returns their number. */
 export async function lockRows(
   db: Db,
   collection: Collection,

@@ -5,8 +5,8 @@ import type { RowChange } from './level-writes.ts';
 import { isPayload } from './to-many-value.ts';
 
 /**
- * Changes that name the same row as one change, so that a row named a thousand times is written once: of equal fields the last
- * value counts. Changes whose nested rows cannot be told as one stay apart, and are made one after the other.
+ * Merges changes of the same row, so that a row named a thousand times is written once: the last value of a field
+ * counts. Changes whose nested rows cannot be merged stay separate and run one after the other.
  */
 export function mergeChanges(collection: Collection, key: Field, changes: readonly RowChange[]): readonly RowChange[] {
   if (changes.length === 1) return changes;
@@ -17,7 +17,7 @@ export function mergeChanges(collection: Collection, key: Field, changes: readon
     const place = name === undefined ? undefined : places.get(name);
     const before = place === undefined ? undefined : result[place];
     const both = before && mergeTwoChanges(collection, before, change);
-    // Where the last one stood: it has the last word on rows that two parents claim.
+    // The merged change takes the last one's place, since the last of two parents that claim a row gets it.
     if (both) result[place as number] = undefined;
     if (name !== undefined) places.set(name, result.length);
     result.push(both ?? change);
@@ -49,7 +49,7 @@ function mergeTwoChanges({ fields }: Collection, before: RowChange, after: RowCh
   };
 }
 
-/** Undefined where the rows that the first value writes would be lost. */
+/** Undefined where rows of the first value would be lost. */
 function mergeValues(
   field: Field | undefined,
   before: unknown,

@@ -3,18 +3,18 @@ import type { Collection } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 
 /**
- * The values the platform sets that need no grant of the caller. Whose key decides who somebody is (a user's role), the
- * alias on the other side is no way around the grant for it.
+ * Platform values that need no grant of the caller. Fields of keys that carry rights (a user's role) do need one, so
+ * that the alias on the other side cannot avoid the grant.
  */
 export const withoutSensitiveFields = (collection: Collection, platformValues: Payload): Payload =>
   Object.fromEntries(Object.entries(platformValues).filter(([name]) => !collection.fields.get(name)?.sensitive));
 
-/** Listeners see what the platform sets as well; permissions are asked about the rest only. */
+/** Listeners receive platform values as well; permissions are checked for the other fields only. */
 export const withoutFields = (payload: Payload, platformValues: Payload): Payload =>
   Object.fromEntries(Object.entries(payload).filter(([name]) => !Object.hasOwn(platformValues, name)));
 
 /**
- * Rows of the service's own keep their key: rules, owners, sessions and names of stored bytes go by it.
+ * Rows of system collections keep their key: rules, owners, sessions and names of stored objects depend on it.
  * @throws INVALID_PAYLOAD
  */
 export function assertSameKey({ system, primary }: Collection, keys: readonly Key[], payload: Payload): void {

@@ -1,6 +1,9 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 
-/** What PostgreSQL says when it refuses a statement. `detail`, and often `message`, hold values: neither is ever passed on. */
+/**
+ * The error of PostgreSQL for a rejected statement. `detail`, and often `message`, contain values: neither may leave
+ * this folder.
+ */
 export interface PostgresError {
   readonly code: string;
   readonly message: string;
@@ -17,23 +20,23 @@ export interface PostgresError {
 export const isPostgresError = (error: unknown): error is PostgresError =>
   error instanceof Error && /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '') && 'severity' in error;
 
-/** Which field a parameter, counted from 1, is a value of. */
+/** The field of a parameter's value; parameters are counted from 1. */
 export type FieldOfParam = (param: number) => Field | undefined;
 
 /**
- * Made by a statement inside of ours: a trigger's, or that of a foreign key that cascades. What it names are columns and
- * values of rows that the caller may not know.
+ * Whether a trigger or a cascading foreign key failed inside of our statement. The error then names columns and values
+ * of rows that the caller may not know.
  */
 export const isFromNestedStatement = ({ where }: PostgresError): boolean => /^(SQL|PL\/)/m.test(where ?? '');
 
 export const fieldOfColumn = (collection: Collection, column: string | undefined): Field | undefined =>
   column === undefined ? undefined : [...collection.fields.values()].find((field) => field.column?.name === column);
 
-/** `unnamed portal parameter $2 = '...'`: the field whose value its type could not be made of. */
+/** `unnamed portal parameter $2 = '...'`: the field whose value is invalid for its type. */
 export const fieldOfParameterContext = ({ where }: PostgresError, field: FieldOfParam): Field | undefined =>
   field(Number(/\$(\d+)(?: = |$)/m.exec(where ?? '')?.[1] ?? 0));
 
-/** Columns and values of a key, as PostgreSQL writes them. Only for comparing: values never leave this folder. */
+/** Columns and values of a key, as PostgreSQL writes them. Only for comparison: values never leave this folder. */
 export interface ErrorKey {
   readonly columns: readonly string[];
   readonly value: string;
@@ -41,9 +44,9 @@ export interface ErrorKey {
 
 const KEY_COLUMNS = /^[^(]*\((?:lower\()?"?([^)"]+?)"?(?:::text)?\)*$/;
 
-/** `Key (email)=(a@b.c) already exists.`: the only place where PostgreSQL says which columns and values it was. */
+/** `Key (email)=(a@b.c) already exists.`: only the detail contains the columns and values. */
 export function parseKeyDetail({ detail = '' }: PostgresError, collection: Collection): ErrorKey | undefined {
-  // The value is the client's, and as long as he likes: no expression searches it.
+  // The value comes from the client and may be long, so no regular expression searches it.
   const at = detail.indexOf('=(');
   const [, list] = at < 0 ? [] : (KEY_COLUMNS.exec(detail.slice(0, at)) ?? []);
   if (list === undefined) return undefined;
@@ -52,8 +55,8 @@ export function parseKeyDetail({ detail = '' }: PostgresError, collection: Colle
 }
 
 /**
- * The fields of the key that may be named. PostgreSQL names all columns of a pair, and those that the database fills, so only
- * what the statement itself writes is repeated.
+ * The fields of the key that an answer may name. PostgreSQL names all columns of a composite key, generated ones
+ * included, so only fields that the statement writes are named.
  */
 export function nameableKeyFields(
   { code }: PostgresError,
@@ -65,7 +68,7 @@ export function nameableKeyFields(
   const isNameable = (field: Field): boolean => {
     if (field.name === collection.primary) return true;
     if (written.size > 0) return written.has(field);
-    // A delete or a commit, of which nothing is known here: what others refer to by it may be any column of the row.
+    // For a delete or a commit the fields are unknown: the referenced columns may be any columns of the row.
     return columns.length === 1 && (code === '23505' || field.relation?.kind === 'one');
   };
   return columns.flatMap((column) => fieldOfColumn(collection, column) ?? []).filter(isNameable);

@@ -11,7 +11,7 @@ interface ReferenceDeps {
   readonly access: Pick<Access, 'may'>;
 }
 
-/** A column that refers to the collection. `condition` chooses the rows of the keys `$1`. */
+/** A column that refers to the collection. `condition` selects its rows by the keys in `$1`. */
 interface ReferringColumn {
   readonly collection: string;
   readonly field: string;
@@ -22,8 +22,8 @@ interface ReferringColumn {
 }
 
 /**
- * Clears references before their row is deleted, whatever the foreign key says (ADR 34). Only RESTRICT is left to the database, and
- * SET DEFAULT of a column that must have a value.
+ * Clears references before their row is deleted, whatever the foreign key says (ADR 34). The database only handles
+ * RESTRICT, and SET DEFAULT of a required column.
  */
 export const createReferences = ({ db, schema, access }: ReferenceDeps): References => ({
   async clear(collection, keys, caller) {
@@ -80,13 +80,13 @@ const refersTo = ({ related, meta }: Relation, collection: string): boolean =>
 const isClearable = ({ nullable, generated }: Column): boolean => nullable && !generated;
 
 function isLeftToDatabase({ schema }: Relation, { system }: Collection, { meta }: Field, column: Column): boolean {
-  // Relations of the service's own without a constraint outlive what they lead to on purpose.
+  // System relations without a constraint keep the key of the deleted row on purpose.
   if (schema === null) return system && meta?.system === true;
   const rule = schema.on_delete.toUpperCase();
   return rule === 'RESTRICT' || (rule === 'SET DEFAULT' && !isClearable(column));
 }
 
-/** Of a many-to-any: only what it says is a row of the collection. */
+/** For a many-to-any: only rows that name the collection. */
 function anyConditionSql(holder: Collection, { meta }: Relation, collection: string): string | undefined {
   const by = holder.fields.get(meta?.one_collection_field ?? '')?.column;
   return by ? ` and ${identifier(by.name)}::text = ${literal(collection)}` : undefined;

@@ -6,12 +6,12 @@ import { fieldOfColumn, isFromNestedStatement, parseKeyDetail } from './postgres
 import { prefixCommonPath, prefixPath, type RowPath } from './row-path.ts';
 import { StatementRefusal } from './statement-refusal.ts';
 
-/** Writes the rows `from` to `to`, without the latter. */
+/** Writes the rows from index `from` up to, but without, `to`. */
 type WriteSlice = (from: number, to: number) => Promise<Key[]>;
 
 /**
- * Writes rows in one statement. PostgreSQL does not say which row it refuses: of several it is known where a key that leads to
- * no row is among the values, and else found in a replay, by halves.
+ * Writes rows in one statement. PostgreSQL does not say which row it rejects. A missing referenced row is found by its
+ * key among the values; other rows are found in a replay, by bisection.
  */
 export async function writeRows(
   { db, isReplay }: { readonly db: Db; readonly isReplay?: true },
@@ -33,7 +33,7 @@ export async function writeRows(
 const withLocation = (path: RowPath, refusal: StatementRefusal): unknown =>
   prefixPath(path, refusal.with({ isPlaced: true }));
 
-/** The row with the key that leads to no row: every row that has it is refused. */
+/** The first row with the foreign key that has no row; every row with it is rejected. */
 function findRowOfKey(
   { statement }: StatementRefusal,
   collection: Collection,
@@ -49,7 +49,7 @@ function findRowOfKey(
   return at < 0 ? undefined : at;
 }
 
-/** Where among the keys of a request the row is that cannot be deleted, since others refer to it. */
+/** Adds the index of the key whose row cannot be deleted, since other rows refer to it. */
 export function locateKey(error: unknown, collection: Collection, key: Field, raw: readonly unknown[]): unknown {
   if (!(error instanceof StatementRefusal) || isFromNestedStatement(error.statement.error)) return error;
   const { columns = [], value } = parseKeyDetail(error.statement.error, collection) ?? {};
@@ -59,8 +59,9 @@ export function locateKey(error: unknown, collection: Collection, key: Field, ra
 }
 
 /**
- * Writes all rows, or finds the first one that is refused: the first half of those left is written, and stays where it is not refused,
- * so that rows that refuse each other are found as well. At most two statements more than the logarithm of their number.
+ * Writes all rows, or finds the first rejected one by bisection: each accepted half stays written, so that rows that
+ * conflict with each other are found as well. It takes at most two statements more than the logarithm of the number of
+ * rows.
  */
 async function writeByHalves(db: Db, count: number, paths: readonly RowPath[], write: WriteSlice): Promise<Key[]> {
   const attempt = (from: number, to: number) => inSavepoint(db, () => write(from, to));
@@ -84,7 +85,7 @@ async function writeByHalves(db: Db, count: number, paths: readonly RowPath[], w
   throw withLocation(paths[from] ?? [], refusal);
 }
 
-/** The keys of the rows, or why they are refused: then all is as it was before them. */
+/** The keys of the rows, or the refusal, after a rollback to the savepoint. */
 async function inSavepoint(db: Db, write: () => Promise<Key[]>): Promise<Key[] | StatementRefusal> {
   await db.query('savepoint part_of_rows');
   try {
@@ -97,8 +98,8 @@ async function inSavepoint(db: Db, write: () => Promise<Key[]>): Promise<Key[] |
 }
 
 /**
- * Whether a part fails for the reason of the whole, or for one that its own rows have. A part that refers to rows after it, or takes
- * a value that one of them gives up, fails for a reason that the whole does not have.
+ * Whether a part fails for the reason of the whole, or for one of its own rows. A part that refers to rows after it, or
+ * takes a value that one of them gives up, fails for a reason that the whole does not have.
  */
 export function hasSameCause({ statement: part }: StatementRefusal, { statement: whole }: StatementRefusal): boolean {
   const { code, constraint } = part.error;

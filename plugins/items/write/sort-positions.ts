@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { findLastPositions } from './lookups.ts';
 import type { ToManyPlan } from './to-many-plan.ts';
 
-/** New rows come after all others of their parent where the relation has an order, unless they say where. */
+/** Appends new rows to those of their parent where the relation has a sort field, unless the payload sets it. */
 export async function assignSortPositions(
   deps: Pick<Deps, 'db'>,
   to: Collection,

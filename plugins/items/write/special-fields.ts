@@ -6,8 +6,8 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
 
 /**
- * Values the platform writes (conventions, "special flags"): ids, dates, users and roles on the action they belong to, in
- * place of whatever the client sent; `hash` fields are hashed.
+ * Values that the platform writes (conventions, "special flags"): ids, dates, users and roles on the action they belong
+ * to, in place of what the client sends. `hash` fields are hashed.
  */
 export async function withGeneratedValues(
   collection: Collection,
@@ -22,8 +22,8 @@ export async function withGeneratedValues(
   if (action === 'create') dropEmptyKey(collection, written);
   for (const field of collection.fields.values()) {
     if (!field.column || field.special.length === 0) continue;
-    // The mask sent back is what a form makes of a value it never saw, not a new one; neither in a copy of a row. An empty
-    // text has no hash: it would take the one that is there away.
+    // A form sends the mask back for a value that it never received; it is no new value, not even in a copy of a row.
+    // An empty text has no hash and would delete the stored one.
     if (field.concealed && written[field.name] === MASK) delete written[field.name];
     if (field.special.includes('hash') && written[field.name] === '') delete written[field.name];
     if (action === 'update' && isSetOnCreateOnly(collection, field)) delete written[field.name];
@@ -43,11 +43,11 @@ export async function withGeneratedValues(
   return written;
 }
 
-/** Who made a row of the service's own, and when, is the service's to say: what a client sends back of it is dropped. */
+/** Only the service sets the creator and the creation date of system rows; values of the client are ignored. */
 const isSetOnCreateOnly = ({ system }: Collection, { special, meta }: Field): boolean =>
   system && meta?.system === true && (special.includes('date-created') || special.includes('user-created'));
 
-/** An object without its key is one to be created (specification, "Relational write shapes"), and null is no key. */
+/** An object without a key creates a row (specification, "Relational write shapes"), and null is no key. */
 function dropEmptyKey(collection: Collection, written: Payload): void {
   for (const { name, column } of keyColumns(collection)) {
     const isMade = column?.default || column?.identityAlways || column?.autoIncrement;

@@ -7,11 +7,11 @@ import type { Payload } from '../contract.ts';
 import { keyNames } from './row-key.ts';
 import { isPayload, parseToManyValue, type ToManyValue } from './to-many-value.ts';
 
-/** A payload taken apart by where each value goes. */
+/** A payload, split by where each value is written. */
 export interface PayloadParts {
   /** Columns of the row itself. */
   readonly columns: Payload;
-  /** Many-to-one and many-to-any fields that came as objects: written first, since the row needs their keys. */
+  /** Many-to-one and many-to-any fields with objects: written first, since the row needs their keys. */
   readonly toOne: readonly ToOnePart[];
   /** To-many aliases: written last, since their rows need this row's key. */
   readonly toMany: readonly ToManyPart[];
@@ -37,7 +37,7 @@ export function splitPayload(collection: Collection, payload: Payload, schemaSna
     const field = collection.fields.get(name);
     if (!field) continue;
     const { relation } = field;
-    // The key of a row that is sent back whole is no change: it is taken out where the row is known.
+    // An unchanged key is no change of a generated column; `withoutUnchangedKey` removes it later.
     if (field.column && isMadeByDatabase(field.column) && !isKeyColumn(collection, name)) assertAbsent(field, value);
     else if (relation?.kind === 'many')
       toMany.push({ field, value: parseToManyValue(field, rowKeyNamesOf(schemaSnapshot, relation), value) });
@@ -55,7 +55,7 @@ export function splitPayload(collection: Collection, payload: Payload, schemaSna
   return { columns: own, toOne, toMany };
 }
 
-/** The columns that name a row behind a to-many alias: those of its key, but for what leads to the parent. */
+/** The columns that identify a row behind a to-many alias: its key without the columns that refer to the parent. */
 function rowKeyNamesOf(
   schemaSnapshot: Overview,
   { to, relation }: Extract<RelationEnd, { kind: 'many' }>,
@@ -69,7 +69,7 @@ function rowKeyNamesOf(
 const isKeyColumn = (collection: Collection, name: string): boolean =>
   keyColumns(collection).some((column) => column.name === name);
 
-/** Null is what a form sends for a value that it does not have. */
+/** Forms send null for a value that they do not have. */
 function assertAbsent(field: Field, value: unknown): void {
   if (value !== null && value !== undefined) throw invalidField(field, 'is made by the database: leave it out');
 }
@@ -77,7 +77,7 @@ function assertAbsent(field: Field, value: unknown): void {
 const invalidField = (field: Field, reason: string) =>
   fail('INVALID_PAYLOAD', `${field.name} ${reason}`, { field: field.name, path: [field.name] });
 
-/** The collection that a many-to-any leads to, which the payload names beside it. */
+/** The target collection of a many-to-any, which the payload names beside it. */
 function anyTargetOf(collection: Collection, field: Field, payload: Payload, isNeeded: boolean): string | undefined {
   if (field.relation?.kind !== 'any') return undefined;
   const { by, allowed } = field.relation;
@@ -96,7 +96,7 @@ function assertAllowedCollection(
   named: unknown,
 ): string {
   if (typeof named === 'string' && allowed.includes(named)) return named;
-  // Without the names of those that are: the caller may not know them.
+  // The allowed names are omitted: the caller may not know them.
   throw fail('INVALID_PAYLOAD', `${by} does not name a collection that this relation leads to`, {
     collection: collection.name,
     field: by,
@@ -104,7 +104,7 @@ function assertAllowedCollection(
   });
 }
 
-/** Keys of several types share one column of texts, so each is brought into the one form its own collection has. */
+/** Keys of several types share one text column, so each is cast to the form of its own collection. */
 function castAnyKey(schemaSnapshot: Overview, field: Field, to: string, value: unknown): unknown {
   const target = schemaSnapshot.collections.get(to);
   if (!target) throw invalidField(field, `leads to ${to}, which is not there`);
@@ -115,7 +115,7 @@ function castAnyKey(schemaSnapshot: Overview, field: Field, to: string, value: u
   }
 }
 
-/** A change of the named collection alone is a change of what the key means, and held to the same list. */
+/** A payload may change the named collection alone, which changes the meaning of the key, so it is checked as well. */
 function assertAnyCollections(collection: Collection, payload: Payload): void {
   for (const { relation } of collection.fields.values()) {
     if (relation?.kind !== 'any') continue;

@@ -5,7 +5,7 @@ import type { Collection, Field } from '../../schema/contract.ts';
 import { keyType } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 
-/** PostgreSQL takes 65,535 parameters a statement. */
+/** PostgreSQL accepts 65,535 parameters in a statement. */
 export const MAX_PARAMS = 60_000;
 export const MAX_ROWS = 5_000;
 
@@ -16,16 +16,16 @@ export const tableSql = ({ table }: Collection): string => {
 
 export const columnSql = (field: Field): string => identifier((field.column as { name: string }).name);
 
-/** A key as JSON has it: a text where the driver or JSON would make something else of it. */
+/** A key as JSON has it: cast to text where the driver or JSON would change it. */
 export const keySql = (field: Field, alias: string): string =>
   field.parts ? keyText(alias, field.parts) : `${alias}.${columnSql(field)}${field.type === 'integer' ? '' : '::text'}`;
 
-/** The rows of these keys, as one parameter: a key alone is looked up with less effort than a list of one. */
+/** The rows of these keys, by one parameter. One key is a cheaper condition than a list of one. */
 export interface KeyCondition {
   readonly value: unknown;
   /** The condition on the rows `t`. */
   readonly sql: string;
-  /** SQL of how many rows that should be. */
+  /** SQL of the expected number of rows. */
   readonly count: string;
 }
 
@@ -35,7 +35,7 @@ export function createKeyCondition(key: Field, keys: readonly Key[], param: numb
   return { value: keys, sql: isAmongKeys('t', key, list), count: `cardinality(${list})` };
 }
 
-/** How many rows of so many values fit into one statement. */
+/** How many rows of this many values fit into one statement. */
 export const rowsPerStatement = (values: number): number =>
   Math.min(MAX_ROWS, Math.max(1, Math.floor(MAX_PARAMS / Math.max(1, values))));
 

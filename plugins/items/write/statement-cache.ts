@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from '../../schema/contract.ts';
 
-/** Each named statement costs memory on every connection for as long as that lives. */
+/** Each prepared statement takes memory on every connection, as long as the connection lives. */
 const MAX_PREPARED_STATEMENTS = 200;
 const MAX_STATEMENTS_PER_COLLECTION = 100;
 const MAX_PREPARED_TEXT = 12_000;
 
 export interface CachedStatement {
   readonly text: string;
-  /** From the second time on: what came twice will come again. */
+  /** Set from the second use on, which makes further uses likely. */
   name?: string;
   uses: number;
 }
 
-/** Statement texts by what they depend on beside the collection. They live as long as the overview does. */
+/** Statement texts by what they depend on beside the collection. They live as long as the schema snapshot. */
 export type StatementCache = (collection: Collection, key: string, write: () => string) => CachedStatement;
 
-/** Parsing and planning is most of what a small write costs, so statements that come again are prepared. */
+/** Parsing and planning is most of the cost of a small write, so repeated statements are prepared. */
 export function createStatementCache(): StatementCache {
   const statements = new WeakMap<Collection, Map<string, CachedStatement>>();
   const names = new Set<string>();

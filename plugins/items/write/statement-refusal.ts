@@ -2,12 +2,12 @@ import { type ErrorCode, Failure } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { PostgresError } from './postgres-error.ts';
 
-/** The statement that PostgreSQL refused. */
+/** The statement that PostgreSQL rejected. */
 export interface RefusedStatement {
   readonly error: PostgresError;
   readonly collection: Collection;
   readonly action: 'create' | 'update' | 'delete' | undefined;
-  /** Fields it sets. */
+  /** Fields that the statement sets. */
   readonly written: ReadonlySet<Field>;
 }
 
@@ -15,7 +15,7 @@ interface FailureParts {
   readonly code: ErrorCode;
   readonly detail: string | undefined;
   readonly extensions: Readonly<Record<string, unknown>>;
-  /** Whether the row is known: `path` leads to it. */
+  /** Whether `path` leads to the row. */
   readonly isPlaced: boolean;
 }
 
@@ -30,7 +30,7 @@ export class StatementRefusal extends Failure {
     this.#isPlaced = isPlaced;
   }
 
-  // Private members, since PostgreSQL's words hold values and a log line shows all others.
+  // Private members, since PostgreSQL's error contains values and a log line shows all other members.
   get statement(): RefusedStatement {
     return this.#statement;
   }

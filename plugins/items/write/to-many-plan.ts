@@ -9,17 +9,17 @@ import type { RowPath } from './row-path.ts';
 import { isPayload, type ToManyValue } from './to-many-value.ts';
 import type { RowUpsert } from './to-one.ts';
 
-/** A parent and its value for the alias at hand. */
+/** A parent row and its value for one to-many alias. */
 export interface AliasParent {
   readonly value: ToManyValue;
   readonly key: Key;
   readonly parentRevision: RevisionSlot | null;
   readonly path: RowPath;
-  /** Just created: nothing can lead to it yet. */
+  /** The parent was just created, so no row refers to it yet. */
   readonly isNew: boolean;
 }
 
-/** The alias, the key of the rows behind it, and which of them led to each parent before. */
+/** A to-many alias, the key of its rows, and the rows that referred to each parent before. */
 export interface ToManyAlias {
   readonly field: Field;
   readonly to: Collection;
@@ -27,17 +27,20 @@ export interface ToManyAlias {
   readonly link: Field;
   readonly schemaSnapshot: Overview;
   readonly linkedBefore: (parent: AliasParent) => readonly Key[];
-  /** The keys of rows that are there, by the texts of those that were sent, where these may differ. */
+  /** The stored keys by the texts of those sent, where these may differ. */
   readonly storedKeys?: ReadonlyMap<string, Key>;
 }
 
-/** What one parent's value asks for. `stays` are keys of rows that lead to it afterwards, as texts. */
+/**
+ * What the value of one parent requests. `linkedAfter` are the keys, as texts, of rows that refer to the parent
+ * afterwards.
+ */
 export interface ToManyPlan {
   readonly parent: AliasParent;
   readonly linkColumns: Payload;
   readonly create: readonly Payload[];
   readonly upsert: readonly RowUpsert[];
-  /** Rows to be taken over by their key alone. */
+  /** Existing rows to link by their key alone. */
   readonly link: readonly Key[];
   readonly remove: readonly Key[];
   readonly linkedAfter: Set<string>;
@@ -67,7 +70,7 @@ export function planToMany(alias: ToManyAlias, parent: AliasParent): ToManyPlan 
 
 type ListEntry = Payload | string | number;
 
-/** The key that an entry of a list names; undefined for a row without one. */
+/** The key in an entry of a list; undefined for a row without one. */
 const keyOfEntry = (
   { key, schemaSnapshot }: Pick<ToManyAlias, 'key' | 'schemaSnapshot'>,
   entry: ListEntry,
@@ -75,7 +78,7 @@ const keyOfEntry = (
 ): unknown =>
   isPayload(entry) ? keyOfPayload(key, key.parts ? { ...linkColumns, ...entry } : entry, schemaSnapshot) : entry;
 
-/** All keys that the value of a parent names. */
+/** All keys in the value of a parent. */
 export function keysOfValue(
   alias: Omit<ToManyAlias, 'linkedBefore' | 'storedKeys'>,
   { value, key: parent }: AliasParent,
@@ -113,7 +116,7 @@ function planToManyList(
     const own = storedKey(alias, named);
     linkedAfter.add(String(own));
     if (linked.has(String(own))) continue;
-    // As an object it may be a row yet to be created under this key.
+    // An object may also create a row under this key.
     if (isPayload(entry)) upsert.push(row(entry, at));
     else link.add(own);
   }
@@ -128,7 +131,9 @@ function planRemoval(alias: ToManyAlias, parent: AliasParent, raw: readonly unkn
   return keys;
 }
 
-/** The rows each parent lets go: those left out, but for the ones another parent took over in the same request. */
+/**
+ * The rows that each parent unlinks: those omitted from its list, except rows that another parent of the request links.
+ */
 export function findUnlinkedRows(
   plans: readonly ToManyPlan[],
 ): readonly { readonly parent: AliasParent; readonly keys: readonly Key[] }[] {

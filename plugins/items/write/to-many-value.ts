@@ -2,11 +2,11 @@ import { fail } from '#kernel';
 import type { Field } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
 
-/** What a payload says about a to-many alias (specification, "Relational write shapes"). */
+/** The value of a to-many alias in a payload (specification, "Relational write shapes"). */
 export type ToManyValue =
-  /** Replaces what was there: rows as objects or by their keys. */
+  /** Replaces the linked rows: objects or keys. */
   | { readonly kind: 'list'; readonly entries: readonly (Payload | string | number)[] }
-  /** Leaves what it does not name. */
+  /** Leaves rows that it does not name. */
   | {
       readonly kind: 'changes';
       readonly create: readonly Payload[];
@@ -17,7 +17,7 @@ export type ToManyValue =
 export const isPayload = (value: unknown): value is Payload =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `key`: the names of the columns that name a row behind the alias. */
+/** `key`: the names of the columns that identify a row behind the alias. */
 export function parseToManyValue(field: Field, key: readonly string[], value: unknown): ToManyValue {
   if (isPayload(value)) return parseChanges(field, key, value);
   if (value !== null && value !== undefined && !Array.isArray(value))

@@ -27,7 +27,7 @@ interface ToManyParent {
   readonly isNew: boolean;
 }
 
-/** Writes the to-many rows of all parents of a level, those of one alias at once. */
+/** Writes the to-many rows of all parents of a level, one alias at a time. */
 export async function writeToManyFields(
   context: WriteContext,
   caller: Caller,
@@ -45,8 +45,8 @@ export async function writeToManyFields(
 }
 
 /**
- * A list replaces what was there, `{ create, update, delete }` changes it (specification, "Relational write shapes"). Rows
- * left out are let go as the relation says: their key is set to null, or they are deleted.
+ * A list replaces the linked rows, `{ create, update, delete }` changes them (specification, "Relational write
+ * shapes"). Omitted rows are unlinked as the relation says: their foreign key is set to null, or they are deleted.
  */
 async function writeToManyField(
   context: WriteContext,
@@ -91,7 +91,7 @@ async function writeToManyField(
   }
   const unlinked = findUnlinkedRows(plans);
   if (unlinked.length === 0) return;
-  // What leads here cannot be null in a row that is known by it: such a row is the link itself.
+  // A foreign key that is part of the row's own key cannot be null, so the row is deleted: it is the link itself.
   if (relation.meta?.one_deselect_action === 'delete' || keyNames(link).some((name) => keyNames(key).includes(name))) {
     const keys = unlinked.flatMap((one) => one.keys);
     await nested.remove(caller, to.name, keys);
@@ -121,7 +121,7 @@ async function upsertPlannedRows(
     to,
     rows.map(({ row }) => row),
   );
-  // Under `update` a row may be named that is also to be removed, which then has the last word.
+  // A row may be named under `update` and under `delete`, which then wins.
   for (const [at, { plan }] of rows.entries())
     if (plan.parent.value.kind === 'list') plan.linkedAfter.add(String(keys[at]));
 }

@@ -17,8 +17,8 @@ interface ToOneParent {
 }
 
 /**
- * Writes the many-to-one (and many-to-any) objects of all rows of a level, those of one field at once, and answers each
- * row's own columns with the keys in them.
+ * Writes the many-to-one and many-to-any objects of all rows of a level, one field at a time. Returns the columns of
+ * each row with the keys in them.
  */
 export async function writeToOneFields(
   context: WriteContext,
@@ -59,8 +59,9 @@ export interface RowUpsert {
 }
 
 /**
- * Objects with or without keys (specification, "Relational write shapes"): without one it is created, with a key alone
- * linked, with more updated; where there is no such row it is created under that key. Answers the keys.
+ * Writes objects with or without keys (specification, "Relational write shapes"). An object without a key is created,
+ * one with a key alone is linked, one with more is updated, or created under its key where the row does not exist.
+ * Returns the keys.
  */
 export async function upsertRows(
   deps: Deps,
@@ -82,7 +83,7 @@ export async function upsertRows(
     if (own !== undefined && existing.has(String(own))) updates.push(at);
     else {
       creates.push(at);
-      // The same row once more is the one that was just created.
+      // A second object with this key is the row that the first one creates.
       if (own !== undefined) existing.set(String(own), own);
     }
   }

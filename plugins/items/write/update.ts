@@ -17,18 +17,18 @@ import {
   type WriteStatement,
 } from './write-statement.ts';
 
-/** The condition on the rows `t` that may be changed, with its parameters from `first`. */
+/** The condition on the rows `t` that may be changed; its parameters start at `first`. */
 export type ConditionAt = (first: number) => Condition;
 
 interface Assignment {
   readonly fields: readonly Field[];
   /** `"title" = $9::text, …`; empty where nothing changes. */
   readonly sets: string;
-  /** Where the values of each row stand, if not the same for all: a table `v` with the column `key`. */
+  /** The values of each row, where they differ: a table `v` with the column `key`. */
   readonly values: string;
 }
 
-/** Changes all rows of these keys that the condition admits, or none where it does not admit them all. */
+/** Changes all rows of these keys, or none where one does not match the condition. */
 export async function updateRows(
   deps: StatementDeps,
   writing: WriteStatement,
@@ -37,7 +37,7 @@ export async function updateRows(
   conditionAt: ConditionAt,
 ): Promise<Key[]> {
   const { collection } = writing;
-  // What is recorded finds its place by the key that a row has then.
+  // The history finds its place by the key that a row has after the update.
   const known = keys.length > 1 ? keysAfterUpdate(keys, keyField(collection), payload) : undefined;
   const step = openStatement(deps, 'update', writing, known);
   const condition = conditionAt(step.values.length + 2);
@@ -62,7 +62,7 @@ export async function updateRows(
     `${step.variant} ${rows.count} ${Object.keys(payload).join('\0')} ${condition.text}`,
     render,
   );
-  // One payload, whatever the number of keys: what is refused is refused of it.
+  // One payload serves all keys, so an error is about that payload.
   return writeRows({ db: deps.db }, collection, [payload], writing.paths, () =>
     step.run(
       statement,
@@ -73,7 +73,7 @@ export async function updateRows(
   );
 }
 
-/** The same with values of each row's own, for the same fields of each. Answers the keys in the order given. */
+/** Changes rows by values of their own, for the same fields of each. */
 export async function updateEachRow(
   deps: StatementDeps,
   writing: WriteStatement,
@@ -143,10 +143,13 @@ async function updateSlice(
   );
 }
 
-/** The first PostgreSQL whose `returning` has the row as it was. */
+/** The first PostgreSQL whose `returning` has the old row. */
 const MIN_VERSION_RETURNING_OLD = 180_000;
 
-/** One row is not read before it is changed where `returning` has it as it was: the lock alone is a record in the database's log. */
+/**
+ * Does not read the row before it is changed, since `returning` has the old row: a lock alone costs a record in the
+ * write-ahead log.
+ */
 function renderUpdateOne(
   step: OpenStatement,
   { collection, answer }: WriteStatement,
@@ -162,8 +165,8 @@ function renderUpdateOne(
 }
 
 /**
- * Where revisions are kept, the rows are read and locked before they are changed, so that what differs can be told. What
- * PostgreSQL locks for an update that changes no key is enough.
+ * Where revisions are kept, the rows are read and locked before the change, so that the delta is known. The lock of an
+ * update without key changes is enough.
  */
 function renderUpdate(
   step: OpenStatement,
@@ -178,7 +181,7 @@ function renderUpdate(
   const where = `${rows.sql} and (${condition.text})`;
   const returning = `${keySql(key, 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
   const end = `${history.ctes}${renderFinalSelect(history, rows.count, answer)}`;
-  // In the order of their keys: of two who change the same rows one waits for the other, and not each for each.
+  // Rows are locked in the order of their keys, so that concurrent updates of the same rows do not deadlock.
   const order = rows.count === '1' ? '' : ` order by ${columnsOf('t', key).join(', ')}`;
   const locked = `from ${table} t where ${where}${order} for no key update`;
   const keyJoin = values === '' ? [] : [isKey('t', key, 'v.key')];
@@ -192,7 +195,7 @@ function renderUpdate(
     return `with changed as (${changed})${end}`;
   }
   const from = ['before b', ...(values === '' ? [] : [values])].join(', ');
-  // One key is said once more, so that its row is found without a look at what else the planner might try.
+  // The condition on one key is repeated, so that the planner finds its row at once.
   const joined = [same, ...keyJoin, ...(rows.count === '1' ? [rows.sql] : [])].join(' and ');
   const changed =
     sets === ''

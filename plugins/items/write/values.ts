@@ -6,7 +6,7 @@ import { allowedFormOf, renderAllowedValues } from './allowed-values.ts';
 import { fieldFailure } from './database-errors.ts';
 import { prefixPath, type RowPath } from './row-path.ts';
 
-/** A value ready to be a parameter, and the type it is cast to. */
+/** The value of a parameter, and the type it is cast to. */
 export interface StatementParameter {
   readonly value: unknown;
   readonly type: string;
@@ -20,7 +20,7 @@ const TIME = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 const invalidValue = (field: Field, expected: string) =>
   fieldFailure('INVALID_PAYLOAD', `${field.name} must be ${expected}`, { name: field.collection }, field, expected);
 
-/** What JSON made of a number it cannot hold is another number. */
+/** A number beyond the safe range was already changed by JSON. */
 const unsafeNumberFailure = (field: Field) =>
   fail('FAILED_VALIDATION', `${field.name} is too large for a JSON number: send it as a text.`, {
     field: field.name,
@@ -28,15 +28,18 @@ const unsafeNumberFailure = (field: Field) =>
     type: 'unsafe',
   });
 
-/** A value of a payload as its column wants it; one of the wrong kind is INVALID_PAYLOAD and names the field. */
+/**
+ * The value of a payload as its column accepts it.
+ * @throws INVALID_PAYLOAD with the field for a value of the wrong type
+ */
 export function toParameter(field: Field, value: unknown): StatementParameter {
   const type = field.column?.sqlType ?? 'text';
   return { type, value: value === null || value === undefined ? null : toColumnValue(field, value) };
 }
 
-/** Types that PostgreSQL makes for itself and takes from no client. */
+/** Internal types of PostgreSQL, which no client can write. */
 const INTERNAL_TYPES = /^(pg_node_tree|pg_ndistinct|pg_dependencies|pg_mcv_list|pg_brin_.*|gtsvector)$/;
-/** The value of a row; an error says where in the request the row stands. */
+/** The parameter of a row's field; an error has the path of the row in the request. */
 export function toParameterValue(field: Field, row: Payload, path: RowPath = []): unknown {
   try {
     return toParameter(field, row[field.name]).value;
@@ -68,7 +71,7 @@ function toColumnValue(field: Field, value: unknown): unknown {
       return toText(field, value).trim().replace(/\..*$/, '');
     case 'decimal':
     case 'float':
-      // As they read, so that a row can be sent back whole.
+      // Accepted in the form in which they are read, so that a row can be sent back.
       if (field.type === 'float' && typeof value === 'string' && NOT_FINITE.test(value)) return value;
       if (!NUMBER.test(toText(field, value).trim())) throw invalidValue(field, 'a number');
       return assertRange(field, toText(field, value).trim());
@@ -89,7 +92,7 @@ function toColumnValue(field: Field, value: unknown): unknown {
   }
 }
 
-/** Lists in lists stay what they are; only of JSON a list is an element. */
+/** Nested lists stay lists; only for JSON a list is an element. */
 function toListValue(field: Field, type: FieldType, list: readonly unknown[]): readonly unknown[] {
   return list.map((one) => {
     if (one === null || one === undefined) return null;
@@ -126,7 +129,7 @@ function toText(field: Field, value: unknown): string {
   return String(value);
 }
 
-/** Checked here because PostgreSQL does not say which column's precision it was. */
+/** Checked here because PostgreSQL does not say which column's precision was exceeded. */
 function assertRange(field: Field, text: string): string {
   const { precision, scale } = field.column ?? {};
   const largest = 10 ** ((precision ?? 0) - (scale ?? 0)) - 0.5 * 10 ** -(scale ?? 0);
@@ -138,10 +141,10 @@ function assertRange(field: Field, text: string): string {
   return text;
 }
 
-/** The same with lengths. */
+/** Checked here because PostgreSQL does not say which column's length was exceeded. */
 function assertLength(field: Field, text: string): string {
   const max = field.column?.maxLength;
-  // A character takes one or two places in a text, so most texts need not be counted.
+  // A character has one or two code units, so most texts need not be counted.
   if (!max || field.type === 'hash' || text.length <= max) return text;
   const { length } = [...text];
   if (length > max) {
@@ -151,10 +154,10 @@ function assertLength(field: Field, text: string): string {
   return text;
 }
 
-/** Types whose arrays are not written with commas between their elements, as the driver writes them. */
+/** Types whose array elements are not separated by commas, which the driver always writes. */
 const OTHER_DELIMITER = /^(box|.*\bgeometry|.*\bgeography)\[\]$/;
 
-/** The SQL of one parameter: geometry comes as GeoJSON, everything else by a cast. */
+/** The SQL of one parameter: geometry as GeoJSON, everything else by a cast. */
 export function castSql(field: Field, param: string): string {
   if (field.type.startsWith('geometry')) return `ST_SetSRID(ST_GeomFromGeoJSON(${param}::text), 4326)`;
   const type = field.column?.sqlType ?? 'text';

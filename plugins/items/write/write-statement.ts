@@ -11,37 +11,39 @@ import type { RowPath } from './row-path.ts';
 
 export type StatementDeps = Pick<Deps, 'db' | 'activity' | 'statements' | 'isReplay'>;
 
-/** Whose rows a statement writes, and how it stands to the rest of the unit of work. */
+/** The rows that a statement writes, and its place in the unit of work. */
 export interface WriteStatement {
   readonly caller: Caller;
   readonly collection: Collection;
-  /** One for each row, in a nested write of rows that have revisions. */
+  /** One for each row, in a nested write of rows with revisions. */
   readonly revisionPlaces?: readonly RevisionPlace[];
   /** One for each row. */
   readonly paths: readonly RowPath[];
-  /** Rows written later are part of these. */
+  /** Nested rows of these are written later. */
   readonly hasNestedRows: boolean;
-  /** Nothing follows in the unit of work. */
+  /** The last statement of the unit of work. */
   readonly isLast: boolean;
-  /** Of the one row that is written. */
+  /** For a single row: what the statement answers of it. */
   readonly answer?: RowAnswer | undefined;
 }
 
-/** JSON text of the row `t` as it is written: its SQL, and what the statement answered. */
+/** JSON text of the row `t` as it is written: its SQL, and the answer of the statement. */
 export interface RowAnswer {
   readonly sql: string;
   data?: string;
 }
 
-/** One statement being made. */
+/** One statement that is being built. */
 export interface OpenStatement {
-  /** Who asks and where the rows stand; the statement's own parameters come after them. */
+  /** The parameters of the history; the statement's own parameters follow them. */
   readonly values: readonly unknown[];
   /** What the text depends on beside the columns. */
   readonly variant: string;
-  /** `sets`: the fields an update sets. */
+  /** `sets`: the fields that an update sets. */
   historySql(sets?: readonly Field[]): HistorySql;
-  /** Runs it and answers the keys of the rows. `ownerOf` tells which field a parameter, counted from 1, is a value of. */
+  /**
+   * Runs the statement and returns the keys of the rows. `ownerOf` returns the field of a parameter, counted from 1.
+   */
   run(
     shape: { readonly text: string; readonly name?: string },
     values: readonly unknown[],
@@ -100,20 +102,23 @@ export function openStatement(
 
 const ROW_COUNT_MARK = 'rows written: ';
 
-/** What `renderFinalSelect` answers: JSON of the keys; nothing of interest; JSON of the answered row; JSON of `Recorded.places`. */
+/**
+ * The columns of `renderFinalSelect`: JSON of the keys; a check without a value; JSON of the answered row; JSON of
+ * `HistorySql.places`.
+ */
 type FinalRow = readonly [keys: string, complete: string | null, answer: string | null, places: string | null];
 
 /**
- * The end of a statement that writes: the keys of its rows, in order. Unless they are as many as expected, the statement
- * fails, and all it did with it: a cast that cannot be made is the one way to say so in plain SQL.
+ * The final select of a writing statement: the keys of its rows, in order. Another number of rows than expected fails
+ * the statement and undoes it: an invalid cast is the only way to do that in plain SQL.
  */
 export const renderFinalSelect = (
   { from, order, places: revisionPlaces }: HistorySql,
   expected?: string,
   answer?: RowAnswer,
 ): string => {
-  // Without an aggregate, which costs more than the rest of this select. Where a key names a second row, in a table that inherits from
-  // this one, the key is not a single value, and the statement fails as well.
+  // Without an aggregate, which costs more than the rest of this select. A key with a second row, in a table that
+  // inherits from this one, is not a single value and fails the statement as well.
   if (expected === '1' && revisionPlaces === '') {
     const complete = `case when n.key is null then ('${ROW_COUNT_MARK}0' || coalesce(n.key::text, ''))::int end`;
     const key = `(select c.key from ${from} c)`;
@@ -126,13 +131,13 @@ export const renderFinalSelect = (
   return ` select coalesce(json_agg(n.key${order}), '[]'), ${complete}, ${answered}, ${revisionPlaces || 'null'} from ${from} n`;
 };
 
-/** What `renderFinalSelect` answers of the row is a column of `changed`. */
+/** The column of `changed` that `renderFinalSelect` answers. */
 export const renderAnswerColumn = (answer: RowAnswer | undefined): string =>
   answer ? `, ${answer.sql} as answer` : '';
 
 const isRowCountMismatch = (error: unknown): boolean => {
   const { code, message, where } = error as { code?: string; message?: string; where?: string };
-  // Of the statement itself: what a trigger does says where it was done.
+  // Only an error of the statement itself counts; the error of a trigger has a context.
   if (code === '21000') return where === undefined;
   return code === '22P02' && message?.includes(`"${ROW_COUNT_MARK}`) === true;
 };

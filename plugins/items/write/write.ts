@@ -21,7 +21,7 @@ type Writes = Pick<
   Extract<keyof Items, `create${string}` | `update${string}` | `upsert${string}` | `delete${string}`>
 >;
 
-/** The write verbs of the service: each one unit of work around the steps of `inner.ts`. */
+/** The write verbs of the service: each one is a unit of work around the verbs of `level-writes.ts`. */
 export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () => undefined): Writes {
   const { access, schema } = deps;
   return {
@@ -76,7 +76,7 @@ export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () =>
       });
     },
     async updateByQuery(caller, name, raw, payload, limits) {
-      // Who may read finds out by it that there is nothing to change.
+      // A caller with read permission may learn that no row matches.
       await assertAllowed(access, caller, name, 'update', 'read');
       return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, async (levelWrites) => {
         const keys = await findKeysByQuery(deps, caller, name, raw, { action: 'update' });
@@ -106,7 +106,7 @@ export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () =>
   };
 }
 
-/** @throws INVALID_PAYLOAD where a row lacks a column of its key. */
+/** @throws INVALID_PAYLOAD where a row has no value for a column of its key. */
 function assertKeys(key: Field, payloads: readonly Payload[]): void {
   for (const [at, payload] of payloads.entries()) {
     const name = keyNames(key).find((one) => payload[one] === undefined || payload[one] === null);
@@ -114,7 +114,7 @@ function assertKeys(key: Field, payloads: readonly Payload[]): void {
   }
 }
 
-/** Before anything else is said: a caller who may do nothing here is not told whether there is such a collection. */
+/** Checked first: a caller without any permission must not learn whether the collection exists. */
 async function assertAllowed(
   access: Deps['access'],
   caller: Caller,
@@ -127,7 +127,7 @@ async function assertAllowed(
     throw fail('FORBIDDEN', `no ${actions.join(' or ')} permission on ${name}`);
 }
 
-/** How often a unit is begun whose tables somebody changes under it. */
+/** How often a unit of work is started whose tables change meanwhile. */
 const MAX_ATTEMPTS = 3;
 
 interface WriteRequest {
@@ -138,8 +138,8 @@ interface WriteRequest {
 }
 
 /**
- * One unit of work a verb; errors that PostgreSQL keeps for the commit are translated as well. Where tables changed under its
- * statements all is taken back and begun anew by the tables as they are then: filters of events are asked again.
+ * Runs one verb as a unit of work and translates errors, also those of deferred constraints at the commit. Where tables
+ * change meanwhile everything is rolled back and starts again with the new schema snapshot, event filters included.
  */
 async function runUnitOfWork<T>(
   deps: Deps,
@@ -150,7 +150,7 @@ async function runUnitOfWork<T>(
   const options = { share: shareOf(name, caller), timeout, ...(limits.signal ? { signal: limits.signal } : {}) };
   for (let attempt = 1; ; attempt++) {
     const { collection, schemaSnapshot } = await findWritableCollection(schema, name, caller);
-    // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
+    // An unknown field may be a column created a moment ago; inside of the unit of work a refresh would be too late.
     if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
     const since = performance.now();
     const filters = new FilterRecord();
@@ -158,7 +158,7 @@ async function runUnitOfWork<T>(
       const levelWrites = createLevelWrites({ ...deps, events: filters.recording(deps.events) });
       return await db.transaction(() => work(levelWrites), options);
     } catch (error) {
-      // Inside of another unit that one is over as well, and its owner is told.
+      // The failure ends the outer unit of work as well, and its owner handles it.
       if (db.isInside()) throw toPlainFailure(withConstraintName(caller, toWriteError(error, collection)));
       if (!isOutdatedStatement(error)) {
         const rest = timeout && Math.max(1, timeout - (performance.now() - since));
@@ -166,7 +166,8 @@ async function runUnitOfWork<T>(
         const located = await locateRefusedRow(deps, refusal, filters, { ...options, timeout: rest }, work);
         throw toPlainFailure(await explainRefusal(deps, caller, located));
       }
-      // The first time even where nothing seems to have changed: tables that were changed and changed back look alike.
+      // The first attempt is repeated even where nothing seems to have changed: tables that were changed and changed
+      // back look alike.
       const isChanged = (await schema.refresh()).version !== schemaSnapshot.version;
       if (attempt > 1 && !isChanged) throw toWriteError(error, collection);
       if (attempt === MAX_ATTEMPTS)
@@ -176,8 +177,8 @@ async function runUnitOfWork<T>(
 }
 
 /**
- * Lets the statement of `work` answer its row. What is wrong with the query of the answer is said where the row is read back, after
- * the write, as for any other.
+ * Lets the statement of `work` answer its row. An invalid query of the answer is reported when the row is read back
+ * after the write.
  */
 async function withRowAnswer(
   writtenRow: WrittenRowSql,
@@ -194,11 +195,11 @@ async function withRowAnswer(
   return key;
 }
 
-/** Outside, a refusal is a failure like any other: what PostgreSQL said of it stays here. */
+/** Outside of this folder a refusal is an ordinary failure, without the error of PostgreSQL. */
 const toPlainFailure = (error: unknown): unknown =>
   error instanceof StatementRefusal ? new Failure(error.code, error.detail, error.extensions) : error;
 
-/** One payload for all rows of `keys`. */
+/** Changes all rows of `keys` by one payload. */
 async function changeRowsByKeys(
   levelWrites: LevelWrites,
   caller: Caller,
@@ -226,7 +227,7 @@ async function upsertRow(
   const find = () => findKeysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
   let [key] = await find();
   if (key === undefined) {
-    // Of several that find no row one creates it, and the others wait and find it.
+    // Of several writers that find no row one creates it; the others wait and find it.
     await deps.db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`singleton ${name}`]);
     [key] = await find();
   }

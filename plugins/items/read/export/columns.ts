@@ -2,12 +2,12 @@ import type { Pick, Read } from '../../../query/contract.ts';
 import { exactNumberText } from './exact-numbers.ts';
 
 export interface ExportColumn {
-  /** The way through nested objects, with dots: `author.name`. */
+  /** The path through nested objects, with dots: `author.name`. */
   readonly name: string;
   readonly path: readonly string[];
 }
 
-/** Columns of a table: nested to-one rows are flattened; lists and values of several shapes stay one column each. */
+/** Columns of a table: nested to-one rows are flattened; lists and many-to-any values stay one column each. */
 export const columnsOfRead = (read: Read): readonly ExportColumn[] => flattenColumns(read.pick, []);
 
 const flattenColumns = (picks: readonly Pick[], above: readonly string[]): ExportColumn[] =>
@@ -17,7 +17,7 @@ const flattenColumns = (picks: readonly Pick[], above: readonly string[]): Expor
     return [{ name: path.join('.'), path }];
   });
 
-/** The same, from rows that are all there. */
+/** The columns of rows that are all in memory. */
 export function columnsOfRows(rows: readonly unknown[]): ExportColumn[] {
   const found = new Map<string, ExportColumn>();
   const visit = (value: object, above: readonly string[]) => {

@@ -3,8 +3,8 @@ import { exactNumberText, parseExact } from './exact-numbers.ts';
 import type { ExportWriter } from './formats.ts';
 
 /**
- * A header and a line a row; texts are quoted, null is nothing at all. Values stay what they are: one that begins like a
- * formula is a formula to some programs that open such files, and not opening it as one is their matter.
+ * A header, then a line for each row; texts are quoted, null is empty. Values that begin like a formula are not
+ * changed: a spreadsheet has to open them as texts itself.
  */
 export async function createCsvWriter(columns: readonly ExportColumn[]): Promise<ExportWriter> {
   const { stringify } = await import('csv-stringify/sync');

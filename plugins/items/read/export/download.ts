@@ -3,7 +3,7 @@ import { columnsOfRead, columnsOfRows, type ExportColumn } from './columns.ts';
 import { parseExact } from './exact-numbers.ts';
 import { EXPORT_FORMATS, type ExportFormat, type ExportFormatName } from './formats.ts';
 
-/** A file that is made while it is sent. */
+/** A file that is rendered while it is sent. */
 export interface Download {
   readonly name: string;
   readonly type: string;
@@ -17,14 +17,15 @@ export function createDownload(read: Read, answer: ReadText | Stream, formatName
   if ('batches' in answer) {
     return { name, type: format.type, parts: renderParts(format, columnsOfRead(read), answer.batches) };
   }
-  // Groups, and rows that listeners saw, are all there already and tell their columns; a singleton is a list of one.
+  // Groups, and rows that listeners received, are already in memory and tell their columns; a singleton is a list of
+  // one.
   const parsed = parseExact(answer.data ?? '[]');
   const rows = Array.isArray(parsed) ? parsed : [parsed];
   const texts = rows.map((row) => JSON.stringify(row));
   return { name, type: format.type, parts: renderParts(format, columnsOfRows(rows), [texts]) };
 }
 
-/** Writing a format keeps the process from everything else, so it is done in small parts. */
+/** Rendering blocks the event loop, so it runs in small parts. */
 const ROWS_AT_ONCE = 250;
 
 async function* renderParts(

@@ -5,11 +5,11 @@ import { createJsonWriter } from './json.ts';
 import { createXmlWriter } from './xml.ts';
 import { createYamlWriter } from './yaml.ts';
 
-/** Text of a file, made from rows as JSON texts, a batch at a time. */
+/** Renders a file from rows as JSON texts, batch by batch. */
 export interface ExportWriter {
-  /** Before the first row; not used where there is none. */
+  /** Before the first row; unused where there is none. */
   readonly begin: string;
-  /** `first`: nothing was written but `begin`. */
+  /** `first`: only `begin` was written so far. */
   rows(batch: readonly string[], first: boolean): string;
   readonly end: string;
   /** The whole file where there is no row. */
@@ -19,7 +19,7 @@ export interface ExportWriter {
 export interface ExportFormat {
   readonly extension: string;
   readonly type: string;
-  /** What writes comes with its library, which is loaded when it is needed. */
+  /** Loads the library of the format when it is first needed. */
   writer(columns: readonly ExportColumn[]): Promise<ExportWriter> | ExportWriter;
 }
 
@@ -34,7 +34,7 @@ export const EXPORT_FORMATS = {
 
 export type ExportFormatName = keyof typeof EXPORT_FORMATS;
 
-/** Undefined where nothing was asked for. INVALID_QUERY for a format that there is not. */
+/** Undefined without a value. @throws INVALID_QUERY for an unknown format */
 export function parseExportFormat(raw: unknown): ExportFormatName | undefined {
   if (raw === undefined || raw === null) return undefined;
   if (typeof raw === 'string' && Object.hasOwn(EXPORT_FORMATS, raw)) return raw as ExportFormatName;

@@ -7,7 +7,7 @@ export async function createYamlWriter(): Promise<ExportWriter> {
   const keep = (source: string) => (/^-?\d+$/.test(source) ? BigInt(source) : Number(source));
   return {
     begin: '',
-    // Members of a list without brackets simply follow each other.
+    // Members of a YAML list without brackets simply follow each other.
     rows: (batch) =>
       stringify(
         batch.map((text) => parseExact(text, keep)),
