@@ -16,7 +16,7 @@ export default definePlugin({
   register(host) {
     const { db, events } = host;
     const used = host.use({ items, access });
-    const systemCaller = () => host.asSystem('a notice goes to somebody to whom its sender may not write');
+    const systemCaller = () => host.asSystem('it writes notices to users that their sender may not write to');
     host.contribute(systemCollections, collections.notifications);
     host.provide(notifications, createNotifications({ db, items: used.items, system: systemCaller }));
     addNotificationRules(used, events);

@@ -228,14 +228,14 @@ describe('extensions of a rejected write', () => {
       { code: 'RECORD_NOT_UNIQUE', field: 'region, slot', fields: ['region', 'slot'], path: [1] },
     ],
     [
-      'a key that leads to no row',
+      'a foreign key without a row',
       'POST',
       product,
       { title: SECRET, maker: 990099 },
       { code: 'INVALID_FOREIGN_KEY', collection: 'product', field: 'maker', path: ['maker'] },
     ],
     [
-      'a key that leads to no row, in a list whose rows lead to each other',
+      'a foreign key without a row, in a list whose rows refer to each other',
       'POST',
       product,
       [
@@ -246,7 +246,7 @@ describe('extensions of a rejected write', () => {
       { code: 'INVALID_FOREIGN_KEY', field: 'up', path: [2, 'up'] },
     ],
     [
-      'a check in a list whose rows lead to each other, where the row stays unknown',
+      'a check in a list whose rows refer to each other, where the row stays unknown',
       'POST',
       product,
       [
@@ -256,7 +256,7 @@ describe('extensions of a rejected write', () => {
       { code: 'INVALID_PAYLOAD', field: 'price', path: ['price'], constraint: 'fair_price' },
     ],
     [
-      'a key that leads to no row at the commit',
+      'a foreign key without a row at the commit',
       'POST',
       '/items/later',
       [
@@ -389,7 +389,7 @@ describe('extensions of a rejected write', () => {
       { code: 'VALUE_TOO_LONG', collection: 'maker', field: 'name', path: ['reviews', 1, 'author', 'name'] },
     ],
     [
-      'a key that leads to no row in a nested list',
+      'a foreign key without a row in a nested list',
       'POST',
       product,
       [{ title: 'x', reviews: [{ author: 1 }, { author: 990099 }, { author: 2 }] }],

@@ -41,7 +41,7 @@ export async function assertReadable(
     const [requestedRead] = await parse(boundedQuery);
     if (grantedCollections) {
       for (const one of collectReadCollections(requestedRead)) {
-        if (!grantedCollections.has(one)) throw fail('FORBIDDEN', `the query tells of ${one}, which is not granted`);
+        if (!grantedCollections.has(one)) throw fail('FORBIDDEN', `the query uses ${one}, which is not granted`);
       }
     }
     for (const path of boundedQuery.fields.filter((one) => one !== '*')) {

@@ -42,7 +42,7 @@ function parsePaging({ limit, offset, page }: Record<string, unknown>, max: numb
   const offsetRows = parseInteger('offset', offset, 0);
   const number = parseInteger('page', page, 1);
   if ((offsetRows ?? 0) > QUERY_BOUNDS.skip || (number ?? 0) * count > QUERY_BOUNDS.skip)
-    throw invalidRequest(`A query reaches at most ${QUERY_BOUNDS.skip} rows into a list.`);
+    throw invalidRequest(`A query skips at most ${QUERY_BOUNDS.skip} rows.`);
   return {
     limit: count,
     ...(offsetRows === undefined ? {} : { offset: offsetRows }),

@@ -24,7 +24,9 @@ export function createCallLimit(
         signal,
       );
     } catch (error) {
-      throw hasBegun ? error : new Refusal('timeout', 'The call had no turn in time.');
+      throw hasBegun
+        ? error
+        : new Refusal('timeout', 'The package had no free place for the call before its deadline.');
     }
   };
 }

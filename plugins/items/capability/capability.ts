@@ -22,7 +22,7 @@ function remoteMethod<Args extends unknown[]>(
   return {
     args: { type: 'array', minItems: min + 1, items: [NAME, ...args], additionalItems: false },
     maxReply: MAX_REPLY,
-    // Removes control characters, which would split the ledger's line in two.
+    // Replaces control characters, which could split a line of the ledger in two.
     target: (collection: string) => collection.replace(/\p{C}+/gu, '?'),
     call(api, invocation, collection: string, ...rest: Args) {
       if (invocation.secrets.mentionedIn(JSON.stringify(rest)))

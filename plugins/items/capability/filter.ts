@@ -40,7 +40,7 @@ export function assertFilter(filter: unknown): void {
   function field(name: string, rule: unknown, depth: number): void {
     if (!isPathStep(name)) throw invalidRequest('A filter names a field, or a function of one.');
     const [entry, ...more] = isObject(rule) ? Object.entries(rule) : [];
-    if (!entry || more.length > 0) throw invalidRequest('Under a field of a filter stands one operator or one field.');
+    if (!entry || more.length > 0) throw invalidRequest('A field of a filter has one operator or one field.');
     const [key, value] = entry;
     count(depth + 1);
     if (!key.startsWith('_')) field(key, value, depth + 1);

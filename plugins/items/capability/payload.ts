@@ -6,10 +6,10 @@ export const WRITE_BOUNDS = { bytes: 128 * 1024, depth: 64, batch: 100, mutation
 
 /** A plain object within the bounds. */
 export function parsePayload(payload: unknown): Payload {
-  if (!isObject(payload)) throw invalidRequest('What is written is an object.');
+  if (!isObject(payload)) throw invalidRequest('A payload is an object.');
   assertDepth(payload);
   if (Buffer.byteLength(JSON.stringify(payload)) > WRITE_BOUNDS.bytes)
-    throw invalidRequest(`What is written has at most ${WRITE_BOUNDS.bytes} bytes.`);
+    throw invalidRequest(`A payload has at most ${WRITE_BOUNDS.bytes} bytes.`);
   return payload;
 }
 
@@ -18,7 +18,7 @@ export const parsePayloads = (list: unknown): readonly Payload[] => parseBatch(l
 /** Keys that also differ as texts, since rows are found by texts. */
 export function parseKeys(list: unknown): readonly Key[] {
   const keys = parseBatch(list).map(parseItemKey);
-  if (new Set(keys.map(String)).size < keys.length) throw invalidRequest('Each key is named once.');
+  if (new Set(keys.map(String)).size < keys.length) throw invalidRequest('A key is listed more than once.');
   return keys;
 }
 
@@ -38,7 +38,7 @@ function assertDepth(payload: Payload): void {
   let level: readonly unknown[] = [payload];
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > WRITE_BOUNDS.depth)
-      throw invalidRequest(`What is written is nested at most ${WRITE_BOUNDS.depth} levels deep.`);
+      throw invalidRequest(`A payload is nested at most ${WRITE_BOUNDS.depth} levels deep.`);
     level = level
       .flatMap((one) => Object.values(one as object))
       .filter((one) => typeof one === 'object' && one !== null);

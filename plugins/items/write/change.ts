@@ -6,34 +6,20 @@ import type { Field } from '../../schema/contract.ts';
 import { type CollectionTarget, castKey, findWritableCollection } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { eventNames } from '../event-names.ts';
+import { type ChangeGroup, groupByStatement, type PreparedChange, splitAtRepeatedKeys } from './change-groups.ts';
 import { expandJointKeys } from './joint-keys.ts';
 import type { RowChange, WriteContext } from './level-writes.ts';
 import { lockRows } from './lookups.ts';
 import { mergeChanges } from './merge-changes.ts';
 import { assertSameKey, withoutFields, withoutSensitiveFields } from './platform-values.ts';
 import { changesKey, sortKeysLike, withoutUnchangedKey } from './row-key.ts';
-import { prefixPath, type RowPath } from './row-path.ts';
+import { prefixPath } from './row-path.ts';
 import { withGeneratedValues } from './special-fields.ts';
-import { type PayloadParts, splitPayload } from './split-payload.ts';
+import { splitPayload } from './split-payload.ts';
 import { writeToManyFields } from './to-many.ts';
 import { writeToOneFields } from './to-one.ts';
 import { updateEachRow, updateRows } from './update.ts';
 import { forbiddenRowsFailure, type WriteStatement } from './write-statement.ts';
-
-interface PreparedChange {
-  readonly keys: readonly Key[];
-  readonly parts: PayloadParts;
-  /** The payload as written, for listeners. */
-  readonly payload: Payload;
-  /** The row rule; null where the rows were checked against it already. */
-  readonly rowRule: Restricted<Where> | null;
-  /** The requested fields, on which the row rule depends. */
-  readonly requestedFields: string;
-  readonly parentRevision: RevisionSlot | null;
-  readonly path: RowPath;
-  /** One for each key. */
-  readonly revisions: readonly RevisionSlot[];
-}
 
 type WritableTarget = CollectionTarget & { readonly key: Field };
 
@@ -61,22 +47,6 @@ export async function changeRows(
       })),
     );
   return done;
-}
-
-/** Splits the list where a row is named again, since its second change has to find the first one applied. */
-function splitAtRepeatedKeys(changes: readonly RowChange[], key: Field): readonly (readonly RowChange[])[] {
-  const parts: RowChange[][] = [];
-  let named = new Set<Key>();
-  for (const change of changes) {
-    const keys = change.keys.map((raw) => castKey(key, raw));
-    if (parts.length === 0 || keys.some((one) => named.has(one))) {
-      parts.push([]);
-      named = new Set();
-    }
-    parts.at(-1)?.push(change);
-    for (const one of keys) named.add(one);
-  }
-  return parts;
 }
 
 async function changeDistinctRows(
@@ -225,32 +195,6 @@ function createChangePreparer(
       revisions: keys.map(() => ({ id: null })),
     };
   };
-}
-
-interface ChangeGroup {
-  readonly rows: readonly PreparedChange[];
-  readonly columns: readonly Payload[];
-  /** The indexes of the rows in the list of all changes. */
-  readonly positions: readonly number[];
-}
-
-/** Rows that set the same fields under the same rule share one statement. A row whose key changes is written alone. */
-function groupByStatement(
-  rows: readonly PreparedChange[],
-  columns: readonly Payload[],
-  key: Field,
-): readonly ChangeGroup[] {
-  const groups = new Map<string, { rows: PreparedChange[]; columns: Payload[]; positions: number[] }>();
-  for (const [at, row] of rows.entries()) {
-    const own = columns[at] as Payload;
-    const kind = changesKey(key, own) ? `${at}` : `${row.requestedFields}\n${Object.keys(own).sort().join('\0')}\n`;
-    const group = groups.get(kind) ?? { rows: [], columns: [], positions: [] };
-    groups.set(kind, group);
-    group.rows.push(row);
-    group.columns.push(own);
-    group.positions.push(at);
-  }
-  return [...groups.values()];
 }
 
 async function updateGroup(

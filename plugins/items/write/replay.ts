@@ -67,7 +67,7 @@ export async function locateRefusedRow(
   try {
     await deps.db.transaction(async () => {
       await work(levelWrites);
-      throw fail('INTERNAL_SERVER_ERROR', 'the write is not refused any more');
+      throw fail('INTERNAL_SERVER_ERROR', 'the replayed write was not rejected');
     }, options);
   } catch (replayError) {
     if (replayError instanceof StatementRefusal && replayError.isLocated && hasSameCause(replayError, error))
