@@ -27,10 +27,10 @@ export function createMentionNotices({ identity, findCommentedItem }: MentionDep
   }
 
   return async (text, commentedItem) => {
-    const mentioned = parseMentions(text);
-    if (mentioned.length === 0) return [];
+    const userKeys = parseMentions(text);
+    if (userKeys.length === 0) return [];
     const notices: Notice[] = [];
-    for (const [recipient, caller] of await identity.ofUsers(mentioned)) {
+    for (const [recipient, caller] of await identity.ofUsers(userKeys)) {
       if (await mayRead(caller, commentedItem)) {
         notices.push({
           recipient,

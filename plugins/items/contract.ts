@@ -52,7 +52,7 @@ export interface Items {
    * REST representation.
    * @throws FORBIDDEN, also for a missing or unreadable row by key, INVALID_QUERY.
    */
-  select(caller: Caller, collection: string, asked: Selecting): Promise<ReadText | Stream>;
+  select(caller: Caller, collection: string, request: Selecting): Promise<ReadText | Stream>;
   /**
    * The rows of a list read (or of `keys`) as a file, rendered while they are read. The query's limit applies.
    * @throws FORBIDDEN, INVALID_QUERY.

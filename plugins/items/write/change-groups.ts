@@ -26,15 +26,15 @@ export interface PreparedChange {
 /** Splits the list where a row is named again, since its second change has to find the first one applied. */
 export function splitAtRepeatedKeys(changes: readonly RowChange[], key: Field): readonly (readonly RowChange[])[] {
   const parts: RowChange[][] = [];
-  let named = new Set<Key>();
+  let seenKeys = new Set<Key>();
   for (const change of changes) {
     const keys = change.keys.map((raw) => castKey(key, raw));
-    if (parts.length === 0 || keys.some((one) => named.has(one))) {
+    if (parts.length === 0 || keys.some((one) => seenKeys.has(one))) {
       parts.push([]);
-      named = new Set();
+      seenKeys = new Set();
     }
     parts.at(-1)?.push(change);
-    for (const one of keys) named.add(one);
+    for (const one of keys) seenKeys.add(one);
   }
   return parts;
 }
@@ -54,12 +54,14 @@ export function groupByStatement(
 ): readonly ChangeGroup[] {
   const groups = new Map<string, { rows: PreparedChange[]; columns: Payload[]; positions: number[] }>();
   for (const [at, row] of rows.entries()) {
-    const own = columns[at] as Payload;
-    const kind = changesKey(key, own) ? `${at}` : `${row.requestedFields}\n${Object.keys(own).sort().join('\0')}\n`;
+    const ownColumns = columns[at] as Payload;
+    const kind = changesKey(key, ownColumns)
+      ? `${at}`
+      : `${row.requestedFields}\n${Object.keys(ownColumns).sort().join('\0')}\n`;
     const group = groups.get(kind) ?? { rows: [], columns: [], positions: [] };
     groups.set(kind, group);
     group.rows.push(row);
-    group.columns.push(own);
+    group.columns.push(ownColumns);
     group.positions.push(at);
   }
   return [...groups.values()];

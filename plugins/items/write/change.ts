@@ -38,15 +38,15 @@ export async function changeRows(
   const rows = mergeChanges(target.collection, target.key, changes);
   const parts = hasFilterListeners ? rows.map((one) => [one]) : splitAtRepeatedKeys(rows, target.key);
   const answer = changes.length === 1 ? changes[0]?.answer : undefined;
-  const done: Key[][] = [];
+  const changedKeys: Key[][] = [];
   for (const [at, part] of parts.entries())
-    done.push(
+    changedKeys.push(
       ...(await changeDistinctRows(context, caller, target, part, {
         isLast: isLast && at === parts.length - 1,
         answer,
       })),
     );
-  return done;
+  return changedKeys;
 }
 
 async function changeDistinctRows(
@@ -78,22 +78,24 @@ async function changeDistinctRows(
       path,
     })),
   );
-  const columns = written.map((own, at) => withoutUnchangedKey(key, (rows[at] as PreparedChange).keys, own));
+  const columns = written.map((ownColumns, at) =>
+    withoutUnchangedKey(key, (rows[at] as PreparedChange).keys, ownColumns),
+  );
   const changed = columns.map((values, at) => ({ keys: (rows[at] as PreparedChange).keys, values }));
   await deps.access.assertAuthority(caller, collection.name, 'update', changed);
   const hasToMany = rows.some(({ parts }) => parts.toMany.length > 0);
   const groups = groupByStatement(rows, columns, key);
-  const done: Key[][] = [];
+  const changedKeys: Key[][] = [];
   for (const [at, group] of groups.entries()) {
     const isLastGroup = isLast && !hasToMany && at === groups.length - 1;
     const keys = await updateGroup(context, caller, target, group, { hasRevisions, isLast: isLastGroup, answer });
-    for (const [index, place] of group.positions.entries()) done[place] = keys[index] as Key[];
+    for (const [index, place] of group.positions.entries()) changedKeys[place] = keys[index] as Key[];
   }
   await writeToManyFields(
     context,
     caller,
     rows.flatMap(({ parts, revisions, path }, at) =>
-      (done[at] as Key[]).map((one, index) => ({
+      (changedKeys[at] as Key[]).map((one, index) => ({
         toMany: parts.toMany,
         key: one,
         parentRevision: hasRevisions ? (revisions[index] as RevisionSlot) : null,
@@ -104,7 +106,7 @@ async function changeDistinctRows(
   );
   for (const { keys, payload } of rows)
     deps.events.action(eventNames(collection, 'update'), { caller, collection: collection.name, keys, payload });
-  return done;
+  return changedKeys;
 }
 
 /**
@@ -215,10 +217,10 @@ async function updateGroup(
     hasNestedRows ||
     (hasRevisions && revisionPlaces.some(({ revision, parent }) => parent !== null || revision.id !== null));
   const paths = rows.flatMap(({ keys, path }) => keys.map(() => path));
-  const [own] = columns as readonly [Payload];
+  const [ownColumns] = columns as readonly [Payload];
   // A foreign key that cascades to its row's new key changes after the statement, also where the row refers to itself.
-  const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !changesKey(key, own);
-  const writing = {
+  const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !changesKey(key, ownColumns);
+  const statement = {
     caller,
     collection,
     paths,
@@ -227,19 +229,19 @@ async function updateGroup(
     ...(hasRevisionPlaces ? { revisionPlaces } : {}),
     ...(isAnswered ? { answer } : {}),
   };
-  if (rows.length === 1 || Object.keys(own).length === 0) {
-    const done = await updateRows(
+  if (rows.length === 1 || Object.keys(ownColumns).length === 0) {
+    const changedKeys = await updateRows(
       deps,
-      writing,
+      statement,
       rows.flatMap(({ keys }) => keys),
-      own,
+      ownColumns,
       conditionAt,
     );
     // Rows whose key changed are known by their new keys.
-    if (changesKey(key, own)) return [[...sortKeysLike(first.keys, key, own, done)]];
-    return collection.hasKey ? rows.map(({ keys }) => [...keys]) : [done];
+    if (changesKey(key, ownColumns)) return [[...sortKeysLike(first.keys, key, ownColumns, changedKeys)]];
+    return collection.hasKey ? rows.map(({ keys }) => [...keys]) : [changedKeys];
   }
-  const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, own: columns[at] as Payload })));
-  await updateEachRow(deps, writing, each, conditionAt);
+  const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, columns: columns[at] as Payload })));
+  await updateEachRow(deps, statement, each, conditionAt);
   return rows.map(({ keys }) => [...keys]);
 }

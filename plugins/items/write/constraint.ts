@@ -40,11 +40,11 @@ from chain c join pg_constraint k on k.contypid = c.oid where k.conname = $3`;
 /** Reads the catalog. The schema snapshot has no constraints, since only a rejected write needs them. */
 export async function findConstraint(
   db: Db,
-  { table: own }: Collection,
+  { table: ownTable }: Collection,
   { schema, table, dataType, constraint }: PostgresError,
 ): Promise<Constraint | undefined> {
   const isOfDomain = dataType !== undefined;
-  const place = isOfDomain ? [own?.schema, own?.name] : [schema, table];
+  const place = isOfDomain ? [ownTable?.schema, ownTable?.name] : [schema, table];
   const { rows } = await db.query<{ definition: string; columns: string[]; whole: boolean }>(
     isOfDomain ? DOMAIN_CONSTRAINT_SQL : TABLE_CONSTRAINT_SQL,
     [...place, constraint, ...(isOfDomain ? [schema, dataType] : [])],

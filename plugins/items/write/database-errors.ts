@@ -38,7 +38,7 @@ export function toWriteError(
   );
   if (failure === undefined) return error;
   const { code, detail, extensions } = failure;
-  return new StatementRefusal({ code, detail, extensions, isPlaced: false }, statement);
+  return new StatementRefusal({ code, detail, extensions, isLocated: false }, statement);
 }
 
 /** `param`: the field of the parameter that PostgreSQL could not read. */

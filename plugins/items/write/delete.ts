@@ -3,8 +3,8 @@ import type { Key } from '../contract.ts';
 import { createKeyCondition, keySql, tableSql } from './sql.ts';
 import type { ConditionAt } from './update.ts';
 import {
+  createStatementRunner,
   forbiddenRowsFailure,
-  openStatement,
   renderFinalSelect,
   type StatementDeps,
   type WriteStatement,
@@ -16,25 +16,25 @@ import {
  */
 export async function deleteRows(
   deps: StatementDeps,
-  writing: WriteStatement,
+  context: WriteStatement,
   keys: readonly Key[],
   conditionAt: ConditionAt,
 ): Promise<Key[]> {
-  const { caller, collection } = writing;
+  const { caller, collection } = context;
   const key = keyField(collection);
-  const step = openStatement(deps, 'delete', writing);
-  const condition = conditionAt(step.values.length + 2);
-  const rows = createKeyCondition(key, keys, step.values.length + 1);
+  const runner = createStatementRunner(deps, 'delete', context);
+  const condition = conditionAt(runner.values.length + 2);
+  const rows = createKeyCondition(key, keys, runner.values.length + 1);
   const render = () => {
-    const history = step.historySql();
+    const history = runner.historySql();
     const expected = caller.admin ? undefined : rows.count;
     return `with changed as (delete from ${tableSql(collection)} t where ${rows.sql} and (${condition.text}) returning ${keySql(key, 't')} as key${history.returning})${history.ctes}${renderFinalSelect(history, expected)}`;
   };
   const statement = deps.statements(
     collection,
-    `${step.variant} ${caller.admin} ${rows.count} ${condition.text}`,
+    `${runner.variant} ${caller.admin} ${rows.count} ${condition.text}`,
     render,
   );
-  const values = [...step.values, rows.value, ...condition.params];
-  return step.run(statement, values, () => forbiddenRowsFailure('deleted', collection));
+  const values = [...runner.values, rows.value, ...condition.params];
+  return runner.run(statement, values, () => forbiddenRowsFailure('deleted', collection));
 }

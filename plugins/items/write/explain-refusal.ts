@@ -48,16 +48,21 @@ async function withConstraint(deps: ExplainDeps, caller: Caller, refusal: Statem
   const constraint = await findConstraint(deps.db, collection, error).catch(() => undefined);
   if (!constraint) return refusal;
   const { readable, names } = await findNameableFields(deps, caller, refusal.statement);
-  const all = constraint.columns.map((column) => fieldOfColumn(collection, column));
-  const named = all.flatMap((field) => (field && names.has(field.name) ? [field] : []));
-  const set = named.filter((field) => written.has(field));
+  const constraintFields = constraint.columns.map((column) => fieldOfColumn(collection, column));
+  const namedFields = constraintFields.flatMap((field) => (field && names.has(field.name) ? [field] : []));
+  const writtenFields = namedFields.filter((field) => written.has(field));
   // Of several columns with the same domain, those that the statement sets.
-  const fields = (constraint.isOfDomain && set.length > 0 ? set : named).map(({ name }) => name);
-  const isReadable = caller.admin || (!constraint.isOfRow && all.every((field) => field && readable.has(field.name)));
-  const shown = isReadable ? { constraint: error.constraint, allowed: renderConstraint(constraint) } : {};
+  const fields = (constraint.isOfDomain && writtenFields.length > 0 ? writtenFields : namedFields).map(
+    ({ name }) => name,
+  );
+  const isReadable =
+    caller.admin || (!constraint.isOfRow && constraintFields.every((field) => field && readable.has(field.name)));
+  const constraintExtensions = isReadable
+    ? { constraint: error.constraint, allowed: renderConstraint(constraint) }
+    : {};
   const subject = fields.length === 0 ? 'The row' : fields.join(', ');
   const reason = isReadable
-    ? `${subject} does not fit the constraint ${error.constraint}: ${shown.allowed}`
+    ? `${subject} does not fit the constraint ${error.constraint}: ${constraintExtensions.allowed}`
     : `${subject} does not fit a constraint.`;
   const path = refusal.extensions.path as readonly unknown[];
   return refusal.with({
@@ -66,7 +71,7 @@ async function withConstraint(deps: ExplainDeps, caller: Caller, refusal: Statem
       collection: collection.name,
       field: fields.length === 0 ? null : fields.join(', '),
       ...(fields.length > 1 ? { fields } : {}),
-      ...shown,
+      ...constraintExtensions,
       path: fields.length === 1 ? [...path, fields[0]] : path,
     },
   });

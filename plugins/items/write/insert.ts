@@ -6,37 +6,38 @@ import { writeRows } from './refused-row.ts';
 import { columnSql, keySql, rowsPerStatement, slices, tableSql } from './sql.ts';
 import { castSql, toParameterValue } from './values.ts';
 import {
-  type OpenStatement,
-  openStatement,
+  createStatementRunner,
   renderAnswerColumn,
   renderFinalSelect,
   type StatementDeps,
+  type StatementRunner,
   type WriteStatement,
 } from './write-statement.ts';
 
 /** Inserts rows in as few statements as possible. Returns their keys in the order of `rows`. */
 export async function insertRows(
   deps: StatementDeps,
-  writing: WriteStatement,
+  context: WriteStatement,
   rows: readonly Payload[],
 ): Promise<Key[]> {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const fields = names.map((name) => writing.collection.fields.get(name) as Field);
+  const fields = names.map((name) => context.collection.fields.get(name) as Field);
   const isUniform =
     rows.length > 1 && fields.length > 0 && fields.every(canBeArrayParameter) && rows.every(setsAllFields(names));
   const insert = isUniform ? insertArrays : insertTuples;
   const keys: Key[] = [];
   for (const { part, isLast: isLastSlice } of slices(rows, rowsPerStatement(isUniform ? 1 : fields.length))) {
-    const isLast = writing.isLast && isLastSlice;
+    const isLast = context.isLast && isLastSlice;
     const writeSlice = (from: number, to: number) => {
       const at = [keys.length + from, keys.length + to] as const;
-      const [revisionPlaces, paths] = [writing.revisionPlaces?.slice(...at), writing.paths.slice(...at)];
-      const some = part.slice(from, to);
+      const [revisionPlaces, paths] = [context.revisionPlaces?.slice(...at), context.paths.slice(...at)];
+      const sliceRows = part.slice(from, to);
       // The statement of one row is cached by its columns.
-      const own = some.length === 1 ? fields.filter(({ name }) => Object.hasOwn(some[0] as Payload, name)) : fields;
-      return insert(deps, { ...writing, revisionPlaces, paths, isLast }, own, some);
+      const setFields =
+        sliceRows.length === 1 ? fields.filter(({ name }) => Object.hasOwn(sliceRows[0] as Payload, name)) : fields;
+      return insert(deps, { ...context, revisionPlaces, paths, isLast }, setFields, sliceRows);
     };
-    keys.push(...(await writeRows(deps, writing.collection, part, writing.paths.slice(keys.length), writeSlice)));
+    keys.push(...(await writeRows(deps, context.collection, part, context.paths.slice(keys.length), writeSlice)));
   }
   return keys;
 }
@@ -55,26 +56,26 @@ const canBeArrayParameter = ({ column }: Field): boolean =>
  */
 async function insertArrays(
   deps: StatementDeps,
-  writing: WriteStatement,
+  context: WriteStatement,
   fields: readonly Field[],
   rows: readonly Payload[],
 ) {
-  const { collection } = writing;
-  const step = openStatement(deps, 'create', writing);
-  const first = step.values.length + 1;
-  const arrays = fields.map((field) => rows.map((row, at) => toParameterValue(field, row, writing.paths[at])));
+  const { collection } = context;
+  const runner = createStatementRunner(deps, 'create', context);
+  const first = runner.values.length + 1;
+  const arrays = fields.map((field) => rows.map((row, at) => toParameterValue(field, row, context.paths[at])));
   const statement = deps.statements(
     collection,
-    `${step.variant} arrays ${fields.map(({ name }) => name).join('\0')}`,
+    `${runner.variant} arrays ${fields.map(({ name }) => name).join('\0')}`,
     () => {
       const list = (field: Field, at: number) => `$${first + at}::${field.column?.sqlType}[]`;
       const source = `select * from unnest(${fields.map(list).join(', ')})`;
-      return renderInsert(writing, step, fields, source, `cardinality(${list(fields[0] as Field, 0)})`);
+      return renderInsert(context, runner, fields, source, `cardinality(${list(fields[0] as Field, 0)})`);
     },
   );
-  return step.run(
+  return runner.run(
     statement,
-    [...step.values, ...arrays],
+    [...runner.values, ...arrays],
     () => missingRowsFailure(collection),
     (param) => fields[param - first],
   );
@@ -83,12 +84,12 @@ async function insertArrays(
 /** `source`: SQL of the rows' values; `count`: SQL of their number. */
 function renderInsert(
   { collection, answer }: WriteStatement,
-  step: OpenStatement,
+  runner: StatementRunner,
   fields: readonly Field[],
   source: string,
   count: string,
 ): string {
-  const history = step.historySql();
+  const history = runner.historySql();
   const into = `insert into ${tableSql(collection)} as t (${fields.map(columnSql).join(', ')}) ${source}`;
   return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)})${history.ctes}${renderFinalSelect(history, count, answer)}`;
 }
@@ -108,38 +109,38 @@ const findWritableColumn = ({ key, fields }: Collection): Field => {
  */
 async function insertTuples(
   deps: StatementDeps,
-  writing: WriteStatement,
+  context: WriteStatement,
   fields: readonly Field[],
   rows: readonly Payload[],
 ) {
-  const { collection } = writing;
-  const step = openStatement(deps, 'create', writing);
-  const values: unknown[] = [...step.values];
+  const { collection } = context;
+  const runner = createStatementRunner(deps, 'create', context);
+  const values: unknown[] = [...runner.values];
   const fieldOfValue: Field[] = [];
   for (const [at, row] of rows.entries()) {
     for (const field of fields) {
       if (!Object.hasOwn(row, field.name)) continue;
-      values.push(toParameterValue(field, row, writing.paths[at]));
+      values.push(toParameterValue(field, row, context.paths[at]));
       fieldOfValue.push(field);
     }
   }
   const render = () => {
-    let param = step.values.length;
+    let param = runner.values.length;
     const slot = (row: Payload, field: Field) =>
       Object.hasOwn(row, field.name) ? castSql(field, `$${++param}`) : 'default';
     // An insert needs a column, so a row of defaults only names one with `default`.
     const columns = fields.length > 0 ? fields : [findWritableColumn(collection)];
     const tuples = rows.map((row) => `(${columns.map((field) => slot(row, field)).join(', ')})`);
-    return renderInsert(writing, step, columns, `values ${tuples.join(', ')}`, String(rows.length));
+    return renderInsert(context, runner, columns, `values ${tuples.join(', ')}`, String(rows.length));
   };
   const statement =
     rows.length === 1
-      ? deps.statements(collection, `${step.variant} ${fields.map(({ name }) => name).join('\0')}`, render)
+      ? deps.statements(collection, `${runner.variant} ${fields.map(({ name }) => name).join('\0')}`, render)
       : { text: render() };
-  return step.run(
+  return runner.run(
     statement,
     values,
     () => missingRowsFailure(collection),
-    (param) => fieldOfValue[param - step.values.length - 1],
+    (param) => fieldOfValue[param - runner.values.length - 1],
   );
 }

@@ -11,11 +11,11 @@ import { isPayload } from './to-many-value.ts';
  * @throws INVALID_PAYLOAD for an invalid key, and where the payload has another value for one of the columns.
  */
 export function expandJointKeys({ jointFields }: Collection, payload: Payload): Payload {
-  const named = jointFields.filter(({ name }) => Object.hasOwn(payload, name) && !isPayload(payload[name]));
-  if (named.length === 0) return payload;
-  const names = named.map(({ name }) => name);
+  const keyFields = jointFields.filter(({ name }) => Object.hasOwn(payload, name) && !isPayload(payload[name]));
+  if (keyFields.length === 0) return payload;
+  const names = keyFields.map(({ name }) => name);
   const written: Payload = Object.fromEntries(Object.entries(payload).filter(([name]) => !names.includes(name)));
-  for (const field of named) setColumns(field, columnsOfJointKey(field, payload[field.name]), written);
+  for (const field of keyFields) setColumns(field, columnsOfJointKey(field, payload[field.name]), written);
   return written;
 }
 

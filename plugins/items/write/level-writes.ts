@@ -95,7 +95,7 @@ async function removeRows(
   await access.assertAuthority(caller, name, 'delete', [{ keys, values: {} }]);
   const where = await access.restrictWrite(collection, 'delete', [], caller, schemaSnapshot);
   const condition = (first: number) => query.condition(where, caller, schemaSnapshot, first);
-  const done = await deleteRows(
+  const deletedKeys = await deleteRows(
     deps,
     { caller, collection, paths: [], hasNestedRows: false, isLast },
     keys,
@@ -104,6 +104,6 @@ async function removeRows(
     throw isList ? locateKey(error, collection, key, raw) : error;
   });
   // A delete that found no row fires no action.
-  if (done.length > 0) events.action(names, { ...meta, payload: done, keys: done });
-  return done;
+  if (deletedKeys.length > 0) events.action(names, { ...meta, payload: deletedKeys, keys: deletedKeys });
+  return deletedKeys;
 }

@@ -30,14 +30,14 @@ export async function findExistingKeys(
 ): Promise<ReadonlyMap<string, Key>> {
   if (keys.length === 0) return new Map();
   const key = keyField(collection);
-  const own = keySql(key, 't');
+  const keyColumn = keySql(key, 't');
   const table = `${tableSql(collection)} t`;
   if (hasCanonicalText(key)) {
-    const text = `select ${own} as key from ${table} where ${isAmongKeys('t', key, `$1::${keyType(key)}[]`)}`;
+    const text = `select ${keyColumn} as key from ${table} where ${isAmongKeys('t', key, `$1::${keyType(key)}[]`)}`;
     const rows = await queryRows<{ key: Key }>(db, collection, text, [keys]);
     return new Map(rows.map((row) => [String(row.key), row.key]));
   }
-  const text = `select ${own} as key, p.at::int
+  const text = `select ${keyColumn} as key, p.at::int
     from unnest($1::${keyType(key)}[]) with ordinality p(key, at) join ${table} on ${isKey('t', key, 'p.key')}`;
   const rows = await queryRows<{ key: Key; at: number }>(db, collection, text, [keys]);
   return new Map(rows.map((row) => [String(keys[row.at - 1]), row.key]));

@@ -16,11 +16,11 @@ export function mergeChanges(collection: Collection, key: Field, changes: readon
     const name = change.keys.length === 1 ? String(castKey(key, change.keys[0])) : undefined;
     const place = name === undefined ? undefined : places.get(name);
     const before = place === undefined ? undefined : result[place];
-    const both = before && mergeTwoChanges(collection, before, change);
+    const mergedChange = before && mergeTwoChanges(collection, before, change);
     // The merged change takes the last one's place, since the last of two parents that claim a row gets it.
-    if (both) result[place as number] = undefined;
+    if (mergedChange) result[place as number] = undefined;
     if (name !== undefined) places.set(name, result.length);
-    result.push(both ?? change);
+    result.push(mergedChange ?? change);
   }
   return result.filter((one) => one !== undefined);
 }

@@ -31,7 +31,7 @@ export async function writeRows(
 }
 
 const withLocation = (path: RowPath, refusal: StatementRefusal): unknown =>
-  prefixPath(path, refusal.with({ isPlaced: true }));
+  prefixPath(path, refusal.with({ isLocated: true }));
 
 /** The first row with the foreign key that has no row; every row with it is rejected. */
 function findRowOfKey(

@@ -9,7 +9,8 @@ import { isPayload } from './to-many-value.ts';
 export const keyNames = (key: Field): readonly string[] => (key.parts ?? [key]).map(({ name }) => name);
 
 /** Whether an update of these columns changes the key. */
-export const changesKey = (key: Field, own: Payload): boolean => keyNames(key).some((name) => Object.hasOwn(own, name));
+export const changesKey = (key: Field, columns: Payload): boolean =>
+  keyNames(key).some((name) => Object.hasOwn(columns, name));
 
 /** The key in a payload; undefined where a column of it is missing, null, or a row to create. */
 export function keyOfPayload(key: Field, payload: Payload, schemaSnapshot: Overview): unknown {
@@ -41,11 +42,11 @@ export const withoutKey = (key: Field, payload: Payload): Payload => {
  * The keys of rows after an update that sets columns of a composite key; a value that fits no key leaves them
  * unchanged.
  */
-export function keysAfterUpdate(before: readonly Key[], key: Field, own: Payload): readonly Key[] {
-  if (!key.parts || !changesKey(key, own)) return before;
+export function keysAfterUpdate(before: readonly Key[], key: Field, columns: Payload): readonly Key[] {
+  if (!key.parts || !changesKey(key, columns)) return before;
   const names = keyNames(key);
   return before.map((one) => {
-    const parts = splitKey(String(one)).map((text, at) => own[names[at] as string] ?? text);
+    const parts = splitKey(String(one)).map((text, at) => columns[names[at] as string] ?? text);
     return (keyValue(key, joinKey(parts.map(String))) as Key | undefined) ?? one;
   });
 }
@@ -54,14 +55,19 @@ export function keysAfterUpdate(before: readonly Key[], key: Field, own: Payload
  * The keys after an update by one payload, in the order of the keys before. The unchanged columns of a composite key
  * identify the rows.
  */
-export function sortKeysLike(before: readonly Key[], key: Field, own: Payload, done: readonly Key[]): readonly Key[] {
-  if (!key.parts) return done;
+export function sortKeysLike(
+  before: readonly Key[],
+  key: Field,
+  columns: Payload,
+  after: readonly Key[],
+): readonly Key[] {
+  if (!key.parts) return after;
   const names = keyNames(key);
   const left = (one: Key) =>
-    joinKey(splitKey(String(one)).filter((_text, at) => !Object.hasOwn(own, names[at] as string)));
-  const found = new Map(done.map((one) => [left(one), one]));
+    joinKey(splitKey(String(one)).filter((_text, at) => !Object.hasOwn(columns, names[at] as string)));
+  const found = new Map(after.map((one) => [left(one), one]));
   const keys = before.flatMap((one) => found.get(left(one)) ?? []);
-  return keys.length === done.length ? keys : done;
+  return keys.length === after.length ? keys : after;
 }
 
 /** Removes an unchanged key, which a client sends back with the row and which generated columns would reject. */

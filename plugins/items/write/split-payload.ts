@@ -30,7 +30,7 @@ export interface ToManyPart {
 }
 
 export function splitPayload(collection: Collection, payload: Payload, schemaSnapshot: Overview): PayloadParts {
-  const own: Payload = {};
+  const columns: Payload = {};
   const toOne: ToOnePart[] = [];
   const toMany: ToManyPart[] = [];
   for (const [name, value] of Object.entries(payload)) {
@@ -48,11 +48,11 @@ export function splitPayload(collection: Collection, payload: Payload, schemaSna
     else if (relation?.kind === 'any' && value !== null) {
       const to = anyTargetOf(collection, field, payload, isPayload(value));
       if (isPayload(value)) toOne.push({ field, to: to as string, value });
-      else own[name] = to === undefined ? value : castAnyKey(schemaSnapshot, field, to, value);
-    } else own[name] = value;
+      else columns[name] = to === undefined ? value : castAnyKey(schemaSnapshot, field, to, value);
+    } else columns[name] = value;
   }
   assertAnyCollections(collection, payload);
-  return { columns: own, toOne, toMany };
+  return { columns, toOne, toMany };
 }
 
 /** The columns that identify a row behind a to-many alias: its key without the columns that refer to the parent. */
@@ -81,21 +81,21 @@ const invalidField = (field: Field, reason: string) =>
 function anyTargetOf(collection: Collection, field: Field, payload: Payload, isNeeded: boolean): string | undefined {
   if (field.relation?.kind !== 'any') return undefined;
   const { by, allowed } = field.relation;
-  const named = payload[by];
-  if (named === undefined || named === null) {
+  const collectionName = payload[by];
+  if (collectionName === undefined || collectionName === null) {
     if (isNeeded) throw invalidField(field, `needs its collection in "${by}"`);
     return undefined;
   }
-  return assertAllowedCollection(collection, by, allowed, named);
+  return assertAllowedCollection(collection, by, allowed, collectionName);
 }
 
 function assertAllowedCollection(
   collection: Collection,
   by: string,
   allowed: readonly string[],
-  named: unknown,
+  collectionName: unknown,
 ): string {
-  if (typeof named === 'string' && allowed.includes(named)) return named;
+  if (typeof collectionName === 'string' && allowed.includes(collectionName)) return collectionName;
   // The allowed names are omitted: the caller may not know them.
   throw fail('INVALID_PAYLOAD', `${by} does not name a collection that this relation leads to`, {
     collection: collection.name,
@@ -119,8 +119,8 @@ function castAnyKey(schemaSnapshot: Overview, field: Field, to: string, value: u
 function assertAnyCollections(collection: Collection, payload: Payload): void {
   for (const { relation } of collection.fields.values()) {
     if (relation?.kind !== 'any') continue;
-    const named = payload[relation.by];
-    if (named !== undefined && named !== null)
-      assertAllowedCollection(collection, relation.by, relation.allowed, named);
+    const collectionName = payload[relation.by];
+    if (collectionName !== undefined && collectionName !== null)
+      assertAllowedCollection(collection, relation.by, relation.allowed, collectionName);
   }
 }

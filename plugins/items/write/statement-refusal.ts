@@ -16,18 +16,18 @@ interface FailureParts {
   readonly detail: string | undefined;
   readonly extensions: Readonly<Record<string, unknown>>;
   /** Whether `path` leads to the row. */
-  readonly isPlaced: boolean;
+  readonly isLocated: boolean;
 }
 
 /** A failure that PostgreSQL caused, with what is needed to find out more about it after the rollback. */
 export class StatementRefusal extends Failure {
   readonly #statement: RefusedStatement;
-  readonly #isPlaced: boolean;
+  readonly #isLocated: boolean;
 
-  constructor({ code, detail, extensions, isPlaced }: FailureParts, statement: RefusedStatement) {
+  constructor({ code, detail, extensions, isLocated }: FailureParts, statement: RefusedStatement) {
     super(code, detail, extensions);
     this.#statement = statement;
-    this.#isPlaced = isPlaced;
+    this.#isLocated = isLocated;
   }
 
   // Private members, since PostgreSQL's error contains values and a log line shows all other members.
@@ -36,11 +36,11 @@ export class StatementRefusal extends Failure {
   }
 
   get isLocated(): boolean {
-    return this.#isPlaced;
+    return this.#isLocated;
   }
 
   with(parts: Partial<FailureParts>): StatementRefusal {
     const { code, detail, extensions } = this;
-    return new StatementRefusal({ code, detail, extensions, isPlaced: this.#isPlaced, ...parts }, this.#statement);
+    return new StatementRefusal({ code, detail, extensions, isLocated: this.#isLocated, ...parts }, this.#statement);
   }
 }

@@ -90,8 +90,8 @@ export function keysOfValue(
 }
 
 const storedKey = ({ key, storedKeys }: ToManyAlias, raw: unknown): Key => {
-  const own = castKey(key, raw);
-  return storedKeys?.get(String(own)) ?? own;
+  const entryKey = castKey(key, raw);
+  return storedKeys?.get(String(entryKey)) ?? entryKey;
 };
 
 function planToManyList(
@@ -107,18 +107,18 @@ function planToManyList(
   const upsert: RowUpsert[] = [];
   const link = new Set<Key>();
   for (const [at, entry] of entries.entries()) {
-    const named = keyOfEntry(alias, entry, linkColumns);
-    const isAlone = named !== undefined && (!isPayload(entry) || Object.keys(withoutKey(key, entry)).length === 0);
+    const namedKey = keyOfEntry(alias, entry, linkColumns);
+    const isAlone = namedKey !== undefined && (!isPayload(entry) || Object.keys(withoutKey(key, entry)).length === 0);
     if (isPayload(entry) && !isAlone) {
       upsert.push(row(entry, at));
       continue;
     }
-    const own = storedKey(alias, named);
-    linkedAfter.add(String(own));
-    if (linked.has(String(own))) continue;
+    const entryKey = storedKey(alias, namedKey);
+    linkedAfter.add(String(entryKey));
+    if (linked.has(String(entryKey))) continue;
     // An object may also create a row under this key.
     if (isPayload(entry)) upsert.push(row(entry, at));
-    else link.add(own);
+    else link.add(entryKey);
   }
   return { create: [], upsert, link: [...link], remove: linkedBefore(parent), linkedAfter };
 }

@@ -64,8 +64,8 @@ async function writeToManyField(
   );
   const children = await findChildren(deps.db, to, link, [...new Set(parentsToRead.map((parent) => parent.key))]);
   const aliasFields = { field, to, key, link, schemaSnapshot };
-  const named = hasCanonicalText(key) ? [] : parentsToRead.flatMap((parent) => keysOfValue(aliasFields, parent));
-  const storedKeys = await findExistingKeys(deps.db, to, named);
+  const sentKeys = hasCanonicalText(key) ? [] : parentsToRead.flatMap((parent) => keysOfValue(aliasFields, parent));
+  const storedKeys = await findExistingKeys(deps.db, to, sentKeys);
   const alias: ToManyAlias = { ...aliasFields, storedKeys, linkedBefore: (parent) => children.get(parent.key) ?? [] };
 
   const plans = parents.map((parent) => planToMany(alias, parent));

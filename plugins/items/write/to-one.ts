@@ -43,9 +43,9 @@ export async function writeToOneFields(
     });
     const keys = await upsertRows(context.deps, context.nested, caller, to, rows);
     for (const [index, { at }] of group.entries()) {
-      const own = columns[at] as Payload;
-      if (field.parts) setColumns(field, columnsOfJointKey(field, keys[index]), own);
-      else own[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
+      const rowColumns = columns[at] as Payload;
+      if (field.parts) setColumns(field, columnsOfJointKey(field, keys[index]), rowColumns);
+      else rowColumns[field.name] = field.relation?.kind === 'any' ? String(keys[index]) : keys[index];
     }
   }
   return columns;
@@ -71,23 +71,23 @@ export async function upsertRows(
   rows: readonly RowUpsert[],
 ): Promise<Key[]> {
   const { collection, key, schemaSnapshot } = await findWritableCollection(deps.schema, name);
-  const known = rows.map(({ value, platformValues }) => {
-    const named = keyOfPayload(key, key.parts ? { ...platformValues, ...value } : value, schemaSnapshot);
-    return named === undefined ? undefined : castKey(key, named);
+  const requestKeys = rows.map(({ value, platformValues }) => {
+    const payloadKey = keyOfPayload(key, key.parts ? { ...platformValues, ...value } : value, schemaSnapshot);
+    return payloadKey === undefined ? undefined : castKey(key, payloadKey);
   });
-  const requestedKeys = [...new Set(known.filter((one) => one !== undefined))];
+  const requestedKeys = [...new Set(requestKeys.filter((one) => one !== undefined))];
   const existing = new Map(await findExistingKeys(deps.db, collection, requestedKeys));
   const creates: number[] = [];
   const updates: number[] = [];
-  for (const [at, own] of known.entries()) {
-    if (own !== undefined && existing.has(String(own))) updates.push(at);
+  for (const [at, requestKey] of requestKeys.entries()) {
+    if (requestKey !== undefined && existing.has(String(requestKey))) updates.push(at);
     else {
       creates.push(at);
       // A second object with this key is the row that the first one creates.
-      if (own !== undefined) existing.set(String(own), own);
+      if (requestKey !== undefined) existing.set(String(requestKey), requestKey);
     }
   }
-  const keys = known.map((own) => existing.get(String(own)) ?? own) as Key[];
+  const keys = requestKeys.map((requestKey) => existing.get(String(requestKey)) ?? requestKey) as Key[];
   if (creates.length > 0) {
     const entries = creates
       .map((at) => rows[at] as RowUpsert)

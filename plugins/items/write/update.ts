@@ -8,12 +8,12 @@ import { keysAfterUpdate } from './row-key.ts';
 import { columnSql, createKeyCondition, type KeyCondition, keySql, rowsPerStatement, slices, tableSql } from './sql.ts';
 import { castSql, toParameterValue } from './values.ts';
 import {
+  createStatementRunner,
   forbiddenRowsFailure,
-  type OpenStatement,
-  openStatement,
   renderAnswerColumn,
   renderFinalSelect,
   type StatementDeps,
+  type StatementRunner,
   type WriteStatement,
 } from './write-statement.ts';
 
@@ -31,40 +31,40 @@ interface Assignment {
 /** Changes all rows of these keys, or none where one does not match the condition. */
 export async function updateRows(
   deps: StatementDeps,
-  writing: WriteStatement,
+  context: WriteStatement,
   keys: readonly Key[],
   payload: Payload,
   conditionAt: ConditionAt,
 ): Promise<Key[]> {
-  const { collection } = writing;
+  const { collection } = context;
   // The history finds its place by the key that a row has after the update.
-  const known = keys.length > 1 ? keysAfterUpdate(keys, keyField(collection), payload) : undefined;
-  const step = openStatement(deps, 'update', writing, known);
-  const condition = conditionAt(step.values.length + 2);
+  const keysAfter = keys.length > 1 ? keysAfterUpdate(keys, keyField(collection), payload) : undefined;
+  const runner = createStatementRunner(deps, 'update', context, keysAfter);
+  const condition = conditionAt(runner.values.length + 2);
   const fields = Object.keys(payload).map((name) => collection.fields.get(name) as Field);
-  const rows = createKeyCondition(keyField(collection), keys, step.values.length + 1);
-  const before = step.values.length + 1 + condition.params.length;
+  const rows = createKeyCondition(keyField(collection), keys, runner.values.length + 1);
+  const before = runner.values.length + 1 + condition.params.length;
   const values = [
-    ...step.values,
+    ...runner.values,
     rows.value,
     ...condition.params,
-    ...fields.map((field) => toParameterValue(field, payload, writing.paths[0])),
+    ...fields.map((field) => toParameterValue(field, payload, context.paths[0])),
   ];
   const render = () => {
     const sets = fields.map((field, at) => `${columnSql(field)} = ${castSql(field, `$${before + at + 1}`)}`);
     const assignment = { fields, sets: sets.join(', '), values: '' };
     return rows.count === '1' && sets.length > 0 && deps.db.serverVersion >= MIN_VERSION_RETURNING_OLD
-      ? renderUpdateOne(step, writing, rows, condition, assignment)
-      : renderUpdate(step, writing, rows, condition, assignment);
+      ? renderUpdateOne(runner, context, rows, condition, assignment)
+      : renderUpdate(runner, context, rows, condition, assignment);
   };
   const statement = deps.statements(
     collection,
-    `${step.variant} ${rows.count} ${Object.keys(payload).join('\0')} ${condition.text}`,
+    `${runner.variant} ${rows.count} ${Object.keys(payload).join('\0')} ${condition.text}`,
     render,
   );
   // One payload serves all keys, so an error is about that payload.
-  return writeRows({ db: deps.db }, collection, [payload], writing.paths, () =>
-    step.run(
+  return writeRows({ db: deps.db }, collection, [payload], context.paths, () =>
+    runner.run(
       statement,
       values,
       () => forbiddenRowsFailure('updated', collection),
@@ -76,46 +76,46 @@ export async function updateRows(
 /** Changes rows by values of their own, for the same fields of each. */
 export async function updateEachRow(
   deps: StatementDeps,
-  writing: WriteStatement,
-  rows: readonly { readonly key: Key; readonly own: Payload }[],
+  context: WriteStatement,
+  rows: readonly { readonly key: Key; readonly columns: Payload }[],
   conditionAt: ConditionAt,
 ): Promise<void> {
-  const fields = Object.keys(rows[0]?.own ?? {}).map((name) => writing.collection.fields.get(name) as Field);
-  let done = 0;
+  const fields = Object.keys(rows[0]?.columns ?? {}).map((name) => context.collection.fields.get(name) as Field);
+  let writtenCount = 0;
   for (const { part, isLast: isLastSlice } of slices(rows, rowsPerStatement(fields.length + 2))) {
-    const before = done;
-    const isLast = writing.isLast && isLastSlice;
+    const before = writtenCount;
+    const isLast = context.isLast && isLastSlice;
     const writeSlice = async (from: number, to: number) => {
       const at = [before + from, before + to] as const;
-      const [revisionPlaces, paths] = [writing.revisionPlaces?.slice(...at), writing.paths.slice(...at)];
+      const [revisionPlaces, paths] = [context.revisionPlaces?.slice(...at), context.paths.slice(...at)];
       return updateSlice(
         deps,
-        { ...writing, revisionPlaces, paths, isLast },
+        { ...context, revisionPlaces, paths, isLast },
         fields,
         part.slice(from, to),
         conditionAt,
       );
     };
-    const owns = part.map((row) => row.own);
-    await writeRows(deps, writing.collection, owns, writing.paths.slice(before), writeSlice);
-    done += part.length;
+    const columns = part.map((row) => row.columns);
+    await writeRows(deps, context.collection, columns, context.paths.slice(before), writeSlice);
+    writtenCount += part.length;
   }
 }
 
 async function updateSlice(
   deps: StatementDeps,
-  writing: WriteStatement,
+  context: WriteStatement,
   fields: readonly Field[],
-  rows: readonly { readonly key: Key; readonly own: Payload }[],
+  rows: readonly { readonly key: Key; readonly columns: Payload }[],
   conditionAt: ConditionAt,
 ) {
-  const { collection } = writing;
+  const { collection } = context;
   const key = keyField(collection);
   const keys = rows.map((row) => row.key);
-  const step = openStatement(deps, 'update', writing, keys);
-  const condition = conditionAt(step.values.length + 2);
-  const found = createKeyCondition(key, keys, step.values.length + 1);
-  const values: unknown[] = [...step.values, found.value, ...condition.params];
+  const runner = createStatementRunner(deps, 'update', context, keys);
+  const condition = conditionAt(runner.values.length + 2);
+  const found = createKeyCondition(key, keys, runner.values.length + 1);
+  const values: unknown[] = [...runner.values, found.value, ...condition.params];
   const fieldOfValue: (Field | undefined)[] = Array(values.length).fill(undefined);
   const param = (value: unknown, owner?: Field) => {
     values.push(value);
@@ -123,19 +123,19 @@ async function updateSlice(
     return `$${values.length}`;
   };
   const tuples = rows.map((row, at) => {
-    const own = fields.map((field) =>
-      castSql(field, param(toParameterValue(field, row.own, writing.paths[at]), field)),
+    const cells = fields.map((field) =>
+      castSql(field, param(toParameterValue(field, row.columns, context.paths[at]), field)),
     );
-    return `(${[`${param(row.key)}::${keyType(key)}`, ...own].join(', ')})`;
+    return `(${[`${param(row.key)}::${keyType(key)}`, ...cells].join(', ')})`;
   });
   const sets = fields.map((field, at) => `${columnSql(field)} = v.c${at}`).join(', ');
   const names = ['key', ...fields.map((_field, at) => `c${at}`)].join(', ');
-  const text = renderUpdate(step, writing, found, condition, {
+  const text = renderUpdate(runner, context, found, condition, {
     fields,
     sets,
     values: `(values ${tuples.join(', ')}) v(${names})`,
   });
-  return step.run(
+  return runner.run(
     { text },
     values,
     () => forbiddenRowsFailure('updated', collection),
@@ -151,13 +151,13 @@ const MIN_VERSION_RETURNING_OLD = 180_000;
  * write-ahead log.
  */
 function renderUpdateOne(
-  step: OpenStatement,
+  runner: StatementRunner,
   { collection, answer }: WriteStatement,
   rows: KeyCondition,
   condition: Condition,
   { fields, sets }: Assignment,
 ): string {
-  const history = step.historySql(fields);
+  const history = runner.historySql(fields);
   const returning = `${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
   const old = history.readsBefore ? 'with (old as b) ' : '';
   const changed = `update ${tableSql(collection)} t set ${sets} where ${rows.sql} and (${condition.text}) returning ${old}${returning}`;
@@ -169,7 +169,7 @@ function renderUpdateOne(
  * update without key changes is enough.
  */
 function renderUpdate(
-  step: OpenStatement,
+  runner: StatementRunner,
   { collection, answer }: WriteStatement,
   rows: KeyCondition,
   condition: Condition,
@@ -177,7 +177,7 @@ function renderUpdate(
 ): string {
   const key = keyField(collection);
   const table = tableSql(collection);
-  const history = step.historySql(fields);
+  const history = runner.historySql(fields);
   const where = `${rows.sql} and (${condition.text})`;
   const returning = `${keySql(key, 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
   const end = `${history.ctes}${renderFinalSelect(history, rows.count, answer)}`;

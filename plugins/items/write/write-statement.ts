@@ -34,7 +34,7 @@ export interface RowAnswer {
 }
 
 /** One statement that is being built. */
-export interface OpenStatement {
+export interface StatementRunner {
   /** The parameters of the history; the statement's own parameters follow them. */
   readonly values: readonly unknown[];
   /** What the text depends on beside the columns. */
@@ -55,12 +55,12 @@ export interface OpenStatement {
 const NO_HISTORY: HistorySql = { returning: '', readsBefore: false, ctes: '', from: 'changed', order: '', places: '' };
 
 /** `keys` where the statement finds several rows by their keys. */
-export function openStatement(
+export function createStatementRunner(
   { db, activity }: StatementDeps,
   action: RecordedStatement['action'],
   { caller, collection, revisionPlaces, hasNestedRows, isLast, answer }: WriteStatement,
   keys?: readonly Key[],
-): OpenStatement {
+): StatementRunner {
   const level = activity.historyLevel(collection);
   const historyPlaces =
     revisionPlaces && level === 'all' && action !== 'delete'
@@ -93,8 +93,8 @@ export function openStatement(
         return collection.hasKey ? keys : keys.map((key) => new RowLocation(String(key)) as never);
       } catch (error) {
         if (isRowCountMismatch(error)) throw refusal();
-        const about = { action, paramCount: values.length, fieldOfParam: ownerOf };
-        throw toWriteError(toInputError(error), collection, about);
+        const statementFields = { action, paramCount: values.length, fieldOfParam: ownerOf };
+        throw toWriteError(toInputError(error), collection, statementFields);
       }
     },
   };

@@ -224,12 +224,12 @@ async function upsertRow(
   name: string,
   payload: Payload,
 ): Promise<Key> {
-  const find = () => findKeysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
-  let [key] = await find();
+  const findRow = () => findKeysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
+  let [key] = await findRow();
   if (key === undefined) {
     // Of several writers that find no row one creates it; the others wait and find it.
     await deps.db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`singleton ${name}`]);
-    [key] = await find();
+    [key] = await findRow();
   }
   return first(
     key === undefined
