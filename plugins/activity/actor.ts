@@ -1,40 +1,46 @@
 import { type Caller, requestScope } from '#kernel';
 import { LENGTHS } from './collections.ts';
-import type { Activity, Place, Places, RevisionSlot } from './contract.ts';
+import type { Activity, RevisionPlace, RevisionPlaces, RevisionSlot } from './contract.ts';
 
-const cut = (text: string | null | undefined, length: number): string | null => text?.slice(0, length) ?? null;
+const truncate = (text: string | null | undefined, length: number): string | null => text?.slice(0, length) ?? null;
 
-/** Who acts, in the order in which the statements name the columns. A system caller is known by its owner. */
-export const actorOf = (caller: Caller): readonly (string | null)[] => [
+/**
+ * The actor's columns in the order of `ACTOR_COLUMNS`: user, IP address, user agent, origin, owner, invocation. A
+ * system caller is known by its owner.
+ */
+export const actorParameters = (caller: Caller): readonly (string | null)[] => [
   caller.user,
-  cut(caller.ip, LENGTHS.ip),
-  cut(caller.userAgent, LENGTHS.user_agent),
-  cut(caller.origin, LENGTHS.origin),
-  cut(caller.owner, LENGTHS.owner),
-  cut(requestScope.getStore()?.invocation, LENGTHS.invocation),
+  truncate(caller.ip, LENGTHS.ip),
+  truncate(caller.userAgent, LENGTHS.user_agent),
+  truncate(caller.origin, LENGTHS.origin),
+  truncate(caller.owner, LENGTHS.owner),
+  truncate(requestScope.getStore()?.invocation, LENGTHS.invocation),
 ];
 
-export const bind: Activity['bind'] = (caller, places) =>
-  places ? nested(actorOf(caller), places) : { values: actorOf(caller), settle() {} };
+export const bindHistory: Activity['bindHistory'] = (caller, places) =>
+  places ? bindNestedHistory(actorParameters(caller), places) : { values: actorParameters(caller), settle() {} };
 
-/** Own ids, places in the list of revisions around them, that list, and keys. Ids not known yet are null. */
-function nested(actor: readonly unknown[], { rows, keys }: Places): ReturnType<Activity['bind']> {
-  const around = [...new Set(rows.flatMap(({ above }) => above ?? []))];
-  const at = new Map<RevisionSlot, number>(around.map((slot, index) => [slot, index + 1]));
-  const inside = ({ above }: Place) => (above ? (at.get(above) ?? null) : null);
+/** Binds ids of own revisions, indexes into the list of parent revisions, that list, and keys. Unknown ids are null. */
+function bindNestedHistory(
+  actor: readonly unknown[],
+  { rows, keys }: RevisionPlaces,
+): ReturnType<Activity['bindHistory']> {
+  const parents = [...new Set(rows.flatMap(({ parent }) => parent ?? []))];
+  const at = new Map<RevisionSlot, number>(parents.map((slot, index) => [slot, index + 1]));
+  const parentIndexOf = ({ parent }: RevisionPlace) => (parent ? (at.get(parent) ?? null) : null);
   return {
     values: [
       ...actor,
-      rows.map(({ own }) => own.id),
-      rows.map(inside),
-      around.map(({ id }) => id),
+      rows.map(({ revision }) => revision.id),
+      rows.map(parentIndexOf),
+      parents.map(({ id }) => id),
       ...(keys ? [keys.map(String)] : []),
     ],
     settle(places) {
-      const revisions = (places.revisions ?? []) as readonly number[];
-      const parents = (places.parents ?? []) as readonly number[];
-      for (const [index, { own }] of rows.entries()) own.id = revisions[index] ?? null;
-      for (const [index, slot] of around.entries()) slot.id = parents[index] ?? null;
+      const ids = (places.revisions ?? []) as readonly number[];
+      const parentIds = (places.parents ?? []) as readonly number[];
+      for (const [index, { revision }] of rows.entries()) revision.id = ids[index] ?? null;
+      for (const [index, slot] of parents.entries()) slot.id = parentIds[index] ?? null;
     },
   };
 }

@@ -1,48 +1,48 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-/** Longest texts that are kept; what is longer is cut. */
+/** Longest texts that are stored; longer ones are truncated. */
 export const LENGTHS = { ip: 50, user_agent: 255, origin: 255, owner: 255, invocation: 255, item: 255 } as const;
 
-const text = (field: keyof typeof LENGTHS) =>
+const textField = (field: keyof typeof LENGTHS) =>
   ({ field, type: 'string', maxLength: LENGTHS[field], nullable: true }) as const;
-const json = (field: string) => ({ field, type: 'json', special: ['cast-json'], nullable: true }) as const;
-const id = { field: 'id', type: 'integer', primary: true, autoIncrement: true } as const;
+const jsonField = (field: string) => ({ field, type: 'json', special: ['cast-json'], nullable: true }) as const;
+const ID = { field: 'id', type: 'integer', primary: true, autoIncrement: true } as const;
 // Tables of the same name in two schemas are called by both names, each of which may have 63 characters.
-const collection = { field: 'collection', type: 'string', maxLength: 255 } as const;
-const item = { ...text('item'), nullable: false } as const;
+const COLLECTION_FIELD = { field: 'collection', type: 'string', maxLength: 255 } as const;
+const ITEM_FIELD = { ...textField('item'), nullable: false } as const;
 
-/** Roles and permissions, 2.8, with who acted where it was not a user, and in which request. */
+/** Specification "Roles and permissions", 2.8, with the owner of actions without a user, and the invocation. */
 export const activity: SystemCollection = {
   collection: 'platform_activity',
   note: 'Who did what, when',
   verbs: ['read'],
   accountability: null,
   fields: [
-    id,
+    ID,
     { field: 'action', type: 'string', maxLength: 45 },
-    // Kept when the user goes.
+    // The id stays when the user is deleted.
     { field: 'user', type: 'uuid', nullable: true, references: { collection: 'platform_users', constraint: false } },
     { field: 'timestamp', type: 'timestamp', default: 'now()', special: ['date-created', 'cast-timestamp'] },
-    text('ip'),
-    text('user_agent'),
-    text('origin'),
-    collection,
-    item,
+    textField('ip'),
+    textField('user_agent'),
+    textField('origin'),
+    COLLECTION_FIELD,
+    ITEM_FIELD,
     { field: 'comment', type: 'text', nullable: true },
-    text('owner'),
-    text('invocation'),
+    textField('owner'),
+    textField('invocation'),
   ],
   indexes: [['collection', 'item'], ['timestamp']],
 };
 
-/** Roles and permissions, 2.9. */
+/** Specification "Roles and permissions", 2.9. */
 export const revisions: SystemCollection = {
   collection: 'platform_revisions',
   note: 'What items were after each change',
   verbs: ['read'],
   accountability: null,
   fields: [
-    id,
+    ID,
     // No foreign key (ADR 37): PostgreSQL would check it row by row, by a plan cached while the table was empty, that is by a scan of
     // the whole table for each row. Both rows are written by one statement, so there is nothing to check.
     {
@@ -50,11 +50,11 @@ export const revisions: SystemCollection = {
       type: 'integer',
       references: { collection: 'platform_activity', constraint: false, alias: 'revisions' },
     },
-    collection,
-    item,
-    json('data'),
-    json('delta'),
-    // The row it leads to may be written later in the same transaction.
+    COLLECTION_FIELD,
+    ITEM_FIELD,
+    jsonField('data'),
+    jsonField('delta'),
+    // The parent revision may be written later in the same transaction.
     {
       field: 'parent',
       type: 'integer',

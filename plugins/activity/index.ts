@@ -1,11 +1,11 @@
 import { definePlugin } from '#kernel';
 import '../database/contract.ts';
 import { systemCollections } from '../schema/contract.ts';
-import { actorOf, bind } from './actor.ts';
+import { actorParameters, bindHistory } from './actor.ts';
 import * as collections from './collections.ts';
 import { type Activity, activity } from './contract.ts';
+import { createHistorySql } from './history-sql.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createRecorded } from './statement.ts';
 
 export default definePlugin({
   manifest,
@@ -19,13 +19,13 @@ export default definePlugin({
     for (const one of [collections.activity, collections.revisions]) host.contribute(systemCollections, one);
 
     const record: Activity['record'] = async (caller, { action, collection, item, comment = null }) => {
-      const params = [...actorOf(caller), action, collection, String(item), comment];
-      const made = await db.query<{ id: number }>(RECORD, params, { name: 'activity_record' });
-      return (made.rows[0] as { id: number }).id;
+      const params = [...actorParameters(caller), action, collection, String(item), comment];
+      const inserted = await db.query<{ id: number }>(RECORD, params, { name: 'activity_record' });
+      return (inserted.rows[0] as { id: number }).id;
     };
-    host.provide(activity, { ...createRecorded(db.schemas[0] as string), bind, record });
+    host.provide(activity, { ...createHistorySql(db.schemas[0] as string), bindHistory, record });
 
-    // What was recorded of a collection goes with it; another one of the same name starts anew.
+    // A deleted collection loses its history, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db.query(FORGET, [keys]);
     });

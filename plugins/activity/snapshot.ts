@@ -4,38 +4,44 @@ import { isSearchVector } from '../schema/library.ts';
 
 type Expression = (alias: string, field: Field) => string;
 
-/** Search vectors repeat what other fields say, so that no revision keeps them. */
-const columnsOf = (collection: Collection): readonly Field[] =>
+/** Search vectors repeat other fields, so no revision stores them. */
+const historyFieldsOf = (collection: Collection): readonly Field[] =>
   [...collection.fields.values()].filter((field) => field.column !== null && !isSearchVector(field));
 
-/** The row `t` as the API reads it, without aliases: foreign keys as keys, secrets as the mask. */
-export function snapshotSql(collection: Collection, expression: Expression): string {
-  const shown = columnsOf(collection).map((field) => `${expression('t', field)} as ${identifier(field.name)}`);
+/** The row `t` as the API answers it, without aliases: foreign keys as keys, secrets as the mask. */
+export function renderSnapshot(collection: Collection, expression: Expression): string {
+  const shown = historyFieldsOf(collection).map((field) => `${expression('t', field)} as ${identifier(field.name)}`);
   return `(select to_jsonb(x.*) from (select ${shown.join(', ')}) x)`;
 }
 
-/** JSON text of the fields in which the row `t` differs from the row `b` before the change, as they read now. */
-export function differenceSql(collection: Collection, sets: readonly Field[], expression: Expression): string {
-  const parts = touched(collection, sets).map((field) => {
+/** JSON text of the fields in which the row `t` differs from the row `b` before the change, with their new values. */
+export function renderDifference(collection: Collection, sets: readonly Field[], expression: Expression): string {
+  const parts = possiblyChangedFields(collection, sets).map((field) => {
     const name = literal(`${JSON.stringify(field.name)}:`);
-    return `case when ${differs(field)} then ${name} || coalesce(to_json(${expression('t', field)})::text, 'null') end`;
+    return `case when ${renderFieldDiffers(field)} then ${name} || coalesce(to_json(${expression('t', field)})::text, 'null') end`;
   });
   if (parts.length === 0) return `'{}'::text`;
   // Not concat_ws: functions take at most a hundred arguments.
   return `'{' || array_to_string(array[${parts.join(', ')}], ',') || '}'`;
 }
 
-/** The columns an update may have changed: those it sets, what is computed of them, and all where the table reacts. */
-function touched(collection: Collection, sets: readonly Field[]): readonly Field[] {
-  const all = columnsOf(collection);
+/**
+ * The fields that an update may have changed: those it sets, generated columns, and all fields of a table with triggers
+ * or rules.
+ */
+function possiblyChangedFields(collection: Collection, sets: readonly Field[]): readonly Field[] {
+  const all = historyFieldsOf(collection);
   return collection.reacts ? all : all.filter((field) => sets.includes(field) || field.column?.generated);
 }
 
-/** Types whose equal values look the same; those of others are compared as texts, and some have no equality at all. */
+/**
+ * Types whose equal values have equal texts. Values of other types are compared as texts; some of those types have no
+ * equality.
+ */
 const COMPARABLE =
   /^(smallint|integer|bigint|real|double precision|boolean|uuid|text|character varying|date|jsonb|time.*)$/;
 
-function differs({ column }: Field): string {
+function renderFieldDiffers({ column }: Field): string {
   const { name, dataType, array } = column as NonNullable<Field['column']>;
   const cast = !array && COMPARABLE.test(dataType) ? '' : '::text';
   return `t.${identifier(name)}${cast} is distinct from b.${identifier(name)}${cast}`;

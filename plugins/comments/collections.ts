@@ -2,14 +2,14 @@ import type { SystemCollection, SystemField } from '../schema/contract.ts';
 
 export const COMMENTS = 'platform_comments';
 
-const user = (field: string, flag: string): SystemField => ({
+const userField = (field: string, flag: string): SystemField => ({
   field,
   type: 'uuid',
   nullable: true,
   special: [flag],
   references: { collection: 'platform_users', onDelete: 'SET NULL' },
 });
-const date = (field: string, flag: string, more: Partial<SystemField> = {}): SystemField => ({
+const dateField = (field: string, flag: string, more: Partial<SystemField> = {}): SystemField => ({
   field,
   type: 'timestamp',
   nullable: true,
@@ -25,9 +25,9 @@ export const comments: SystemCollection = {
     { field: 'collection', type: 'string', maxLength: 64 },
     { field: 'item', type: 'string', maxLength: 255 },
     { field: 'comment', type: 'text' },
-    date('date_created', 'date-created', { default: 'now()' }),
-    date('date_updated', 'date-updated'),
-    user('user_created', 'user-created'),
-    user('user_updated', 'user-updated'),
+    dateField('date_created', 'date-created', { default: 'now()' }),
+    dateField('date_updated', 'date-updated'),
+    userField('user_created', 'user-created'),
+    userField('user_updated', 'user-updated'),
   ],
 };

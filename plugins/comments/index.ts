@@ -8,22 +8,22 @@ import { items } from '../items/contract.ts';
 import { notifications } from '../notifications/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { COMMENTS, comments } from './collections.ts';
-import { createNoticesOf } from './mentions.ts';
+import { createFindCommentedItem } from './commented-item.ts';
+import { createMentionNotices } from './mentions.ts';
 import manifest from './package.json' with { type: 'json' };
 import { commentRoutes } from './routes.ts';
-import { commentRules } from './rules.ts';
-import { createFindSubject } from './subject.ts';
+import { addCommentRules } from './rules.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const { db, events } = host;
     const used = host.use({ access, activity, identity, items, notifications, schema });
-    const findSubject = createFindSubject(used);
-    const noticesOf = createNoticesOf({ ...used, findSubject });
+    const findCommentedItem = createFindCommentedItem(used);
+    const createNotices = createMentionNotices({ ...used, findCommentedItem });
     host.contribute(systemCollections, comments);
-    commentRules({ ...used, findSubject, noticesOf }, events);
-    // Another collection of the same name starts without them.
+    addCommentRules({ ...used, findCommentedItem, createNotices }, events);
+    // Deletes the comments, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db
         .table(COMMENTS)

@@ -1,24 +1,24 @@
 import { type Caller, fail } from '#kernel';
 import type { Identity } from '../auth/contract.ts';
 import type { Notice } from '../notifications/contract.ts';
-import type { FindSubject, Subject } from './subject.ts';
+import type { CommentedItem, FindCommentedItem } from './commented-item.ts';
 
 /** `@` and the key of a user, anywhere in a text. */
 const MENTION = /@([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?![0-9a-f-])/gi;
 const MAX_MENTIONS = 100;
 
-interface Deps {
+interface MentionDeps {
   readonly identity: Pick<Identity, 'ofUsers'>;
-  readonly findSubject: FindSubject;
+  readonly findCommentedItem: FindCommentedItem;
 }
 
-/** Notices for those of the mentioned users who are active and may read the item. */
-export type NoticesOf = (text: string, subject: Subject) => Promise<readonly Notice[]>;
+/** Creates notices for those mentioned users that are active and may read the item. */
+export type CreateMentionNotices = (text: string, commentedItem: CommentedItem) => Promise<readonly Notice[]>;
 
-export function createNoticesOf({ identity, findSubject }: Deps): NoticesOf {
-  async function mayRead(caller: Caller, { collection, item }: Subject): Promise<boolean> {
+export function createMentionNotices({ identity, findCommentedItem }: MentionDeps): CreateMentionNotices {
+  async function mayRead(caller: Caller, { collection, item }: CommentedItem): Promise<boolean> {
     try {
-      await findSubject(caller, collection, item);
+      await findCommentedItem(caller, collection, item);
       return true;
     } catch (error) {
       if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
@@ -26,17 +26,17 @@ export function createNoticesOf({ identity, findSubject }: Deps): NoticesOf {
     }
   }
 
-  return async (text, subject) => {
-    const mentioned = mentionedIn(text);
-    if (mentioned.length === 0) return [];
+  return async (text, commentedItem) => {
+    const userKeys = parseMentions(text);
+    if (userKeys.length === 0) return [];
     const notices: Notice[] = [];
-    for (const [recipient, caller] of await identity.ofUsers(mentioned)) {
-      if (await mayRead(caller, subject)) {
+    for (const [recipient, caller] of await identity.ofUsers(userKeys)) {
+      if (await mayRead(caller, commentedItem)) {
         notices.push({
           recipient,
-          subject: `You were mentioned in ${subject.collection}`,
+          subject: `You were mentioned in ${commentedItem.collection}`,
           message: text,
-          ...subject,
+          ...commentedItem,
         });
       }
     }
@@ -44,8 +44,8 @@ export function createNoticesOf({ identity, findSubject }: Deps): NoticesOf {
   };
 }
 
-/** Keys of the users whom a text mentions, each once; INVALID_PAYLOAD for more than a comment is meant for. */
-export function mentionedIn(text: string): readonly string[] {
+/** Keys of the users that a text mentions, each once. @throws INVALID_PAYLOAD for more than MAX_MENTIONS. */
+export function parseMentions(text: string): readonly string[] {
   const users = new Set([...text.matchAll(MENTION)].map(([, id]) => (id as string).toLowerCase()));
   if (users.size <= MAX_MENTIONS) return [...users];
   throw fail('INVALID_PAYLOAD', `A comment can mention at most ${MAX_MENTIONS} users.`, {

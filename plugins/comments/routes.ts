@@ -3,11 +3,13 @@ import type { Items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import { COMMENTS } from './collections.ts';
 
-const OLDER = '/activity/comment';
-const WRITES = [`POST ${OLDER}`, `PATCH ${OLDER}/:id`, `DELETE ${OLDER}/:id`];
+const LEGACY_PATH = '/activity/comment';
+const LEGACY_ROUTES = [`POST ${LEGACY_PATH}`, `PATCH ${LEGACY_PATH}/:id`, `DELETE ${LEGACY_PATH}/:id`];
 
-/** Comments under their own path, and where older clients write them; `id` is the comment's both ways. */
+/** Comments under their own path and under the path of older clients; `id` is the comment's key on both. */
 export const commentRoutes = (items: Items): readonly Route[] => [
   ...collectionRoutes(items, '/comments', COMMENTS),
-  ...collectionRoutes(items, OLDER, COMMENTS).filter(({ method, path }) => WRITES.includes(`${method} ${path}`)),
+  ...collectionRoutes(items, LEGACY_PATH, COMMENTS).filter(({ method, path }) =>
+    LEGACY_ROUTES.includes(`${method} ${path}`),
+  ),
 ];

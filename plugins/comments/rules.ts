@@ -3,53 +3,56 @@ import type { Access } from '../access/contract.ts';
 import type { Activity } from '../activity/contract.ts';
 import type { Notifications } from '../notifications/contract.ts';
 import { COMMENTS } from './collections.ts';
-import type { NoticesOf } from './mentions.ts';
-import type { FindSubject } from './subject.ts';
+import type { FindCommentedItem } from './commented-item.ts';
+import type { CreateMentionNotices } from './mentions.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
 
-export interface RuleDeps {
+export interface CommentRuleDeps {
   readonly access: Pick<Access, 'demand'>;
   readonly activity: Pick<Activity, 'record'>;
   readonly notifications: Notifications;
-  readonly findSubject: FindSubject;
-  readonly noticesOf: NoticesOf;
+  readonly findCommentedItem: FindCommentedItem;
+  readonly createNotices: CreateMentionNotices;
 }
 
-/** What holds for comments whoever writes them, and by whichever way. */
-export function commentRules(deps: RuleDeps, events: EventsApi): void {
-  events.onFilter('comments.create', (payload, meta) => created(deps, payload as Payload, meta));
-  events.onFilter('comments.update', (payload, meta) => updated(deps, payload as Payload, meta));
+/** Rules of comments for every caller and every way of writing them. */
+export function addCommentRules(deps: CommentRuleDeps, events: EventsApi): void {
+  events.onFilter('comments.create', (payload, meta) => filterCreate(deps, payload as Payload, meta));
+  events.onFilter('comments.update', (payload, meta) => filterUpdate(deps, payload as Payload, meta));
 }
 
-/** Only who is signed in and may read an item comments on it. Mentions are stored with the comment or not at all. */
-async function created(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
+/**
+ * A caller needs to be signed in and to be able to read the item. Mentions are stored with the comment or not at all.
+ */
+async function filterCreate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.demand(caller, 'create', COMMENTS);
   if (caller.user === null && !isSystem(caller)) throw fail('FORBIDDEN', 'a comment needs a user');
-  // Here and not by a permission's presets, which come too late to be checked.
-  refuseMissing(payload);
-  const collection = textOf(payload, 'collection');
-  const key = typeof payload.item === 'number' ? payload.item : textOf(payload, 'item');
-  const comment = textOf(payload, 'comment');
-  const subject = await deps.findSubject(caller, collection, key);
-  // All reading first: what is read after a write is not remembered.
-  const notices = await deps.noticesOf(comment, subject);
-  await deps.activity.record(caller, { action: 'comment', ...subject, comment });
+  // The filter checks this, since presets of a permission are applied after it and could not be checked.
+  assertRequiredFields(payload);
+  const collection = readText(payload, 'collection');
+  const key = typeof payload.item === 'number' ? payload.item : readText(payload, 'item');
+  const comment = readText(payload, 'comment');
+  const commentedItem = await deps.findCommentedItem(caller, collection, key);
+  // All reads come first: the unit of work does not cache reads after its first write.
+  const notices = await deps.createNotices(comment, commentedItem);
+  await deps.activity.record(caller, { action: 'comment', ...commentedItem, comment });
   await deps.notifications.notify(caller.user, notices);
-  return { ...payload, ...subject };
+  return { ...payload, ...commentedItem };
 }
 
-/** What a comment is about stays, so that nobody's words end up under something else. */
-async function updated(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<undefined> {
+/** The item of a comment cannot be changed, so that a comment never appears under another item. */
+async function filterUpdate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<undefined> {
   await deps.access.demand(caller, 'update', COMMENTS);
   if (isSystem(caller)) return;
   const field = ['collection', 'item'].find((name) => payload[name] !== undefined);
-  if (field !== undefined) throw refused(field, 'cannot be changed');
+  if (field !== undefined) throw invalidField(field, 'cannot be changed');
 }
 
-const refused = (field: string, what: string) => fail('INVALID_PAYLOAD', `${field} ${what}.`, { field, path: [field] });
+const invalidField = (field: string, what: string) =>
+  fail('INVALID_PAYLOAD', `${field} ${what}.`, { field, path: [field] });
 
-function refuseMissing(payload: Payload): void {
+function assertRequiredFields(payload: Payload): void {
   const missing = ['collection', 'item', 'comment'].filter((field) => (payload[field] ?? null) === null);
   if (missing.length === 0) return;
   throw new Failures(
@@ -64,8 +67,8 @@ function refuseMissing(payload: Payload): void {
   );
 }
 
-function textOf(payload: Payload, field: string): string {
+function readText(payload: Payload, field: string): string {
   const value = payload[field];
-  if (typeof value !== 'string') throw refused(field, 'must be a text');
+  if (typeof value !== 'string') throw invalidField(field, 'must be a text');
   return value;
 }

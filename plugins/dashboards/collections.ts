@@ -1,16 +1,16 @@
 import type { SystemCollection, SystemField } from '../schema/contract.ts';
 
-const string = (field: string, maxLength: number, more: Partial<SystemField> = {}): SystemField => ({
+const stringField = (field: string, maxLength: number, more: Partial<SystemField> = {}): SystemField => ({
   field,
   type: 'string',
   maxLength,
   nullable: true,
   ...more,
 });
-const whole = (field: string): SystemField => ({ field, type: 'integer' });
-const id: SystemField = { field: 'id', type: 'uuid', primary: true, special: ['uuid'] };
-const note: SystemField = { field: 'note', type: 'text', nullable: true };
-const made: readonly SystemField[] = [
+const integerField = (field: string): SystemField => ({ field, type: 'integer' });
+const ID: SystemField = { field: 'id', type: 'uuid', primary: true, special: ['uuid'] };
+const NOTE: SystemField = { field: 'note', type: 'text', nullable: true };
+const CREATION_FIELDS: readonly SystemField[] = [
   { field: 'date_created', type: 'timestamp', nullable: true, default: 'now()', special: ['date-created'] },
   {
     field: 'user_created',
@@ -25,12 +25,12 @@ export const dashboards: SystemCollection = {
   collection: 'platform_dashboards',
   note: 'Pages of panels',
   fields: [
-    id,
-    string('name', 255, { nullable: false }),
-    string('icon', 64, { default: "'dashboard'" }),
-    note,
-    string('color', 255),
-    ...made,
+    ID,
+    stringField('name', 255, { nullable: false }),
+    stringField('icon', 64, { default: "'dashboard'" }),
+    NOTE,
+    stringField('color', 255),
+    ...CREATION_FIELDS,
   ],
 };
 
@@ -38,23 +38,23 @@ export const panels: SystemCollection = {
   collection: 'platform_panels',
   note: 'What a dashboard shows, and where on it',
   fields: [
-    id,
+    ID,
     {
       field: 'dashboard',
       type: 'uuid',
       references: { collection: 'platform_dashboards', onDelete: 'CASCADE', alias: 'panels', deselect: 'delete' },
     },
-    string('name', 255),
-    string('icon', 64),
-    string('color', 255),
+    stringField('name', 255),
+    stringField('icon', 64),
+    stringField('color', 255),
     { field: 'show_header', type: 'boolean', default: 'false' },
-    note,
-    string('type', 255, { nullable: false }),
-    whole('position_x'),
-    whole('position_y'),
-    whole('width'),
-    whole('height'),
+    NOTE,
+    stringField('type', 255, { nullable: false }),
+    integerField('position_x'),
+    integerField('position_y'),
+    integerField('width'),
+    integerField('height'),
     { field: 'options', type: 'json', special: ['cast-json'], nullable: true },
-    ...made,
+    ...CREATION_FIELDS,
   ],
 };

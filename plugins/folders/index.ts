@@ -6,14 +6,14 @@ import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { folders } from './collections.ts';
 import manifest from './package.json' with { type: 'json' };
-import { keepTree } from './tree.ts';
+import { createTreeMigration } from './tree-migration.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ items });
     host.contribute(systemCollections, folders);
-    host.contribute(migrations, keepTree(host.db));
+    host.contribute(migrations, createTreeMigration(host.db));
     for (const route of collectionRoutes(used.items, '/folders', 'platform_folders')) host.contribute(routes, route);
   },
 });

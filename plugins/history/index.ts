@@ -3,20 +3,20 @@ import { routes } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { collectionRoutes } from '../items/library.ts';
 import manifest from './package.json' with { type: 'json' };
-import { keepUntouched } from './untouched.ts';
+import { refuseHistoryWrites } from './refuse-writes.ts';
 
-const READS = ['GET', 'SEARCH'];
+const READ_METHODS = ['GET', 'SEARCH'];
 
 export default definePlugin({
   manifest,
   register(host) {
     const used = host.use({ items });
-    keepUntouched(host.events);
+    refuseHistoryWrites(host.events);
     for (const route of [
       ...collectionRoutes(used.items, '/activity', 'platform_activity'),
       ...collectionRoutes(used.items, '/revisions', 'platform_revisions'),
     ]) {
-      if (READS.includes(route.method)) host.contribute(routes, route);
+      if (READ_METHODS.includes(route.method)) host.contribute(routes, route);
     }
   },
 });

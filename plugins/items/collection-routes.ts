@@ -2,15 +2,25 @@ import type { Caller } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, checkQueryNames, clientSignal, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
 import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
-import { createBody, deleteBody, payloadBody, searchBody, updateBody } from './bodies.ts';
 import type { Items, WriteLimits } from './contract.ts';
-import { type CollectionDescriptions, type CollectionSubject, describeCollection } from './descriptions/collection.ts';
+import {
+  type CollectionDescriptions,
+  type DocumentedCollection,
+  describeCollection,
+} from './descriptions/collection.ts';
 import { QUERY_NAMES } from './descriptions/query.ts';
-import { formatOf } from './read/export/formats.ts';
-import { envelopeOf } from './read/long-read.ts';
-import { checkShape, sendWritten, shapeOf } from './written.ts';
+import { parseExportFormat } from './read/export/formats.ts';
+import { renderEnvelope } from './read/long-read.ts';
+import {
+  parseCreateBody,
+  parseDeleteBody,
+  parsePayloadBody,
+  parseSearchBody,
+  parseUpdateBody,
+} from './request-bodies.ts';
+import { answerShapeOf, checkShape, sendWritten } from './written-response.ts';
 
-/** The read a list route needs; the service's own has a memory for the text of a query. */
+/** The read of a list route. The route of /items caches by the text of the query string. */
 export type ReadList = (
   caller: Caller,
   collection: string,
@@ -18,52 +28,52 @@ export type ReadList = (
   key?: string,
 ) => Promise<ReadText | Stream>;
 
-interface Options {
+interface CollectionRouteOptions {
   readonly readList?: ReadList;
-  /** Answers the collection a request is about, or throws; the default is the fixed one. */
+  /** Returns the collection of a request, or throws; the default is the fixed collection. */
   readonly collectionOf?: (ctx: HttpContext) => string;
-  /** Asked before routes that a singleton does not have. */
-  readonly refuseSingleton?: (ctx: HttpContext) => Promise<void>;
+  /** Throws on routes that a singleton does not have. */
+  readonly assertNotSingleton?: (ctx: HttpContext) => Promise<void>;
   readonly isSingleton?: (ctx: HttpContext) => Promise<boolean>;
-  /** What the descriptions of the routes say of the rows, where it is not a list of what the collection is called. */
-  readonly about?: Partial<CollectionSubject>;
+  /** What the descriptions of the routes call the rows, where the collection's name is not enough. */
+  readonly about?: Partial<DocumentedCollection>;
 }
 
-const subjectOf = (collection: string, about: Options['about']): CollectionSubject => {
+const toDocumentedCollection = (collection: string, about: CollectionRouteOptions['about']): DocumentedCollection => {
   const plural = collection.replace('platform_', '');
   return { collection, plural, tag: plural, holds: 'many', ...about };
 };
 
-/** What the routes of one collection share. */
-interface Endpoints extends Required<Omit<Options, 'about'>> {
+/** The options of all routes of one collection. */
+interface CollectionEndpoints extends Required<Omit<CollectionRouteOptions, 'about'>> {
   readonly items: Items;
   readonly path: string;
   readonly describe: CollectionDescriptions;
 }
 
-/** The full set of routes of a collection (conventions, "Common endpoint set"), at `path`. */
+/** The full set of routes of a collection at `path` (conventions, "Common endpoint set"). */
 export function collectionRoutes(
   items: Items,
   path: string,
   collection: string,
-  options: Options = {},
+  options: CollectionRouteOptions = {},
 ): readonly Route[] {
   const {
     collectionOf = () => collection,
     isSingleton = async () => false,
-    refuseSingleton = async () => {},
+    assertNotSingleton = async () => {},
     readList = (caller, name, ctx, key) =>
       key === undefined
         ? items.stream(caller, name, rawQueryOf(ctx))
         : items.readOne(caller, name, key, rawQueryOf(ctx)),
   } = options;
-  const describe = describeCollection(subjectOf(collection, options.about));
-  const endpoints = { items, path, describe, collectionOf, isSingleton, refuseSingleton, readList };
+  const describe = describeCollection(toDocumentedCollection(collection, options.about));
+  const endpoints = { items, path, describe, collectionOf, isSingleton, assertNotSingleton, readList };
   return [...listRoutes(endpoints), ...rowRoutes(endpoints)];
 }
 
 /** The routes at the path of the collection. */
-function listRoutes(endpoints: Endpoints): readonly Route[] {
+function listRoutes(endpoints: CollectionEndpoints): readonly Route[] {
   const { items, path, describe, collectionOf, readList } = endpoints;
   return [
     {
@@ -71,9 +81,9 @@ function listRoutes(endpoints: Endpoints): readonly Route[] {
       path,
       description: describe.list,
       async handle(ctx) {
-        // The query string is left unparsed where its text is known already.
-        if (ctx.querystring.includes('export') && (await sendFile(endpoints, ctx, rawQueryOf(ctx)))) return;
-        await send(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx));
+        // The query string is not parsed where its text has a cached statement.
+        if (ctx.querystring.includes('export') && (await sendExport(endpoints, ctx, rawQueryOf(ctx)))) return;
+        await sendRows(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx));
       },
     },
     {
@@ -82,12 +92,12 @@ function listRoutes(endpoints: Endpoints): readonly Route[] {
       description: describe.search,
       async handle(ctx) {
         const name = collectionOf(ctx);
-        const body = searchBody(bodyOf(ctx));
+        const body = parseSearchBody(bodyOf(ctx));
         if (body.query) checkQueryNames(ctx, body.query, QUERY_NAMES);
         const { query = rawQueryOf(ctx), keys } = body;
         const { caller } = ctx.state;
-        if (await sendFile(endpoints, ctx, query, keys)) return;
-        await send(
+        if (await sendExport(endpoints, ctx, query, keys)) return;
+        await sendRows(
           ctx,
           keys ? await items.readKeys(caller, name, keys, query) : await items.stream(caller, name, query),
         );
@@ -101,9 +111,9 @@ function listRoutes(endpoints: Endpoints): readonly Route[] {
       description: describe.deleteMany,
       async handle(ctx) {
         const name = collectionOf(ctx);
-        const body = deleteBody(bodyOf(ctx));
-        if ('keys' in body) await items.deleteMany(ctx.state.caller, name, body.keys, limitsOf(ctx));
-        else await items.deleteByQuery(ctx.state.caller, name, body.query, limitsOf(ctx));
+        const body = parseDeleteBody(bodyOf(ctx));
+        if ('keys' in body) await items.deleteMany(ctx.state.caller, name, body.keys, writeLimitsOf(ctx));
+        else await items.deleteByQuery(ctx.state.caller, name, body.query, writeLimitsOf(ctx));
         sendData(ctx, undefined);
       },
     },
@@ -111,14 +121,21 @@ function listRoutes(endpoints: Endpoints): readonly Route[] {
 }
 
 /** The routes of one row, by its key. */
-function rowRoutes({ items, path, describe, collectionOf, refuseSingleton, readList }: Endpoints): readonly Route[] {
+function rowRoutes({
+  items,
+  path,
+  describe,
+  collectionOf,
+  assertNotSingleton,
+  readList,
+}: CollectionEndpoints): readonly Route[] {
   const rowPath = `${path}/:id`;
   return [
     {
       method: 'GET',
       path: rowPath,
       description: describe.readOne,
-      handle: async (ctx) => send(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx, ctx.params.id)),
+      handle: async (ctx) => sendRows(ctx, await readList(ctx.state.caller, collectionOf(ctx), ctx, ctx.params.id)),
     },
     {
       method: 'PATCH',
@@ -126,10 +143,16 @@ function rowRoutes({ items, path, describe, collectionOf, refuseSingleton, readL
       description: describe.updateOne,
       async handle(ctx) {
         const name = collectionOf(ctx);
-        await refuseSingleton(ctx);
+        await assertNotSingleton(ctx);
         await checkShape(items, ctx, name);
-        const options = { ...limitsOf(ctx), answer: { query: shapeOf(ctx) } };
-        const key = await items.updateOne(ctx.state.caller, name, ctx.params.id, payloadBody(bodyOf(ctx)), options);
+        const options = { ...writeLimitsOf(ctx), answer: { query: answerShapeOf(ctx) } };
+        const key = await items.updateOne(
+          ctx.state.caller,
+          name,
+          ctx.params.id,
+          parsePayloadBody(bodyOf(ctx)),
+          options,
+        );
         return sendWritten(items, ctx, name, [key], false, options.answer);
       },
     },
@@ -138,62 +161,65 @@ function rowRoutes({ items, path, describe, collectionOf, refuseSingleton, readL
       path: rowPath,
       description: describe.deleteOne,
       async handle(ctx) {
-        await items.deleteMany(ctx.state.caller, collectionOf(ctx), [ctx.params.id], limitsOf(ctx));
+        await items.deleteMany(ctx.state.caller, collectionOf(ctx), [ctx.params.id], writeLimitsOf(ctx));
         sendData(ctx, undefined);
       },
     },
   ];
 }
 
-async function createRows({ items, collectionOf, refuseSingleton }: Endpoints, ctx: HttpContext): Promise<void> {
+async function createRows(
+  { items, collectionOf, assertNotSingleton }: CollectionEndpoints,
+  ctx: HttpContext,
+): Promise<void> {
   const name = collectionOf(ctx);
-  await refuseSingleton(ctx);
-  const body = createBody(bodyOf(ctx));
+  await assertNotSingleton(ctx);
+  const body = parseCreateBody(bodyOf(ctx));
   await checkShape(items, ctx, name);
   const { caller } = ctx.state;
   if ('length' in body && Array.isArray(body))
-    return sendWritten(items, ctx, name, await items.createMany(caller, name, body, limitsOf(ctx)), true);
-  const options = { ...limitsOf(ctx), answer: { query: shapeOf(ctx) } };
+    return sendWritten(items, ctx, name, await items.createMany(caller, name, body, writeLimitsOf(ctx)), true);
+  const options = { ...writeLimitsOf(ctx), answer: { query: answerShapeOf(ctx) } };
   const key = await items.createOne(caller, name, body as Record<string, unknown>, options);
   return sendWritten(items, ctx, name, [key], false, options.answer);
 }
 
-async function updateRows({ items, collectionOf, isSingleton }: Endpoints, ctx: HttpContext): Promise<void> {
+async function updateRows({ items, collectionOf, isSingleton }: CollectionEndpoints, ctx: HttpContext): Promise<void> {
   const name = collectionOf(ctx);
   const { caller } = ctx.state;
   await checkShape(items, ctx, name);
   if (await isSingleton(ctx)) {
-    const key = await items.upsertSingleton(caller, name, payloadBody(bodyOf(ctx)), limitsOf(ctx));
+    const key = await items.upsertSingleton(caller, name, parsePayloadBody(bodyOf(ctx)), writeLimitsOf(ctx));
     return sendWritten(items, ctx, name, [key], false);
   }
-  const body = updateBody(bodyOf(ctx));
+  const body = parseUpdateBody(bodyOf(ctx));
   const keys =
     'rows' in body
-      ? await items.updateEach(caller, name, body.rows, limitsOf(ctx))
+      ? await items.updateEach(caller, name, body.rows, writeLimitsOf(ctx))
       : 'keys' in body
-        ? await items.updateMany(caller, name, body.keys, body.data, limitsOf(ctx))
-        : await items.updateByQuery(caller, name, body.query, body.data, limitsOf(ctx));
+        ? await items.updateMany(caller, name, body.keys, body.data, writeLimitsOf(ctx))
+        : await items.updateByQuery(caller, name, body.query, body.data, writeLimitsOf(ctx));
   return sendWritten(items, ctx, name, keys, true);
 }
 
-/** Answers true where the rows were asked for as a file. */
-async function sendFile(
-  { items, collectionOf }: Endpoints,
+/** Sends the rows as a file where the query has `export`. Returns whether it did. */
+async function sendExport(
+  { items, collectionOf }: CollectionEndpoints,
   ctx: HttpContext,
   query: RawQuery,
   keys?: readonly unknown[],
 ): Promise<boolean> {
-  const format = formatOf(query.export);
+  const format = parseExportFormat(query.export);
   if (!format) return false;
   const { name, type, parts } = await items.export(ctx.state.caller, collectionOf(ctx), format, query, keys);
   await sendStream(ctx, parts, { type, download: name });
   return true;
 }
 
-/** A write ends with its client, until its commit begins. */
-const limitsOf = (ctx: HttpContext): WriteLimits => ({ signal: clientSignal(ctx) });
+/** A write is cancelled when its client disconnects, until its commit begins. */
+const writeLimitsOf = (ctx: HttpContext): WriteLimits => ({ signal: clientSignal(ctx) });
 
-const send = (ctx: HttpContext, answer: ReadText | Stream): void | Promise<void> =>
+const sendRows = (ctx: HttpContext, answer: ReadText | Stream): void | Promise<void> =>
   'batches' in answer
-    ? sendStream(ctx, envelopeOf(answer), { type: 'application/json; charset=utf-8' })
+    ? sendStream(ctx, renderEnvelope(answer), { type: 'application/json; charset=utf-8' })
     : sendJson(ctx, answer.data ?? 'null', answer.meta ?? undefined);

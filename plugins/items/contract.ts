@@ -3,9 +3,9 @@ import type { Grant } from '../access/contract.ts';
 import type { Invocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
 import type { GivenValues, GroupSelection, RawQuery, ReadText, Selection, Stream } from '../query/contract.ts';
-import type { Explained } from './read/explain.ts';
+import type { ReadExplanation } from './read/explanation.ts';
 import type { Download } from './read/export/download.ts';
-import type { FormatName } from './read/export/formats.ts';
+import type { ExportFormatName } from './read/export/formats.ts';
 
 /** Value of a primary key, as JSON has it. */
 export type Key = string | number;
@@ -14,92 +14,94 @@ export type Key = string | number;
 export type Payload = Record<string, unknown>;
 
 /**
- * Verbs over any collection, system collections included. Every verb takes the caller first and applies the caller's
- * permissions; `host.asSystem(reason)` is the only caller without any. Events fire as the conventions say: generic and
- * scoped names for user collections, `<name>.<verb>` for system ones. Writes are one unit of work each and join an open one;
- * a write of more than MAX_BATCH_MUTATION rows, nested ones included, is INVALID_PAYLOAD.
+ * Read and write verbs for any collection, system collections included (specification, "Items endpoints"). Every verb
+ * takes the caller first and applies the caller's permissions; only `host.asSystem(reason)` has none. Events fire as in
+ * the conventions: generic and scoped names for user collections, `<name>.<verb>` for system collections. Each write is
+ * one unit of work, or joins the open one. A write of more than MAX_BATCH_MUTATION rows, nested ones included, is
+ * INVALID_PAYLOAD.
  *
- * Each verb may also throw what a listener throws, and SERVICE_UNAVAILABLE where the database is not reached or a statement takes
- * too long. FORBIDDEN is as well the answer for a collection, a row or a field that does not exist; to an admin a collection
- * that does not exist is ROUTE_NOT_FOUND. "Constraint errors" are INVALID_FOREIGN_KEY, RECORD_NOT_UNIQUE, NOT_NULL_VIOLATION,
- * VALUE_OUT_OF_RANGE, VALUE_TOO_LONG, and INVALID_PAYLOAD for others; their `path` leads to the row and the field.
+ * Each verb may also throw what a listener throws, and SERVICE_UNAVAILABLE where the database is not reachable or a
+ * statement takes too long. FORBIDDEN is also the answer for a collection, a row or a field that does not exist; an
+ * admin gets ROUTE_NOT_FOUND for a missing collection. "Constraint errors" are INVALID_FOREIGN_KEY, RECORD_NOT_UNIQUE,
+ * NOT_NULL_VIOLATION, VALUE_OUT_OF_RANGE, VALUE_TOO_LONG, and INVALID_PAYLOAD for others; their `path` leads to the row
+ * and the field.
  */
 export interface Items {
   /**
-   * List read; `meta` where the query asks for it. Singletons answer an object.
+   * Reads a list, with `meta` where the query requests it. A singleton answers an object.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
   readMany(caller: Caller, collection: string, query: RawQuery): Promise<ReadText>;
   /**
-   * One row.
+   * Reads one row.
    * @throws FORBIDDEN where it does not exist or may not be read, INVALID_QUERY.
    */
   readOne(caller: Caller, collection: string, key: unknown, query?: RawQuery): Promise<ReadText>;
   /**
-   * The rows of these keys that the caller may read, in the order of the keys.
+   * Reads the rows of these keys that the caller may read, in the order of the keys.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
   readKeys(caller: Caller, collection: string, keys: readonly unknown[], query?: RawQuery): Promise<ReadText>;
   /**
-   * `readMany` for callers that can send an answer in parts: a long list is a stream, all else a text.
+   * `readMany` for callers that can stream: a long list is a stream, everything else a text.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
   stream(caller: Caller, collection: string, query: RawQuery): Promise<ReadText | Stream>;
   /**
-   * A read whose fields are a tree, answered in exactly the form of the tree. Read listeners of the collection receive the rows in
-   * their REST representation.
-   * @throws FORBIDDEN, for a row by key that does not exist or may not be read too, INVALID_QUERY.
+   * Reads a tree of fields and answers exactly its form. Read listeners of the collection receive the rows in their
+   * REST representation.
+   * @throws FORBIDDEN, also for a missing or unreadable row by key, INVALID_QUERY.
    */
-  select(caller: Caller, collection: string, asked: Selecting): Promise<ReadText | Stream>;
+  select(caller: Caller, collection: string, request: Selecting): Promise<ReadText | Stream>;
   /**
-   * The rows of a list read (or of `keys`) as a file, made while it is read. Limits are those of the query.
+   * The rows of a list read (or of `keys`) as a file, rendered while they are read. The query's limit applies.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
   export(
     caller: Caller,
     collection: string,
-    format: FormatName,
+    format: ExportFormatName,
     query: RawQuery,
     keys?: readonly unknown[],
   ): Promise<Download>;
   /**
-   * How `readMany`, or with a key `readOne`, would be run. It has no value in it, but it shows row rules: for admins.
+   * How `readMany`, or with a key `readOne`, would run. The explanation contains no values, but row rules: for admins.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
-  explain(caller: Caller, collection: string, query: RawQuery, key?: unknown): Promise<Explained>;
+  explain(caller: Caller, collection: string, query: RawQuery, key?: unknown): Promise<ReadExplanation>;
   /**
-   * Parsed rows, for code. No default limit.
+   * Reads parsed rows, for code, without a default limit.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
   rows<Row = Record<string, unknown>>(caller: Caller, collection: string, query: RawQuery): Promise<Row[]>;
   /**
    * Parses the query without reading; no event fires.
-   * @throws INVALID_QUERY for a query that makes no sense, FORBIDDEN for an unknown name in it.
+   * @throws INVALID_QUERY for an invalid query, FORBIDDEN for an unknown name in it.
    */
   checkQuery(caller: Caller, collection: string, query: RawQuery): Promise<void>;
   /**
-   * What the caller may do with a row: nothing with one that is not there. Without a key with the row of a singleton, which an
-   * update may create, and elsewhere with some row at least. Presets are as they are stored.
-   * @throws FORBIDDEN for admins, where there is no such collection.
+   * What the caller may do with a row; nothing with a missing row. Without a key: with the row of a singleton, which an
+   * update may create, and in other collections with at least one row. Presets are returned as they are stored.
+   * @throws FORBIDDEN for admins, where the collection does not exist.
    */
   permitted(caller: Caller, collection: string, key?: unknown): Promise<ItemPermissions>;
   /**
-   * Creates a row with its nested rows; answers its key.
+   * Creates a row with its nested rows. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
   createOne(caller: Caller, collection: string, payload: Payload, options?: WriteOptions): Promise<Key>;
   /**
-   * Creates rows, all or none; answers their keys in the order of `payloads`.
+   * Creates all rows or none. Returns their keys in the order of `payloads`.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
   createMany(caller: Caller, collection: string, payloads: readonly Payload[], options?: WriteLimits): Promise<Key[]>;
   /**
-   * Changes a row and its nested rows; answers its key.
+   * Changes a row and its nested rows. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
   updateOne(caller: Caller, collection: string, key: unknown, payload: Payload, options?: WriteOptions): Promise<Key>;
   /**
-   * The same change to several rows; one that may not be updated fails all.
+   * Changes several rows by one payload, or none where one of them may not be updated.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
   updateMany(
@@ -110,12 +112,12 @@ export interface Items {
     options?: WriteLimits,
   ): Promise<Key[]>;
   /**
-   * Each row its own change; every payload contains the primary key.
+   * Changes each row by its own payload; every payload contains the primary key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
   updateEach(caller: Caller, collection: string, payloads: readonly Payload[], options?: WriteLimits): Promise<Key[]>;
   /**
-   * The same change to the rows that the query finds; answers their keys.
+   * Changes the rows that the query finds by one payload. Returns their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
   updateByQuery(
@@ -126,66 +128,71 @@ export interface Items {
     options?: WriteLimits,
   ): Promise<Key[]>;
   /**
-   * Creates the row of a singleton or changes it.
+   * Creates or changes the row of a singleton. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
   upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteLimits): Promise<Key>;
   /**
-   * Deletes rows, all or none; answers their keys.
+   * Deletes all rows or none. Returns their keys.
    * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
    */
   deleteMany(caller: Caller, collection: string, keys: readonly unknown[], options?: WriteLimits): Promise<Key[]>;
   /**
-   * Deletes the rows that the query finds; answers their keys.
+   * Deletes the rows that the query finds. Returns their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
    */
   deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteLimits): Promise<Key[]>;
 }
 
-/** What ends a write before its commit begins: nothing of it is written then. */
+/** Limits of a write: one that ends before its commit begins writes nothing. */
 export interface WriteLimits {
-  /** Aborts when the client leaves, whose write ends with it. Asked for when the write takes long. Looked at by the outermost unit of work. */
+  /**
+   * Aborts when the client disconnects, and cancels the write. The outermost unit of work calls it once the write takes
+   * long.
+   */
   readonly signal?: () => AbortSignal | undefined;
 }
 
-/** What may be done with a row; an update by the fields granted, which adds the presets. */
+/** What the caller may do with a row; `update` with the permitted fields and the presets. */
 export interface ItemPermissions {
   readonly update: { readonly access: boolean } & Grant;
   readonly delete: { readonly access: boolean };
   readonly share: { readonly access: boolean };
 }
 
-/** What the platform adds to a write. */
+/** What a plugin adds to a write. */
 export interface WriteOptions extends WriteLimits {
-  /** Values the platform sets: they stand whatever the payload says, count for validation and need no grant of the caller. */
+  /**
+   * Values that the platform sets: they override the payload, take part in validation and need no grant of the caller.
+   */
   readonly given?: Payload;
-  /** The writing statement itself answers the row as this query reads it, where it can. */
+  /** Lets the writing statement itself answer the row as this query reads it, where that is possible. */
   readonly answer?: WrittenAnswer;
 }
 
-/** What a write is answered with: one round trip fewer than reading the row back. */
+/** The answer to a write, without the round trip of reading the row back. */
 export interface WrittenAnswer {
-  /** What shapes the answer: fields, deep, alias. */
+  /** Parameters that shape the answer: fields, deep, alias. */
   readonly query: RawQuery;
-  /** JSON text of the row, set by the write; unset where the row has to be read back. */
+  /** JSON text of the row, set by the write; undefined where the row has to be read back. */
   data?: string;
 }
 
-/** A selection to read. It is made only where no compiled statement is remembered for its text. */
+/** A selection to read. `selection` is called only where no compiled statement is cached for `text`. */
 export interface Selecting {
   readonly selection: (open?: boolean) => Selection | GroupSelection;
-  /** Everything the selection depends on, where the same text always means the same selection of this collection. */
+  /** Everything that the selection depends on: the same text always means the same selection of this collection. */
   readonly text?: string;
   /**
-   * Values of conditions that are no part of `text`, so that one statement serves all of them. `selection(true)` has a `Given`
-   * in the place of each, by its name, and otherwise the values themselves.
+   * Values of conditions that are no part of `text`, so that one statement serves all of them. `selection(true)` has a
+   * placeholder (`Given`) in place of each, by its name; `selection()` has the values themselves.
    */
   readonly given?: GivenValues;
   /** One row by its key; never part of `text`. */
   readonly key?: unknown;
-  /** The rows of these keys, in their order. */
+  /** The rows of these keys, in the order of the keys. */
   readonly keys?: readonly unknown[];
-  /** `long`: a long list is a stream, all else a text. */
+  /** `long`: a long list is a stream, everything else a text. */
   readonly inParts?: 'long';
 }
 
@@ -215,12 +222,13 @@ export const items = service<Items>('items', {
   },
 });
 
-/** Clears what refers to rows that are about to be deleted, without permissions: for collections whose rows own bytes. */
+/** Clears references to rows before their deletion, without permissions: for collections whose rows own bytes. */
 export interface References {
   /**
-   * Nulls the columns of all tables that refer to these rows, but for relations with RESTRICT, which the delete itself meets. Keys are
-   * texts.
-   * @throws INVALID_FOREIGN_KEY where a column must have a value: `extensions` names collection and field, where the caller may read them.
+   * Sets the columns of all tables that refer to these rows to null, except those of relations with RESTRICT, which
+   * fail the delete itself. Keys are texts.
+   * @throws INVALID_FOREIGN_KEY where a column is required: `extensions` names collection and field, where the caller
+   * may read them.
    */
   clear(collection: string, keys: readonly string[], caller: Caller): Promise<void>;
 }
@@ -229,19 +237,21 @@ export interface References {
 export const references = service<References>('references', { version: '1.0.0', callers: { clear: 2 } });
 
 /**
- * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items"). Values
- * come from that code and are checked here. They act for the caller of the run, or without permissions, as granted. A
- * Refusal or a Failure: FORBIDDEN for all that is not granted, not permitted or not there.
+ * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items").
+ * Arguments come from that code and are validated here. Calls act for the caller of the invocation, or without
+ * permissions, as granted.
+ * @throws Refusal for invalid arguments, or a Failure: FORBIDDEN for everything that is not granted, not permitted or
+ * missing.
  */
 export interface ItemsApi {
   readMany(run: Invocation, collection: string, query?: unknown): Promise<Record<string, unknown>[]>;
-  /** Null for a row that is not there or may not be read. */
+  /** Null for a row that is missing or may not be read. */
   readOne(run: Invocation, collection: string, key: unknown, query?: unknown): Promise<Record<string, unknown> | null>;
   createOne(run: Invocation, collection: string, payload: unknown): Promise<Key>;
   createMany(run: Invocation, collection: string, payloads: unknown): Promise<Key[]>;
   updateOne(run: Invocation, collection: string, key: unknown, payload: unknown): Promise<Key>;
   updateMany(run: Invocation, collection: string, keys: unknown, payload: unknown): Promise<Key[]>;
-  /** Null where nothing is refused and there was nothing to delete. */
+  /** Null where the delete is allowed and there was no such row. */
   deleteOne(run: Invocation, collection: string, key: unknown): Promise<Key | null>;
   deleteMany(run: Invocation, collection: string, keys: unknown): Promise<Key[]>;
 }
@@ -252,4 +262,4 @@ declare module '#kernel' {
   }
 }
 
-export type { Download, Explained, FormatName, Route };
+export type { Download, ExportFormatName, ReadExplanation, Route };

@@ -4,7 +4,7 @@ import type { Activity } from '../activity/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { Query } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
-import type { Shapes } from './write/shapes.ts';
+import type { StatementCache } from './write/statement-cache.ts';
 
 export interface Deps {
   readonly query: Query;
@@ -12,18 +12,18 @@ export interface Deps {
   readonly schema: Schema;
   readonly activity: Activity;
   readonly db: Db;
-  /** Statements of small writes that come again. */
-  readonly shapes: Shapes;
+  /** Cached statements of small writes. */
+  readonly statements: StatementCache;
   readonly events: EventsApi;
-  /** Sees every row: for finding rows that a write means without telling the caller about them. */
-  readonly unseen: () => Caller;
+  /** A caller that sees every row: finds the rows that a write selects without showing them to the writer. */
+  readonly systemCaller: () => Caller;
   readonly hash: (text: string, caller: Caller) => Promise<string>;
-  /** Rows one request may write; Infinity where there is no limit. */
+  /** Largest number of rows that one request may write; Infinity for no limit. */
   readonly maxMutations: number;
-  /** Milliseconds that one write may take; 0 is no limit. */
+  /** Milliseconds that one write may take; 0 for no limit. */
   readonly timeout: number;
-  /** Rows are written to find the one that the database refuses (`replay.ts`), and are rolled back. */
+  /** The rows are written to find the one that the database rejects (`replay.ts`), and are rolled back. */
   readonly isReplay?: true;
-  /** Asked before rows are written, nested ones included, where a writer is held to less than its caller is; throws. */
+  /** Called before rows are written, nested ones included, where a writer may do less than its caller; throws. */
   readonly guard?: (collection: string, action: 'create' | 'update' | 'delete') => void;
 }

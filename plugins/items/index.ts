@@ -8,15 +8,15 @@ import { passwords } from '../passwords/contract.ts';
 import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { itemsCapability, itemsMethods } from './capability/capability.ts';
-import { filesCapability, schemaCapability } from './capability/reserved.ts';
+import { filesCapability, schemaCapability } from './capability/reserved-capabilities.ts';
 import { type Items, items, references } from './contract.ts';
 import type { Deps } from './deps.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createPermitted } from './read/permitted.ts';
+import { createItemPermissions } from './read/item-permissions.ts';
 import { createReads } from './read/read.ts';
 import { itemRoutes } from './routes.ts';
 import { createReferences } from './write/references.ts';
-import { createShapes } from './write/shapes.ts';
+import { createStatementCache } from './write/statement-cache.ts';
 import { createWrites } from './write/write.ts';
 
 interface Config {
@@ -32,15 +32,19 @@ export default definePlugin<Config>({
     const deps: Deps = {
       ...used,
       db: host.db,
-      shapes: createShapes(),
+      statements: createStatementCache(),
       events: host.events,
       hash: used.passwords.hash,
-      unseen: () => host.asSystem('a write names rows its caller may change but not read'),
+      systemCaller: () => host.asSystem('a write names rows its caller may change but not read'),
       timeout: host.config.WRITE_TIMEOUT,
       maxMutations: host.config.MAX_BATCH_MUTATION === -1 ? Number.POSITIVE_INFINITY : host.config.MAX_BATCH_MUTATION,
     };
     const reads = createReads(deps);
-    const service: Items = { ...reads, permitted: createPermitted(deps), ...createWrites(deps, reads.writtenRow) };
+    const service: Items = {
+      ...reads,
+      permitted: createItemPermissions(deps),
+      ...createWrites(deps, reads.writtenRow),
+    };
     host.provide(items, service);
     host.contribute(remotes, itemsMethods);
     host.provide(references, createReferences(deps));

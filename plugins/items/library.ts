@@ -3,10 +3,10 @@
  * plugin that serves it at its own path: `for (const route of collectionRoutes(items, '/roles', 'platform_roles')) …`.
  */
 export { collectionRoutes } from './collection-routes.ts';
-/** What such routes take and answer, as descriptions of other routes refer to it. */
+/** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
+export { castKey } from './collection-target.ts';
+/** Bodies and answers of these routes, for descriptions of other routes. */
 export { itemOf, WRITE_ERRORS } from './descriptions/collection.ts';
 export { LIST_PARAMETERS, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS } from './descriptions/query.ts';
-/** A key as its row has it. @throws FORBIDDEN for what is none */
-export { castKey } from './target.ts';
-/** What such routes check before they write and answer afterwards, for routes of other shapes. */
-export { checkShape, sendWritten } from './written.ts';
+/** What these routes check before a write and send after it, for routes of other forms. */
+export { checkShape, sendWritten } from './written-response.ts';

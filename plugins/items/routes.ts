@@ -7,41 +7,41 @@ import { collectionRoutes } from './collection-routes.ts';
 import type { Items } from './contract.ts';
 import type { Reads } from './read/read.ts';
 
-interface Used {
+interface ItemRouteDeps {
   readonly schema: Schema;
   readonly access: Pick<Access, 'permissions'>;
 }
 
 /** `/items/<collection>` (specification, "Items endpoints"). */
-export function itemRoutes(items: Items, reads: Reads, { schema, access }: Used): readonly Route[] {
-  /** To callers who may do nothing with it, it is like any other collection that may not be there. */
+export function itemRoutes(items: Items, reads: Reads, { schema, access }: ItemRouteDeps): readonly Route[] {
+  /** A caller without any permission gets the answer of a collection that does not exist. */
   const isSingleton = async (ctx: HttpContext) => {
-    const name = nameOf(ctx);
+    const name = collectionNameOf(ctx);
     const { collections } = await schema.overview();
     if (!collections.get(name)?.singleton) return false;
     const { admin, of } = await access.permissions(ctx.state.caller);
     return admin || ACTIONS.some((action) => of(name, action).length > 0);
   };
   return collectionRoutes(items, '/items/:collection', '', {
-    collectionOf: nameOf,
+    collectionOf: collectionNameOf,
     about: { collection: '{collection}', plural: 'items of a collection', tag: 'items', holds: 'either' },
     isSingleton,
-    async refuseSingleton(ctx) {
+    async assertNotSingleton(ctx) {
       if (await isSingleton(ctx)) throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
     },
     readList: (caller, name, ctx, key) =>
-      reads.answer(caller, name, {
+      reads.readLong(caller, name, {
         query: () => rawQueryOf(ctx),
         inParts: 'long',
-        // A token in the query string would make every caller's text a different one, and keep it in memory.
+        // A token in the query string would make each caller's text different, and keep it in memory.
         ...(ctx.querystring.includes('access_token') ? {} : { text: ctx.querystring }),
         ...(key === undefined ? {} : { key }),
       }),
   });
 }
 
-/** System collections have paths of their own. */
-function nameOf(ctx: HttpContext): string {
+/** The collection in the path. System collections have paths of their own. */
+function collectionNameOf(ctx: HttpContext): string {
   const name = ctx.params.collection ?? '';
   if (!name.startsWith(SYSTEM_PREFIX)) return name;
   const reason = `Names that begin with ${SYSTEM_PREFIX} are reserved for the service and not served at /items.`;

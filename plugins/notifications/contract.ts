@@ -7,19 +7,19 @@ export interface Notice {
   /** At most 255 characters. */
   readonly subject: string;
   readonly message?: string | null;
-  /** The item it is about. */
+  /** The item that the notification is about. */
   readonly collection?: string | null;
   readonly item?: string | null;
 }
 
 /**
- * Notifications that a user causes for users to whom that user could not write one. Part of the open unit of work. Each is also the
- * event `notifications.create`: a plugin that delivers notifications by other ways, such as mail, listens to its action, which
- * runs after commit and has the `key` of the row.
+ * Notifications caused by a user for users that it may not write to itself. Part of the open unit of work. Each
+ * notification also fires `notifications.create`: a plugin that delivers by mail or another channel listens to its
+ * action, which runs after the commit and has the `key` of the row.
  */
 export interface Notifications {
   /**
-   * Writes the notices. `sender`: the user who caused them; null for the service itself.
+   * Writes the notices. `sender`: the user that caused them; null for the service itself.
    * @throws INVALID_PAYLOAD, VALUE_TOO_LONG and INVALID_FOREIGN_KEY for a notice that cannot be stored.
    */
   notify(sender: string | null, notices: readonly Notice[]): Promise<void>;

@@ -9,17 +9,17 @@ import * as collections from './collections.ts';
 import { notifications } from './contract.ts';
 import { createNotifications } from './notify.ts';
 import manifest from './package.json' with { type: 'json' };
-import { notificationRules } from './rules.ts';
+import { addNotificationRules } from './rules.ts';
 
 export default definePlugin({
   manifest,
   register(host) {
     const { db, events } = host;
     const used = host.use({ items, access });
-    const system = () => host.asSystem('a notice goes to somebody to whom its sender may not write');
+    const systemCaller = () => host.asSystem('it writes notices to users that their sender may not write to');
     host.contribute(systemCollections, collections.notifications);
-    host.provide(notifications, createNotifications({ db, items: used.items, system }));
-    notificationRules(used, events);
+    host.provide(notifications, createNotifications({ db, items: used.items, system: systemCaller }));
+    addNotificationRules(used, events);
     for (const route of collectionRoutes(used.items, '/notifications', collections.NOTIFICATIONS)) {
       host.contribute(routes, route);
     }

@@ -7,20 +7,20 @@ import type { Notifications } from './contract.ts';
 interface Deps {
   readonly db: Pick<Db, 'table' | 'transaction'>;
   readonly items: Pick<Items, 'createMany'>;
-  /** Writes to everybody. */
+  /** A caller that may write to every user. */
   readonly system: () => Caller;
 }
 
-export const createNotifications = ({ db, items, system }: Deps): Notifications => ({
+export const createNotifications = ({ db, items, system: systemCaller }: Deps): Notifications => ({
   async notify(sender, notices) {
     if (notices.length === 0) return;
     await db.transaction(async () => {
       const keys = await items.createMany(
-        system(),
+        systemCaller(),
         NOTIFICATIONS,
         notices.map((one) => ({ ...one })),
       );
-      // The engine names the caller as the sender, and this caller is nobody.
+      // The items engine stores the caller as the sender, and the system caller has no user.
       if (sender !== null) await db.table(NOTIFICATIONS).whereIn('id', keys).update({ sender });
     });
   },

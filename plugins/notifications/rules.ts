@@ -8,22 +8,22 @@ interface Deps {
   readonly access: Pick<Access, 'demand'>;
 }
 
-/** What holds for notifications whoever writes them. */
-export function notificationRules({ access }: Deps, events: EventsApi): void {
-  const checked = (action: 'create' | 'update') =>
+/** Rules of notifications for every caller. */
+export function addNotificationRules({ access }: Deps, events: EventsApi): void {
+  const addRule = (action: 'create' | 'update') =>
     events.onFilter(`notifications.${action}`, async (payload, { caller }) => {
       await access.demand(caller, action, NOTIFICATIONS);
-      checkStatus(payload as Payload);
-      return isSystem(caller) || action === 'create' ? undefined : withoutOrigin(payload as Payload);
+      assertStatus(payload as Payload);
+      return isSystem(caller) || action === 'create' ? undefined : withoutSenderAndTime(payload as Payload);
     });
-  checked('create');
-  checked('update');
+  addRule('create');
+  addRule('update');
 }
 
-function checkStatus({ status }: Payload): void {
+function assertStatus({ status }: Payload): void {
   if (status === undefined || STATUSES.some((one) => one === status)) return;
   throw fail('INVALID_PAYLOAD', `status must be one of ${STATUSES.join(', ')}.`, { field: 'status', path: ['status'] });
 }
 
-/** Who sent it and when is the platform's to say: set on create, and never changed. */
-const withoutOrigin = ({ sender: _sender, timestamp: _timestamp, ...payload }: Payload): Payload => payload;
+/** Only the platform sets sender and time, on create; updates cannot change them. */
+const withoutSenderAndTime = ({ sender: _sender, timestamp: _timestamp, ...payload }: Payload): Payload => payload;

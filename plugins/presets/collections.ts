@@ -1,7 +1,7 @@
 import type { SystemCollection, SystemField } from '../schema/contract.ts';
 
-const json = (field: string): SystemField => ({ field, type: 'json', special: ['cast-json'], nullable: true });
-const string = (field: string, maxLength: number, fallback?: string): SystemField => ({
+const jsonField = (field: string): SystemField => ({ field, type: 'json', special: ['cast-json'], nullable: true });
+const stringField = (field: string, maxLength: number, fallback?: string): SystemField => ({
   field,
   type: 'string',
   maxLength,
@@ -11,7 +11,7 @@ const string = (field: string, maxLength: number, fallback?: string): SystemFiel
 
 export const PRESETS = 'platform_presets';
 
-/** Whose a preset is: a user's where `user` is set, else a role's where `role` is, else everybody's. */
+/** A preset belongs to a user where `user` is set, else to a role where `role` is set, else to all users. */
 export const presets: SystemCollection = {
   collection: PRESETS,
   note: 'How lists of items are shown, and bookmarks',
@@ -19,18 +19,18 @@ export const presets: SystemCollection = {
   fields: [
     { field: 'id', type: 'integer', primary: true, autoIncrement: true },
     // Null for the default view of a collection.
-    string('bookmark', 255),
+    stringField('bookmark', 255),
     { field: 'user', type: 'uuid', nullable: true, references: { collection: 'platform_users', onDelete: 'CASCADE' } },
     { field: 'role', type: 'uuid', nullable: true, references: { collection: 'platform_roles', onDelete: 'CASCADE' } },
-    string('collection', 64),
-    string('search', 100),
-    string('layout', 100, "'tabular'"),
-    json('layout_query'),
-    json('layout_options'),
+    stringField('collection', 64),
+    stringField('search', 100),
+    stringField('layout', 100, "'tabular'"),
+    jsonField('layout_query'),
+    jsonField('layout_options'),
     // Seconds.
     { field: 'refresh_interval', type: 'integer', nullable: true },
-    json('filter'),
-    string('icon', 64, "'bookmark'"),
-    string('color', 255),
+    jsonField('filter'),
+    stringField('icon', 64, "'bookmark'"),
+    stringField('color', 255),
   ],
 };

@@ -7,7 +7,7 @@ import { collectionRoutes } from '../items/library.ts';
 import { systemCollections } from '../schema/contract.ts';
 import { PRESETS, presets } from './collections.ts';
 import manifest from './package.json' with { type: 'json' };
-import { presetRules } from './rules.ts';
+import { addPresetRules } from './rules.ts';
 
 export default definePlugin({
   manifest,
@@ -15,8 +15,8 @@ export default definePlugin({
     const { db, events } = host;
     const used = host.use({ items, access });
     host.contribute(systemCollections, presets);
-    presetRules(used, events);
-    // Another collection of the same name starts without them.
+    addPresetRules(used, events);
+    // Deletes the presets, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db
         .table(PRESETS)

@@ -7,18 +7,18 @@ interface Deps {
 }
 
 /**
- * App access by itself is for presets of one's own. One for somebody else, for a role or for everybody takes a stored
- * permission, which then says whose.
+ * App access alone allows presets of the own user. Presets of another user, of a role or of all users need a stored
+ * permission, which defines whose presets the caller may write.
  */
-export function presetRules({ access }: Deps, events: EventsApi): void {
-  const checked = (action: 'create' | 'update') =>
+export function addPresetRules({ access }: Deps, events: EventsApi): void {
+  const addRule = (action: 'create' | 'update') =>
     events.onFilter(`presets.${action}`, async (payload, { caller }) => {
       const user = (payload as { user?: unknown }).user;
-      if (user === undefined || keyOf(user) === caller.user || (await isGranted(caller, action))) return undefined;
+      if (user === undefined || userKeyOf(user) === caller.user || (await isGranted(caller, action))) return undefined;
       throw fail('FORBIDDEN', 'app access allows presets of the own user only');
     });
-  checked('create');
-  checked('update');
+  addRule('create');
+  addRule('update');
 
   async function isGranted(caller: Caller, action: 'create' | 'update'): Promise<boolean> {
     const permissions = await access.permissions(caller);
@@ -26,6 +26,6 @@ export function presetRules({ access }: Deps, events: EventsApi): void {
   }
 }
 
-/** A user comes as a key or as an object with one. */
-const keyOf = (user: unknown): unknown =>
+/** A user is a key or an object with one. */
+const userKeyOf = (user: unknown): unknown =>
   typeof user === 'object' && user !== null ? (user as { id?: unknown }).id : user;

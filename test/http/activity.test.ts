@@ -6,7 +6,7 @@ import { asAdmin, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
 
-describe('what is recorded of writes', () => {
+describe('activity and revisions recorded for writes', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let me: string;
@@ -63,12 +63,13 @@ describe('what is recorded of writes', () => {
     return reply.body?.data;
   };
   const activity = () => database.query('select * from platform_activity order by id');
-  const told = async () => (await activity()).map((row) => `${row.action} ${row.collection} ${row.item}`).sort();
+  const readListeners = async () =>
+    (await activity()).map((row) => `${row.action} ${row.collection} ${row.item}`).sort();
   const revisions = () => database.query('select * from platform_revisions order by id');
   const revisionOf = async (collection: string, item: string) =>
     (await revisions()).filter((row) => row.collection === collection && row.item === item).at(-1) as Row;
 
-  it('is one row of activity for each change, with who asked and from where', async () => {
+  it('records one activity row for each change, with the user, IP address and user agent', async () => {
     await send('POST', '/items/author', { name: 'A' }, service.admin.token, {
       'user-agent': 'x'.repeat(300),
       origin: 'https://site.example',
@@ -95,21 +96,21 @@ describe('what is recorded of writes', () => {
     expect(invocations.every((one) => typeof one === 'string' && one !== '')).to.equal(true);
   });
 
-  it('names the user of each request, also the one that is nobody', async () => {
+  it('records the user of each request, and null for an anonymous caller', async () => {
     const { token, id } = await personWith(service, [{ collection: 'author', action: 'create' }]);
-    const anybody = await service.request('GET', '/roles?filter[key]=public', { token: service.admin.token });
-    const grant = { role: anybody.body.data[0].id, collection: 'author', action: 'create', fields: ['*'] };
-    const made = await ok('POST', '/permissions', grant);
+    const anonymous = await service.request('GET', '/roles?filter[key]=public', { token: service.admin.token });
+    const grant = { role: anonymous.body.data[0].id, collection: 'author', action: 'create', fields: ['*'] };
+    const created = await ok('POST', '/permissions', grant);
     await ok('POST', '/items/author', { name: 'A' }, token);
     expect((await service.request('POST', '/items/author', { body: { name: 'B' } })).status).to.equal(204);
-    await ok('DELETE', `/permissions/${made.id}`);
+    await ok('DELETE', `/permissions/${created.id}`);
     const users = (await activity()).filter((row) => row.collection === 'author').map((row) => row.user);
     expect(users).to.deep.equal([id, null]);
     await ok('DELETE', `/users/${id}`);
     expect((await activity()).find((row) => row.collection === 'author')?.user).to.equal(id);
   });
 
-  it('holds the whole row after each change, and what changed', async () => {
+  it('records the whole row after each change, and the delta', async () => {
     await ok('POST', '/items/author', { name: 'A' });
     await ok('PATCH', '/items/author/1', { name: 'B', boss: 1 });
     await ok('PATCH', '/items/author/1', { name: 'B', boss: null });
@@ -121,7 +122,7 @@ describe('what is recorded of writes', () => {
     expect((await revisions()).map((row) => row.activity)).to.deep.equal((await activity()).map((row) => row.id));
   });
 
-  it('has no revision of a change that changes nothing, nor of a delete', async () => {
+  it('records no revision for a change that changes nothing, nor for a delete', async () => {
     await ok('POST', '/items/author', { name: 'A' });
     await ok('PATCH', '/items/author/1', { name: 'A' });
     await ok('PATCH', '/items/author/1', {});
@@ -130,14 +131,14 @@ describe('what is recorded of writes', () => {
     expect(await revisions()).to.have.length(1);
   });
 
-  it('counts what a trigger of the database changed', async () => {
+  it('records what a database trigger changed in the revision', async () => {
     await ok('POST', '/items/article', { title: 'a' });
     await ok('PATCH', '/items/article/1', { title: 'b' });
     expect((await revisionOf('article', '1')).delta).to.deep.equal({ title: 'b', changed_by_trigger: 'B' });
   });
 
-  it('shows values as the API reads them', async () => {
-    const made = await ok('POST', '/items/kept', {
+  it('records values in the form in which the API reads them', async () => {
+    const created = await ok('POST', '/items/kept', {
       price: '12.50',
       at: '2026-01-31T13:30:00+02:00',
       day: '2026-01-31',
@@ -146,12 +147,12 @@ describe('what is recorded of writes', () => {
       bits: [1, 2],
       'odd "name\\': 'z',
     });
-    expect((await revisionOf('kept', '1')).data).to.deep.equal(made);
+    expect((await revisionOf('kept', '1')).data).to.deep.equal(created);
     await ok('PATCH', '/items/kept/1', { 'odd "name\\': "it's", price: 12.5, doc: { a: [2] }, words: [] });
     expect((await revisionOf('kept', '1')).delta).to.deep.equal({ 'odd "name\\': "it's", doc: { a: [2] }, words: [] });
   });
 
-  it('never shows a secret, but that one changed', async () => {
+  it('records that a secret changed, never its value', async () => {
     await ok('POST', '/items/kept', { secret: 'clear text', pin: '1234' });
     await ok('PATCH', '/items/kept/1', { secret: 'other text', pin: '**********' });
     await ok('PATCH', '/items/kept/1', { secret: null });
@@ -166,7 +167,7 @@ describe('what is recorded of writes', () => {
     expect(user).to.include({ token: '**********', status: 'active', password: null });
   });
 
-  it('hangs the revisions of nested rows on the one around them, on both sides of the row', async () => {
+  it('links revisions of nested rows to the revision of their parent row, on both sides of the row', async () => {
     await ok('POST', '/items/article', [
       { title: 'one', author: { name: 'A', boss: { name: 'Root' } }, notes: [{ text: 'n1' }, { text: 'n2' }] },
       { title: 'two', author: { name: 'B' }, notes: [{ text: 'n3' }] },
@@ -189,12 +190,12 @@ describe('what is recorded of writes', () => {
     expect(new Set((await activity()).map((row) => row.invocation)).size).to.equal(1);
   });
 
-  it('does the same where rows are changed, taken over, let go and deleted', async () => {
+  it('links revisions of nested rows that are changed, taken over, unlinked and deleted', async () => {
     await ok('POST', '/items/author', [{ name: 'A', articles: [{ title: 'a' }, { title: 'b' }] }, { name: 'B' }]);
     await database.query('truncate platform_activity, platform_revisions cascade');
     await ok('PATCH', '/items/author/2', { articles: [1, { title: 'c' }] });
     const [outer] = (await revisions()).filter((row) => row.collection === 'author');
-    // Nothing of the row itself changed, but others are part of it.
+    // The row itself did not change, but its nested rows did.
     expect(outer).to.deep.include({ item: '2', delta: {}, parent: null });
     const nested = (await revisions()).filter((row) => row.collection === 'article');
     expect(nested.map(({ item, parent }) => [item, parent])).to.have.deep.members([
@@ -206,7 +207,7 @@ describe('what is recorded of writes', () => {
       { id: 1, articles: { update: [{ id: 2, title: 'B' }] } },
       { id: 2, articles: [{ id: 3, title: 'C' }] },
     ]);
-    expect(await told()).to.deep.equal([
+    expect(await readListeners()).to.deep.equal([
       'update article 1',
       'update article 2',
       'update article 3',
@@ -225,14 +226,14 @@ describe('what is recorded of writes', () => {
     expect((await revisionOf('article', '1')).delta).to.deep.equal({ author: null });
   });
 
-  it('keeps what the collection asks for: everything, activity alone, or nothing', async () => {
+  it('records by the accountability of the collection: everything, activity alone, or nothing', async () => {
     await ok('POST', '/items/quiet', { name: 'a', article: { title: 't' } });
     await ok('PATCH', '/items/quiet/1', { name: 'b' });
     await ok('POST', '/items/silent', [{ name: 'a' }, { name: 'b' }]);
     await ok('PATCH', '/items/silent', { keys: [1, 2], data: { name: 'c' } });
     await ok('DELETE', '/items/silent/1');
-    expect(await told()).to.deep.equal(['create article 1', 'create quiet 1', 'update quiet 1']);
-    // What is around the article has no revision it could be part of.
+    expect(await readListeners()).to.deep.equal(['create article 1', 'create quiet 1', 'update quiet 1']);
+    // The author is not recorded, so the article’s revision has no parent.
     expect((await revisions()).map(({ collection, parent }) => [collection, parent])).to.deep.equal([
       ['article', null],
     ]);
@@ -243,7 +244,7 @@ describe('what is recorded of writes', () => {
     ]);
   });
 
-  it('leaves nothing of what was not done', async () => {
+  it('records nothing for a write that was rolled back', async () => {
     await ok('POST', '/items/author', { name: 'A' });
     await database.query('truncate platform_activity, platform_revisions cascade');
     const { token } = await personWith(service, [
@@ -277,7 +278,7 @@ describe('what is recorded of writes', () => {
     expect(await database.query('select name from author')).to.deep.equal([{ name: 'A' }]);
   });
 
-  it('tells the truth of a row that somebody else changes at the same moment', async () => {
+  it('records the true delta of a row that another request changes at the same moment', async () => {
     await ok('POST', '/items/author', [{ name: 'A' }, { name: 'Root' }]);
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
@@ -295,7 +296,7 @@ describe('what is recorded of writes', () => {
     expect({ data, delta }).to.deep.equal({ data: { id: 1, name: 'B', boss: 2 }, delta: { name: 'B' } });
   });
 
-  it('finds its rows by keys of any length', async () => {
+  it('records the rows by keys of any length', async () => {
     const name = 'é'.repeat(300);
     await ok('POST', '/items/lengthy', [{ name }, { name: `${name}2`, n: 1 }]);
     await ok('PATCH', '/items/lengthy', [
@@ -306,7 +307,7 @@ describe('what is recorded of writes', () => {
     expect((await revisions()).map((row) => (row.delta as Row).n)).to.have.members([null, 1, 2, 3]);
   });
 
-  it('finds its rows by keys that are written in several ways', async () => {
+  it('records the rows by keys that are written in several ways', async () => {
     await database.query('create table priced (price numeric(6,2) primary key, n int)');
     await database.query(
       'create table offer (id serial primary key, priced numeric(6,2) references priced, name text)',
@@ -341,7 +342,7 @@ describe('what is recorded of writes', () => {
     expect(new Set(parents)).to.deep.equal(new Set(outer.map((row) => row.id)));
   });
 
-  it('names what a trigger changed, also one that was made a moment ago', async () => {
+  it('records what a trigger changed, also a trigger created a moment ago', async () => {
     await database.query('create table watched (id serial primary key, name text, shout text)');
     const changes = async (name: string) => {
       await ok('PATCH', '/items/watched/1', { name });
@@ -352,12 +353,12 @@ describe('what is recorded of writes', () => {
     await database.query(`create function shout() returns trigger language plpgsql as $$
       begin new.shout := upper(new.name); return new; end $$;
       create trigger shout before update on watched for each row execute function shout()`);
-    // The news of it may take a moment.
+    // The notification of the schema change may take a moment.
     await until(async () => JSON.stringify(await changes(`c${Math.random()}`)).includes('shout'));
     await database.query('drop table watched; drop function shout');
   });
 
-  it('tells of who signed in', async () => {
+  it('records logins', async () => {
     const { email, password } = service.admin;
     expect((await service.request('POST', '/auth/login', { body: { email, password: 'wrong' } })).status).to.equal(401);
     expect((await service.request('POST', '/auth/login', { body: { email, password } })).status).to.equal(200);
@@ -366,16 +367,16 @@ describe('what is recorded of writes', () => {
     expect(rows[0]).to.include({ action: 'login', collection: 'platform_users', item: me, user: me, ip: '127.0.0.1' });
   });
 
-  it('goes when its collection goes', async () => {
+  it('is deleted when its collection is deleted', async () => {
     await ok('POST', '/collections', { collection: 'brief', schema: {}, fields: [] });
     await ok('POST', '/items/brief', {});
     await ok('POST', '/items/author', { name: 'A' });
     await ok('DELETE', '/collections/brief');
-    expect(await told()).to.deep.equal(['create author 1']);
+    expect(await readListeners()).to.deep.equal(['create author 1']);
     expect((await revisions()).map((row) => row.collection)).to.deep.equal(['author']);
   });
 
-  it('is served with what hangs on it', async () => {
+  it('is served with its revisions and users', async () => {
     await ok('POST', '/items/author', { name: 'A', articles: [{ title: 'a' }] });
     const { items } = await ok('GET', '/collections/platform_activity').then((one) => ({ items: one }));
     expect(items.meta.accountability).to.equal(null);
@@ -387,7 +388,7 @@ describe('what is recorded of writes', () => {
   });
 });
 
-/** Until some statement waits for a lock. */
+/** Resolves once a statement waits for a lock. */
 async function waiting(database: FreshDatabase): Promise<void> {
   const deadline = Date.now() + 30_000;
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

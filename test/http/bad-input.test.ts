@@ -5,7 +5,7 @@ import { type InProcess, migratedDatabase, startService } from '../support/servi
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 const andNested = (levels: number): string => `${'{"_and":['.repeat(levels)}{"id":1}${']}'.repeat(levels)}`;
 
-describe('bad input gets a clear error and loses nothing', () => {
+describe('bad input is answered with a clear error and loses nothing', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -25,7 +25,7 @@ describe('bad input gets a clear error and loses nothing', () => {
     service.request(method, path, { token: service.admin.token, body });
 
   for (const path of ['/items/thing/1', '/users/me'])
-    it(`PATCH ${path} with a key that is an object: 400, whatever its toString is`, async () => {
+    it(`PATCH ${path} with an object as key answers 400, whatever its toString is`, async () => {
       for (const id of [{}, { toString: 1 }, [{ toString: 'x' }]]) {
         const { status, body } = await send('PATCH', path, { id });
         expect([status, body.errors?.[0].extensions.code], JSON.stringify(id)).to.deep.equal([400, 'INVALID_PAYLOAD']);
@@ -58,7 +58,7 @@ describe('bad input gets a clear error and loses nothing', () => {
     [Array.from({ length: 2000 }, (_, at) => `a${at}=1`).join('&'), 400, 'INVALID_QUERY'],
   ];
   for (const [query, status, code] of QUERIES) {
-    it(`GET ?${query.slice(0, 60)} is ${status} ${code}`, async () => {
+    it(`GET ?${query.slice(0, 60)} answers ${status} ${code}`, async () => {
       const reply = await send('GET', `/items/thing?${query}`);
       expect([reply.status, reply.body.errors?.[0].extensions.code]).to.deep.equal([status, code]);
     });
@@ -79,7 +79,7 @@ describe('bad input gets a clear error and loses nothing', () => {
     ['an object in a text', 'POST', '/items/thing', { name: { a: 1 } }, 400, 'INVALID_PAYLOAD'],
     ['a number out of range', 'POST', '/items/thing', { name: 'a', age: 3_000_000_000 }, 400, 'VALUE_OUT_OF_RANGE'],
     ['a text too long', 'POST', '/items/thing', { name: 'abcdefgh' }, 400, 'VALUE_TOO_LONG'],
-    ['a value twice', 'POST', '/items/thing', { name: 'one' }, 400, 'RECORD_NOT_UNIQUE'],
+    ['a duplicate value', 'POST', '/items/thing', { name: 'one' }, 400, 'RECORD_NOT_UNIQUE'],
     ['a wrong uuid', 'POST', '/items/thing', { name: 'a', tag: '1' }, 400, 'INVALID_PAYLOAD'],
     ['a wrong date', 'POST', '/items/thing', { name: 'a', day: 'soon' }, 400, 'INVALID_PAYLOAD'],
     ['one bad row among good ones', 'POST', '/items/thing', [{ name: 'a' }, { name: 'one' }], 400, 'RECORD_NOT_UNIQUE'],
@@ -105,7 +105,7 @@ describe('bad input gets a clear error and loses nothing', () => {
       400,
       'INVALID_PAYLOAD',
     ],
-    ['a filter that cannot be', 'DELETE', '/items/thing', { query: { filter: { unknown: 1 } } }, 403, 'FORBIDDEN'],
+    ['a filter by an unknown field', 'DELETE', '/items/thing', { query: { filter: { unknown: 1 } } }, 403, 'FORBIDDEN'],
     ['SEARCH without a body', 'SEARCH', '/items/thing', undefined, 400, 'INVALID_PAYLOAD'],
     [
       'a body over the limit',
@@ -121,7 +121,7 @@ describe('bad input gets a clear error and loses nothing', () => {
     ['a broken path', 'GET', '/items/%E0%A4%A', undefined, 400, 'INVALID_PATH_PARAMETER'],
   ];
   for (const [what, method, path, body, status, code] of BODIES) {
-    it(`${method} ${path} with ${what} is ${status} ${code}`, async () => {
+    it(`${method} ${path} with ${what} answers ${status} ${code}`, async () => {
       const reply = await send(method, path, body);
       expect([reply.status, reply.body?.errors?.[0].extensions.code]).to.deep.equal([status, code]);
       expect(reply.body.errors[0].message).to.be.a('string').that.is.not.empty;
@@ -129,21 +129,21 @@ describe('bad input gets a clear error and loses nothing', () => {
     });
   }
 
-  it('reads nothing into __proto__ in a query string', async () => {
+  it('the query parser sets nothing from __proto__ in a query string', async () => {
     const { status, body } = await send('GET', '/items/thing?filter[__proto__][_eq]=a&__proto__[limit]=1&fields=id');
     expect([status, body.data]).to.deep.equal([200, [{ id: 1 }, { id: 2 }]]);
     const json = await send('GET', `/items/thing?filter=${encodeURIComponent('{"__proto__":{"_eq":1}}')}`);
     expect([json.status, json.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_QUERY']);
   });
 
-  it('names field and place', async () => {
+  it('the error of a bad filter names the field and its path', async () => {
     const { body } = await send('POST', '/items/thing', { name: 'abcdefgh' });
     expect(body.errors[0].extensions).to.include({ collection: 'thing', field: 'name' });
     const query = await send('GET', '/items/thing?filter[age][_eq]=a');
     expect(query.body.errors[0].extensions.path).to.deep.equal(['filter', 'age', '_eq']);
   });
 
-  it('answers on after all of it', async () => {
+  it('the service still answers after all of these requests', async () => {
     const { status, body } = await send('GET', '/items/thing?fields=id');
     expect([status, body.data]).to.deep.equal([200, [{ id: 1 }, { id: 2 }]]);
   });

@@ -4,7 +4,7 @@ import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
-describe('export', () => {
+describe('GET /items/<collection>?export', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -38,7 +38,7 @@ describe('export', () => {
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
 
-  it('answers a download named for the collection and the moment', async () => {
+  it('answers a download whose name has the collection and the time', async () => {
     for (const [format, type] of Object.entries({
       csv: 'text/csv',
       csv_utf8: 'text/csv; charset=utf-8',
@@ -54,7 +54,7 @@ describe('export', () => {
     }
   });
 
-  it('makes CSV with a header, flat to-one rows, and JSON in cells', async () => {
+  it('renders CSV with a header, flattened to-one rows, and JSON in cells', async () => {
     const { text } = await download('/items/article?export=csv&sort=id&fields=id,title,price,ok,data,author.name,size');
     expect(text).to.equal(
       [
@@ -67,7 +67,7 @@ describe('export', () => {
     );
   });
 
-  it('makes JSON, YAML and XML of the same rows', async () => {
+  it('renders JSON, YAML and XML of the same rows', async () => {
     const query = 'sort=id&fields=id,title,data,author.name,author.articles.id&limit=2';
     const json = (await download(`/items/article?${query}&export=json`)).text;
     const { body } = await service.request('GET', `/items/article?${query}`, { token: service.admin.token });
@@ -113,7 +113,7 @@ lines, and "quotes"</title>
 `);
   });
 
-  it('has all rows of a long read in each format', async () => {
+  it('exports all rows of a long read in each format', async () => {
     const rows = async (format: string) => (await download(`/items/many?limit=-1&export=${format}`)).text;
     expect((await rows('csv')).trimEnd().split('\n')).to.have.length(4001);
     expect(JSON.parse(await rows('json'))).to.have.length(4000);
@@ -121,7 +121,7 @@ lines, and "quotes"</title>
     expect((await rows('xml')).match(/<id>/g)).to.have.length(4000);
   });
 
-  it('is a file without rows where there are none', async () => {
+  it('answers a file without rows where the query finds none', async () => {
     const nothing = async (format: string) => (await download(`/items/many?limit=0&export=${format}`)).text;
     expect(await nothing('csv')).to.equal('');
     expect(await nothing('json')).to.equal('[]');
@@ -129,7 +129,7 @@ lines, and "quotes"</title>
     expect(await nothing('xml')).to.equal('<?xml version="1.0" encoding="UTF-8"?>\n<data/>\n');
   });
 
-  it('works with groups, with keys, with SEARCH and for system collections', async () => {
+  it('exports groups, rows by key, results of SEARCH and system collections', async () => {
     const groups = await download('/items/article?export=csv&aggregate[count]=id&groupBy=author&sort=author');
     expect(groups.text.split('\n').slice(0, 2)).to.deep.equal(['"author","count.id"', '1,1']);
     const search = await download('/items/many', 'SEARCH', { query: { export: 'csv', fields: ['id'] }, keys: [7, 3] });
@@ -138,12 +138,12 @@ lines, and "quotes"</title>
     expect(users.text).to.equal(`"email","password"\n"${service.admin.email}","**********"\n`);
   });
 
-  it('keeps to the permissions and limits of the read', async () => {
+  it('applies the permissions and limits of the read', async () => {
     expect((await service.request('GET', '/items/many?export=csv')).status).to.equal(403);
     expect((await download('/items/many?export=csv')).text.trimEnd().split('\n')).to.have.length(101);
   });
 
-  it('refuses a format that there is not', async () => {
+  it('rejects an unknown format with INVALID_QUERY', async () => {
     for (const [method, path, body] of [
       ['GET', '/items/many?export=exe', undefined],
       ['GET', '/users?export=', undefined],

@@ -9,19 +9,19 @@ import { objectsIn } from '../plugins/files/support.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
 
-/** A database and a folder that processes come to and go from. */
+/** A database and a storage folder that several service processes share. */
 export interface FailingGround {
   readonly database: FreshDatabase;
   readonly folder: string;
   start(env?: Readonly<Record<string, string>>): Promise<Spawned>;
-  /** Rows, what is loose, and what lies in the folder but for what is made of images. */
+  /** Names of objects in rows, in the ledger of orphaned objects and in the folder, without image variants. */
   state(): Promise<State>;
-  /** All that were started, database and folder. */
+  /** Stops the started processes and removes database and folder. */
   remove(): Promise<void>;
 }
 
 export interface State {
-  /** Names of objects, as the rows have them. */
+  /** Names of objects that rows refer to. */
   readonly named: readonly string[];
   readonly objects: readonly string[];
   readonly loose: readonly string[];
@@ -46,8 +46,12 @@ export async function failingGround(common: Readonly<Record<string, string>> = {
       const names = async (text: string) =>
         (await database.query<{ name: string }>(text)).map(({ name }) => name).sort();
       const named = await names('select filename_disk as name from platform_files where filename_disk is not null');
-      const loose = await names('select name from platform_loose_objects');
-      return { named, loose, objects: (await objectsIn(folder)).filter((name) => !name.startsWith('.groups/')) };
+      const orphaned = await names('select name from platform_loose_objects');
+      return {
+        named,
+        loose: orphaned,
+        objects: (await objectsIn(folder)).filter((name) => !name.startsWith('.groups/')),
+      };
     },
     async remove() {
       await Promise.all(started.map((service) => service.stop()));
@@ -57,9 +61,9 @@ export async function failingGround(common: Readonly<Record<string, string>> = {
   };
 }
 
-/** Every row has its bytes, and there are no others. */
-export function expectOrder({ named, objects, loose }: State): void {
-  expect(loose, 'in the ledger').to.deep.equal([]);
+/** Asserts that each row has its object, and that there are no other objects. */
+export function expectOrder({ named, objects, loose: orphaned }: State): void {
+  expect(orphaned, 'in the ledger').to.deep.equal([]);
   expect(objects, 'in the folder').to.deep.equal(named);
 }
 
@@ -88,32 +92,33 @@ export interface FormOptions {
 
 const BOUNDARY = 'between-the-parts-of-a-form';
 
-/** A form whose file is sent bit by bit. */
+/** A multipart form whose file is sent in parts. */
 export function slowForm({ url, admin }: Spawned, options: FormOptions = {}): SlowForm {
   const { method = 'POST', path = '/files', name = 'a.txt', type = 'text/plain', fields = {}, agent = false } = options;
   const headers = {
     authorization: `Bearer ${admin.token}`,
     'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
   };
-  const asked = request(url + path, { method, agent, headers });
-  asked.on('error', () => {});
+  const clientRequest = request(url + path, { method, agent, headers });
+  clientRequest.on('error', () => {});
   const answer = (async () => {
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
     let text = '';
     for await (const part of response.setEncoding('utf8')) text += part;
     return { status: response.statusCode ?? 0, body: text === '' ? undefined : JSON.parse(text) };
   })().catch((error) => ({ status: 0, body: String(error) }));
   const begin = `--${BOUNDARY}\r\ncontent-disposition: form-data; `;
-  for (const [field, value] of Object.entries(fields)) asked.write(`${begin}name="${field}"\r\n\r\n${value}\r\n`);
-  asked.write(`${begin}name="file"; filename="${name}"\r\ncontent-type: ${type}\r\n\r\n`);
+  for (const [field, value] of Object.entries(fields))
+    clientRequest.write(`${begin}name="${field}"\r\n\r\n${value}\r\n`);
+  clientRequest.write(`${begin}name="file"; filename="${name}"\r\ncontent-type: ${type}\r\n\r\n`);
   return {
     answer,
-    write: (bytes) => void asked.write(bytes),
+    write: (bytes) => void clientRequest.write(bytes),
     end() {
-      asked.end(`\r\n--${BOUNDARY}--\r\n`);
+      clientRequest.end(`\r\n--${BOUNDARY}--\r\n`);
       return answer;
     },
-    abort: () => void asked.destroy(),
+    abort: () => void clientRequest.destroy(),
   };
 }
 

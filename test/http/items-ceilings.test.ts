@@ -3,7 +3,7 @@ import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
-describe('a ceiling on rows a read may answer', () => {
+describe('QUERY_LIMIT_MAX, the largest number of rows that a read answers', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -36,7 +36,7 @@ describe('a ceiling on rows a read may answer', () => {
     ['limit=-1&page=2', 5],
   ];
   for (const [query, length] of LENGTHS) {
-    it(`${query || 'nothing'} answers ${length} rows`, async () => {
+    it(`a read with ${query || 'no query'} answers ${length} rows`, async () => {
       expect((await send('GET', `/items/up?fields=id&${query}`)).body.data).to.have.length(length);
       const nested = query.replaceAll(/(\w+)=/g, 'deep[downs][_$1]=');
       expect(
@@ -46,7 +46,7 @@ describe('a ceiling on rows a read may answer', () => {
     });
   }
 
-  it('refuses more, in lists, in lists inside and in SEARCH', async () => {
+  it('rejects a larger limit in lists, in nested lists and in SEARCH', async () => {
     for (const [method, path, body] of [
       ['GET', '/items/up?limit=6'],
       ['GET', '/items/up/1?fields=downs&deep[downs][_limit]=6'],
@@ -61,7 +61,7 @@ describe('a ceiling on rows a read may answer', () => {
     expect(await database.query('select count(*)::int as n from up')).to.deep.equal([{ n: 12 }]);
   });
 
-  it('is none for keys and for what a write means', async () => {
+  it('does not limit reads by keys, nor the rows that a write selects', async () => {
     const keys = Array.from({ length: 12 }, (_, at) => at + 1);
     expect((await send('SEARCH', '/items/up?fields=id', { keys })).body.data).to.have.length(12);
     expect((await send('PATCH', '/items/up?fields=name', { query: {}, data: { name: 'x' } })).body.data).to.have.length(
@@ -74,7 +74,7 @@ describe('a ceiling on rows a read may answer', () => {
     expect(await database.query('select * from down')).to.deep.equal([]);
   });
 
-  /** Each with as many names in a row as are allowed, and then one more. */
+  /** Each query with the allowed number of fields, and with one more. */
   const PATHS: readonly [allowed: string, refused: string][] = [
     ['fields=downs.up.id', 'fields=downs.up.downs.id'],
     ['fields=*.*.*', 'fields=*.*.*.*'],
@@ -91,14 +91,14 @@ describe('a ceiling on rows a read may answer', () => {
     ['fields=downs.id&deep[downs][up][downs][_limit]=1', 'fields=downs.id&deep[downs][up][downs][up][_limit]=1'],
     ['fields=downs.id&deep[downs][_sort]=up.id', 'fields=downs.id&deep[downs][_sort]=up.downs.id'],
     ['fields=downs.id&deep[downs][_filter][up][id]=1', 'fields=downs.id&deep[downs][_filter][up][downs][id]=1'],
-    // Of relations that are not shown.
+    // Fields of relations that the answer does not have.
     ['fields=id&deep[downs][up][downs][_limit]=1', 'fields=id&deep[downs][up][downs][up][_limit]=1'],
     ['fields=id&deep[downs][_sort]=up.id', 'fields=id&deep[downs][_sort]=up.downs.id'],
     ['fields=id&deep[downs][_filter][up][id]=1', 'fields=id&deep[downs][_filter]={"up":{"downs":{"id":1}}}'],
     ['fields=id&deep[nothing][a][b][_limit]=1', 'fields=id&deep[nothing][a][b][c][_limit]=1'],
   ];
   for (const [allowed, refused] of PATHS) {
-    it(`bounds the names in a row: not ${allowed}, but ${refused}`, async () => {
+    it(`allows ${allowed} and rejects ${refused}: too many fields in a row`, async () => {
       const fine = await send('GET', `/items/up?${allowed}`);
       expect(fine.body.errors?.[0].extensions.code, JSON.stringify(fine.body)).not.to.equal('INVALID_QUERY');
       const { status, body } = await send('GET', `/items/up?${refused}`);
@@ -107,7 +107,7 @@ describe('a ceiling on rows a read may answer', () => {
     });
   }
 
-  it('bounds the names in a row of SEARCH and of writes by query', async () => {
+  it('limits the fields of a row in SEARCH and in writes by query', async () => {
     const tooDeep = { downs: { up: { downs: { id: 1 } } } };
     for (const [method, body] of [
       ['SEARCH', { query: { filter: tooDeep } }],
@@ -121,7 +121,7 @@ describe('a ceiling on rows a read may answer', () => {
     }
   });
 
-  it('bounds the names in a row of GraphQL, its arguments included', async () => {
+  it('limits the fields of a row in GraphQL, arguments included', async () => {
     for (const [query, isAllowed] of [
       ['{ up { downs { up { id } } } }', true],
       ['{ up { downs { up { downs { id } } } } }', false],

@@ -46,7 +46,7 @@ const TABLES = `
   insert into tenant values (1), (2);
   insert into branch values (1, 1, 'head', null), (1, 2, 'north', 1), (2, 1, 'other', null)`;
 
-describe('/items of tables with keys of several columns', () => {
+describe('/items of tables with composite keys', () => {
   let service: InProcess;
   before(async () => {
     service = await startService();
@@ -80,12 +80,12 @@ describe('/items of tables with keys of several columns', () => {
       ]);
     });
 
-    it('reads a row by its key, in any way of writing its parts', async () => {
+    it('reads a row by its key, whichever way its parts are written', async () => {
       for (const key of ['2,3', '02,3', '2,003'])
         expect(await get(`/items/film_actor/${key}`)).to.include({ film_id: 2, actor_id: 3, role: 'role 23' });
     });
 
-    it('finds rows whose texts have commas, tildes, slashes and nothing in them', async () => {
+    it('finds rows whose key texts are empty or have commas, tildes and slashes', async () => {
       for (const [key, size] of [
         ['a~1b,c', 1],
         ['a,b~1c', 2],
@@ -96,7 +96,7 @@ describe('/items of tables with keys of several columns', () => {
         expect(await get(`/items/place/${encodeURIComponent(key)}`), key).to.include({ size });
     });
 
-    it('finds moments to the microsecond', async () => {
+    it('finds timestamps in keys to the microsecond', async () => {
       expect(await get('/items/moment/2026-03-04T05:06:07.123456Z,2026-03-04T05:06:07.000001')).to.include({ n: 1 });
       expect(await get('/items/moment/2026-03-04T06:06:07.123456%2B01:00,2026-03-04 05:06:07.000001')).to.include({
         n: 1,
@@ -107,19 +107,19 @@ describe('/items of tables with keys of several columns', () => {
       );
     });
 
-    it('shows moments of a key in full, so that what was read finds its row', async () => {
+    it('answers timestamps of a key in full, so that a key that was read finds its row', async () => {
       const [{ at, local }] = await get('/items/moment?fields=at,local&filter[n][_eq]=1');
       expect([at, local]).to.deep.equal(['2026-03-04T05:06:07.123456Z', '2026-03-04T05:06:07.000001']);
       expect(await write('SEARCH', '/items/moment', { keys: [{ at, local }] })).to.have.length(1);
       expect((await get('/items/measured?fields=at&limit=1'))[0]).to.deep.equal({ at: '2026-02-01T00:00:00.000Z' });
     });
 
-    it('answers 403 for what is no key', async () => {
+    it('answers 403 for a text that is no key', async () => {
       for (const key of ['1', '1,2,3', 'a,b', '1,', ',', '1,99999999999', '9,9', '1.0,2'])
         expect((await send('GET', `/items/film_actor/${key}`)).status, key).to.equal(403);
     });
 
-    it('reads rows by keys, as texts and as objects, in their order', async () => {
+    it('reads rows by keys, as texts and as objects, in the order of the request', async () => {
       const found = await write('SEARCH', '/items/film_actor', {
         keys: ['3,1', { actor_id: 2, film_id: 1 }],
         query: { fields: ['role'] },
@@ -127,7 +127,7 @@ describe('/items of tables with keys of several columns', () => {
       expect(found).to.deep.equal([{ role: 'role 31' }, { role: 'role 12' }]);
     });
 
-    it('follows foreign keys of several columns to their row', async () => {
+    it('follows composite foreign keys to their row', async () => {
       expect(await get('/items/note/1?fields=film_actor,film_actor.role,film_actor.actor_id.name')).to.deep.equal({
         film_actor: { role: 'role 12', actor_id: { name: 'actor 2' } },
       });
@@ -140,7 +140,7 @@ describe('/items of tables with keys of several columns', () => {
       expect(await get('/items/note/4?fields=film_actor.*')).to.deep.equal({ film_actor: null });
     });
 
-    it('shows the rows behind an alias by their keys and as rows', async () => {
+    it('answers the rows behind an alias by their keys and as rows', async () => {
       expect(await get('/items/film/1?fields=parts')).to.deep.equal({ parts: ['1,1', '1,2', '1,3'] });
       expect(
         await get('/items/film/1?fields=parts.role,parts.notes&deep[parts][_filter][actor_id][_eq]=2'),
@@ -152,7 +152,7 @@ describe('/items of tables with keys of several columns', () => {
       });
     });
 
-    it('filters by keys, through them and by what they lead to', async () => {
+    it('filters by keys, through them and by related fields', async () => {
       const ids = async (one: object) =>
         (await get(`/items/note?fields=id&${filter(one)}`)).map(({ id }: { id: number }) => id);
       expect(await ids({ film_actor: { _eq: '1,2' } })).to.deep.equal([1, 2]);
@@ -172,7 +172,7 @@ describe('/items of tables with keys of several columns', () => {
       expect(await films({ '$FOLLOW(film_actor,film_id)': { actor_id: { _eq: 3 } } })).to.deep.equal([1, 2, 3]);
     });
 
-    it('refuses operators and values that fit no key, with the place', async () => {
+    it('rejects operators and values that fit no key, with the path', async () => {
       for (const one of [{ _contains: '1' }, { _eq: '1' }, { _eq: 'a,b' }, { _in: ['1,2', 'x'] }]) {
         const { status, body } = await send('GET', `/items/note?${filter({ film_actor: one })}`);
         expect(status, JSON.stringify(one)).to.equal(400);
@@ -181,7 +181,7 @@ describe('/items of tables with keys of several columns', () => {
       }
     });
 
-    it('sorts through them, groups by them and counts', async () => {
+    it('sorts through composite keys, groups by them and counts', async () => {
       expect((await get('/items/note?fields=id&sort=-film_actor.role,id&limit=2')).map(Object.values)).to.deep.equal([
         [4],
         [3],
@@ -197,7 +197,7 @@ describe('/items of tables with keys of several columns', () => {
       expect(await get('/items/measured/7,2030-01-01T00:00:00Z')).to.include({ value: 100 });
     });
 
-    it('describes the field of a foreign key of several columns', async () => {
+    it('describes the field of a composite foreign key', async () => {
       expect(await get('/relations/note/film_actor')).to.deep.include({ related_collection: 'film_actor' });
       expect((await get('/relations/note/film_actor')).schema).to.deep.include({
         constraint_name: 'note_of_part',
@@ -214,7 +214,7 @@ describe('/items of tables with keys of several columns', () => {
   });
 
   describe('writes', () => {
-    it('create, change and delete a row by its key, and record it under that', async () => {
+    it('POST, PATCH and DELETE write a row by its key and record it under that key', async () => {
       expect(await write('POST', '/items/film_actor', { film_id: 4, actor_id: 1, role: 'x' })).to.include({
         film_id: 4,
         billing: 1,
@@ -240,13 +240,13 @@ describe('/items of tables with keys of several columns', () => {
       ]);
     });
 
-    it('create, change and delete many', async () => {
-      const made = await write(
+    it('POST, PATCH and DELETE write many rows', async () => {
+      const created = await write(
         'POST',
         '/items/film_actor',
         [4, 5].flatMap((film_id) => [1, 2].map((actor_id) => ({ film_id, actor_id }))),
       );
-      expect(made.map(({ film_id, actor_id }: Row) => [film_id, actor_id])).to.deep.equal([
+      expect(created.map(({ film_id, actor_id }: Row) => [film_id, actor_id])).to.deep.equal([
         [4, 1],
         [4, 2],
         [5, 1],
@@ -274,9 +274,9 @@ describe('/items of tables with keys of several columns', () => {
       expect(await rows('select from film_actor where film_id > 3')).to.have.length(0);
     });
 
-    it('answer rows whose keys change in the order of the request', async () => {
-      const made = [4, 5].map((film_id) => ({ film_id, actor_id: film_id - 3 }));
-      await write('POST', '/items/film_actor', made);
+    it('PATCH answers rows whose keys change in the order of the request', async () => {
+      const created = [4, 5].map((film_id) => ({ film_id, actor_id: film_id - 3 }));
+      await write('POST', '/items/film_actor', created);
       for (const [keys, actor_id] of [
         [['5,2', '4,1'], 3],
         [['4,3', '5,3'], 4],
@@ -289,9 +289,9 @@ describe('/items of tables with keys of several columns', () => {
       await write('DELETE', '/items/film_actor', ['4,4', '5,4']);
     });
 
-    it('change the keys of several rows to one of a row that is created with them', async () => {
-      const made = [4, 5].map((film_id) => ({ film_id, actor_id: 1 }));
-      await write('POST', '/items/film_actor', made);
+    it('PATCH changes the keys of several rows to the key of a row created in the same request', async () => {
+      const created = [4, 5].map((film_id) => ({ film_id, actor_id: 1 }));
+      await write('POST', '/items/film_actor', created);
       const data = { actor_id: { actor_id: 70, name: 'late' } };
       expect(await write('PATCH', '/items/film_actor', { keys: ['5,1', '4,1'], data })).to.have.length(2);
       const children = await rows(
@@ -302,7 +302,7 @@ describe('/items of tables with keys of several columns', () => {
       await write('DELETE', '/items/film_actor', ['4,70', '5,70']);
     });
 
-    it('refuse rows without a part of the key, and names it', async () => {
+    it('POST rejects rows without a part of the key and names the part', async () => {
       const { status, body } = await send('PATCH', '/items/film_actor', [{ film_id: 1, role: 'z' }]);
       expect([status, body.errors[0].extensions]).to.deep.equal([
         400,
@@ -318,7 +318,7 @@ describe('/items of tables with keys of several columns', () => {
       ).to.equal('RECORD_NOT_UNIQUE');
     });
 
-    it('of nested rows name them by the key with the parent’s column in it', async () => {
+    it('nested writes name rows by the key with the parent’s column in it', async () => {
       await write('POST', '/items/film', {
         film_id: 10,
         title: 'ten',
@@ -327,13 +327,13 @@ describe('/items of tables with keys of several columns', () => {
           { actor_id: { name: 'new' }, role: 'two' },
         ],
       });
-      const made = await rows('select actor_id, role from film_actor where film_id = 10 order by 1');
-      expect(made.map(({ role }) => role)).to.deep.equal(['one', 'two']);
+      const created = await rows('select actor_id, role from film_actor where film_id = 10 order by 1');
+      expect(created.map(({ role }) => role)).to.deep.equal(['one', 'two']);
       await write('PATCH', '/items/film/10', {
         parts: {
           create: [{ actor_id: 2 }],
           update: [{ actor_id: 1, role: 'changed' }],
-          delete: [`10,${made[1]?.actor_id}`],
+          delete: [`10,${created[1]?.actor_id}`],
         },
       });
       expect(await rows('select actor_id as a, role from film_actor where film_id = 10 order by 1')).to.deep.equal([
@@ -352,7 +352,7 @@ describe('/items of tables with keys of several columns', () => {
       expect(await rows('select from film_actor where film_id = 10')).to.have.length(0);
     });
 
-    it('reach every row whose key the service itself has written', async () => {
+    it('PATCH finds every row whose key the service itself rendered', async () => {
       const query = { filter: { d: { _nnull: true } } };
       expect(await write('PATCH', '/items/odd_key', { query, data: { w: 1 } })).to.have.length(3);
       const found = await get('/activity?filter[collection][_eq]=odd_key&fields=item');
@@ -363,11 +363,11 @@ describe('/items of tables with keys of several columns', () => {
       expect(await write('SEARCH', '/items/odd_key', { keys: [{ n, d, b }] })).to.have.length(1);
     });
 
-    it('set foreign keys of several columns to a key with an empty part', async () => {
+    it('PATCH sets composite foreign keys to a key with an empty part', async () => {
       expect(await write('POST', '/items/in_place', { place: ',' })).to.include({ country: '', name: '', place: ',' });
     });
 
-    it('of nested rows keep those whose key is written in another way than the row has it', async () => {
+    it('a nested list keeps rows whose key is written in another way than the stored one', async () => {
       await rows(`delete from slot; insert into slot values (1, 1.5, 'a'), (1, 2, 'b')`);
       const set = async (slots: unknown) => {
         await write('PATCH', '/items/shelf/1', { slots });
@@ -385,7 +385,7 @@ describe('/items of tables with keys of several columns', () => {
       ]);
     });
 
-    it('set foreign keys of several columns by text, object and null', async () => {
+    it('PATCH sets composite foreign keys by text, object and null', async () => {
       const { id } = await write('POST', '/items/note', { body: 'n', film_actor: '2,1' });
       const read = () => get(`/items/note/${id}?fields=film_id,actor_id,film_actor`);
       expect(await read()).to.deep.equal({ film_id: 2, actor_id: 1, film_actor: '2,1' });
@@ -408,7 +408,7 @@ describe('/items of tables with keys of several columns', () => {
       ).to.equal('INVALID_PAYLOAD');
     });
 
-    it('clear what refers to a row of the same table, and not the column they share', async () => {
+    it('PATCH clears a reference to a row of the same table, but not the column they share', async () => {
       expect(await get('/items/branch/1,2?fields=boss,branch.name')).to.deep.equal({
         boss: 1,
         branch: { name: 'head' },
@@ -426,7 +426,7 @@ describe('/items of tables with keys of several columns', () => {
         insert into lot values (1, 2); insert into bid values (1, 1, 2)`),
     );
 
-    it('change the rules of a foreign key of several columns, and delete it without its columns', async () => {
+    it('change the rules of a composite foreign key, and delete it without its columns', async () => {
       await write('PATCH', '/relations/bid/lot', { schema: { on_delete: 'CASCADE' } });
       expect((await get('/relations/bid/lot')).schema).to.include({ on_delete: 'CASCADE', constraint_name: 'bid_lot' });
       expect((await send('DELETE', '/fields/bid/lot')).status).to.equal(400);
@@ -434,7 +434,7 @@ describe('/items of tables with keys of several columns', () => {
       expect(await get('/items/bid')).to.deep.equal([{ id: 1, a: 1, b: 2 }]);
     });
 
-    it('forget it with one of its columns, and with the collection it leads to', async () => {
+    it('drop a composite foreign key with one of its columns, and with the collection it leads to', async () => {
       const again = 'alter table bid add constraint bid_lot foreign key (a, b) references lot';
       await rows(again);
       expect(await get('/items/bid/1?fields=lot')).to.deep.equal({ lot: '1,2' });
@@ -448,7 +448,7 @@ describe('/items of tables with keys of several columns', () => {
   });
 
   describe('permissions', () => {
-    it('measure rows and fields by role as of other tables', async () => {
+    it('row rules and field lists of a role apply as to other tables', async () => {
       const { token } = await personWith(service, [
         {
           collection: 'film_actor',
@@ -478,7 +478,7 @@ describe('/items of tables with keys of several columns', () => {
       ]);
     });
 
-    it('take an object with nothing but its key in place of a column for that key, which needs no grant', async () => {
+    it('an object with nothing but its key in place of a key column counts as that key and needs no grant', async () => {
       const { token } = await personWith(service, [
         { collection: 'film', action: 'update', fields: ['parts'] },
         { collection: 'film_actor', action: 'update', fields: ['role'] },
@@ -495,7 +495,7 @@ describe('/items of tables with keys of several columns', () => {
       expect((await send('PATCH', '/items/film/1', more, token)).status).to.equal(403);
     });
 
-    it('hide the field of a foreign key where one of its columns is hidden', async () => {
+    it('the field of a composite foreign key is hidden where one of its columns is hidden', async () => {
       const { token } = await personWith(service, [
         { collection: 'film_actor', action: 'read' },
         { collection: 'note', action: 'read', fields: ['id', 'film_id', 'body'] },
@@ -533,7 +533,7 @@ describe('/items of tables with keys of several columns', () => {
       'the foreign key': { film_actor: { _eq: '1,1' } },
       'what the foreign key must not be': { film_actor: { _nin: ['3,2'] } },
     }))
-      it(`hold a validation of ${what} against every form of a foreign key of several columns`, async () => {
+      it(`a validation of ${what} applies to every form of a composite foreign key`, async () => {
         const { token } = await personWith(service, [
           { collection: 'note', action: 'create', validation },
           { collection: 'note', action: 'update', validation },
@@ -551,7 +551,7 @@ describe('/items of tables with keys of several columns', () => {
         await rows('update note set film_id = null, actor_id = 1 where id = 4');
       });
 
-    it('and presets know the foreign key by its name', async () => {
+    it('validations and presets know the foreign key by its name', async () => {
       const { token } = await personWith(service, [
         {
           collection: 'note',
@@ -569,7 +569,7 @@ describe('/items of tables with keys of several columns', () => {
       await rows('delete from note where id > 4');
     });
 
-    it('look at the key that an object behind a relation names', async () => {
+    it('validations read the key that an object behind a relation names', async () => {
       const { token } = await personWith(service, [
         { collection: 'film_actor', action: 'create', validation: { actor_id: { _nin: [2] } } },
         { collection: 'actor', action: 'update' },
@@ -583,8 +583,8 @@ describe('/items of tables with keys of several columns', () => {
     });
   });
 
-  describe('of tables without a key', () => {
-    it('are listed, filtered, created and changed by query', async () => {
+  describe('tables without a key', () => {
+    it('rows are listed, filtered, created and changed by query', async () => {
       for (const table of ['heap', 'split_heap']) {
         expect(await write('POST', `/items/${table}`, { word: 'new', n: 1 })).to.deep.equal({ word: 'new', n: 1 });
         expect(
@@ -614,7 +614,7 @@ describe('/items of tables with keys of several columns', () => {
       }
     });
 
-    it('have no rows by key, whatever is sent as one', async () => {
+    it('rows are not found by key, whatever is sent as one', async () => {
       const [row] = await rows('select tableoid::text as t, ctid::text as c from heap limit 1');
       for (const key of ['1', `${row?.t},${row?.c}`, `${row?.t},${String(row?.c).replace(',', '~1')}`]) {
         expect((await send('GET', `/items/heap/${encodeURIComponent(key)}`)).status, key).to.equal(403);
@@ -625,7 +625,7 @@ describe('/items of tables with keys of several columns', () => {
       expect((await send('PATCH', '/items/heap', [{ word: 'a', n: 5 }])).status).to.be.within(400, 403);
     });
 
-    it('are changed row by row in two requests at once, each row once', async () => {
+    it('two concurrent requests change each row once', async () => {
       await rows(`insert into heap select 'race', 0 from generate_series(1, 50)`);
       const change = () =>
         send('PATCH', '/items/heap', { query: { filter: { word: 'race', n: 0 }, limit: -1 }, data: { n: 1 } });
@@ -635,7 +635,7 @@ describe('/items of tables with keys of several columns', () => {
       await rows(`delete from heap where word = 'race'`);
     });
 
-    it('are not locked for a caller who may only read', async () => {
+    it('a caller with read permission only does not lock the table', async () => {
       const { token } = await personWith(service, [{ collection: 'heap', action: 'read' }]);
       const query = { filter: { word: 'a' } };
       const statements = await statementsDuring(async () => {
@@ -645,7 +645,7 @@ describe('/items of tables with keys of several columns', () => {
       expect(statements.filter((text) => text.startsWith('lock table'))).to.deep.equal([]);
     });
 
-    it('use a unique index over columns that are never null as their key', async () => {
+    it('a unique index over not-null columns is used as the key', async () => {
       expect(await get('/items/by_code/x')).to.deep.equal({ code: 'x', label: 'one' });
       expect(await write('PATCH', '/items/by_code/x', { label: 'two' })).to.include({ label: 'two' });
     });

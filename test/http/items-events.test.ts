@@ -11,7 +11,7 @@ import { ADMIN, adminToken, migratedDatabase, QUICK_HASHES, SECRET_OF_TESTS } fr
 
 type Row = Record<string, unknown>;
 type Send = (method: string, path: string, body?: unknown) => Promise<Reply>;
-interface Heard {
+interface RecordedEvent {
   readonly kind: 'filter' | 'action';
   readonly event: string;
   readonly payload?: unknown;
@@ -24,7 +24,7 @@ const patterns = VERBS.flatMap((verb) =>
 );
 const listener = { name: 'listener', manifest: { capabilities: { events: { filter: patterns, action: patterns } } } };
 
-describe('events of items', () => {
+describe('item events', () => {
   let database: FreshDatabase;
   beforeEach(async () => {
     database = await migratedDatabase('conf_events');
@@ -36,13 +36,13 @@ describe('events of items', () => {
   });
   afterEach(() => database.drop());
 
-  /** The whole product beside a plugin that listens, with what it heard once the first admin had made a relation. */
+  /** Starts all core plugins and a listener plugin, creates a relation, and records the events from then on. */
   async function listening(
-    register: (host: Host, heard: Heard[]) => void,
-    work: (send: Send, heard: Heard[]) => Promise<void>,
+    register: (host: Host, eventLog: RecordedEvent[]) => void,
+    work: (send: Send, eventLog: RecordedEvent[]) => Promise<void>,
   ) {
     const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
-    const heard: Heard[] = [];
+    const eventLog: RecordedEvent[] = [];
     const environment = {
       DB_CONNECTION_STRING: database.url,
       DATA_PATH: data,
@@ -57,7 +57,7 @@ describe('events of items', () => {
     try {
       await withPlugins(
         // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
-        [{ ...listener, register: (host: Host<any>) => register(host, heard) }],
+        [{ ...listener, register: (host: Host<any>) => register(host, eventLog) }],
         async ({ kernel }) => {
           await kernel.migrate();
           await kernel.start();
@@ -67,8 +67,8 @@ describe('events of items', () => {
           const send: Send = (method, path, body) => request(method, path, { token, body });
           await send('POST', '/fields/up', { field: 'downs', type: 'alias', meta: { special: ['o2m'] } });
           await send('PATCH', '/relations/down/up', { meta: { one_field: 'downs' } });
-          heard.length = 0;
-          await work(send, heard);
+          eventLog.length = 0;
+          await work(send, eventLog);
         },
         { environment, product },
       );
@@ -77,66 +77,66 @@ describe('events of items', () => {
     }
   }
 
-  const everything = (host: Host, heard: Heard[]) => {
+  const everything = (host: Host, eventLog: RecordedEvent[]) => {
     for (const verb of VERBS) {
       for (const name of [`items.${verb}`, `*.items.${verb}`]) {
         host.events.onFilter(name, (payload, { event, caller, ...meta }) => {
-          heard.push({ kind: 'filter', event, payload: structuredClone(payload), meta });
+          eventLog.push({ kind: 'filter', event, payload: structuredClone(payload), meta });
         });
         host.events.onAction(name, ({ event, caller, ...meta }) => {
-          heard.push({ kind: 'action', event, meta });
+          eventLog.push({ kind: 'action', event, meta });
         });
       }
     }
   };
-  const names = (heard: readonly Heard[]) =>
-    heard.filter(({ event }) => !/read|query/.test(event)).map(({ kind, event }) => `${kind} ${event}`);
+  const names = (eventLog: readonly RecordedEvent[]) =>
+    eventLog.filter(({ event }) => !/read|query/.test(event)).map(({ kind, event }) => `${kind} ${event}`);
 
-  it('fire in order, generic before scoped, with what the conventions say', () =>
-    listening(everything, async (send, heard) => {
+  it('filters and actions fire in order, generic before scoped, with the documented payload and meta', () =>
+    listening(everything, async (send, eventLog) => {
       await send('POST', '/items/up?fields=id', { name: 'a' });
-      expect(names(heard)).to.deep.equal([
+      expect(names(eventLog)).to.deep.equal([
         'filter items.create',
         'filter up.items.create',
         'action items.create',
         'action up.items.create',
       ]);
-      expect(heard[0]).to.deep.include({ payload: { name: 'a' }, meta: { collection: 'up' } });
-      expect(heard.find(({ event, kind }) => kind === 'action' && event === 'items.create')?.meta).to.deep.equal({
+      expect(eventLog[0]).to.deep.include({ payload: { name: 'a' }, meta: { collection: 'up' } });
+      expect(eventLog.find(({ event, kind }) => kind === 'action' && event === 'items.create')?.meta).to.deep.equal({
         collection: 'up',
         payload: { name: 'a' },
         key: 2,
       });
-      heard.length = 0;
+      eventLog.length = 0;
 
       await send('PATCH', '/items/up', { keys: [2, 1], data: { name: 'b' } });
-      expect(names(heard)).to.deep.equal([
+      expect(names(eventLog)).to.deep.equal([
         'filter items.update',
         'filter up.items.update',
         'action items.update',
         'action up.items.update',
       ]);
-      expect(heard[0]).to.deep.include({ payload: { name: 'b' }, meta: { collection: 'up', keys: [2, 1] } });
-      expect(heard.find(({ kind }) => kind === 'action')?.meta).to.deep.equal({
+      expect(eventLog[0]).to.deep.include({ payload: { name: 'b' }, meta: { collection: 'up', keys: [2, 1] } });
+      expect(eventLog.find(({ kind }) => kind === 'action')?.meta).to.deep.equal({
         collection: 'up',
         keys: [2, 1],
         payload: { name: 'b' },
       });
-      heard.length = 0;
+      eventLog.length = 0;
 
       await send('DELETE', '/items/up/2');
-      expect(names(heard)).to.deep.equal([
+      expect(names(eventLog)).to.deep.equal([
         'filter items.delete',
         'filter up.items.delete',
         'action items.delete',
         'action up.items.delete',
       ]);
-      expect(heard[0]).to.deep.include({ payload: [2] });
-      expect(heard.at(-1)?.meta).to.deep.equal({ collection: 'up', keys: [2], payload: [2] });
-      heard.length = 0;
+      expect(eventLog[0]).to.deep.include({ payload: [2] });
+      expect(eventLog.at(-1)?.meta).to.deep.equal({ collection: 'up', keys: [2], payload: [2] });
+      eventLog.length = 0;
 
       await send('GET', '/items/up?fields=name&limit=1');
-      expect(heard.map(({ kind, event }) => `${kind} ${event}`)).to.deep.equal([
+      expect(eventLog.map(({ kind, event }) => `${kind} ${event}`)).to.deep.equal([
         'filter items.query',
         'filter up.items.query',
         'filter items.read',
@@ -144,37 +144,37 @@ describe('events of items', () => {
         'action items.read',
         'action up.items.read',
       ]);
-      expect(heard[0]?.payload).to.deep.equal({ fields: ['name'], limit: 1 });
-      expect(heard[2]?.payload).to.deep.equal([{ name: 'b' }]);
+      expect(eventLog[0]?.payload).to.deep.equal({ fields: ['name'], limit: 1 });
+      expect(eventLog[2]?.payload).to.deep.equal([{ name: 'b' }]);
     }));
 
-  it('fire for nested rows as well, actions only once all of it is committed', () =>
+  it('filters and actions fire for nested rows as well, actions only once all of it is committed', () =>
     listening(
-      (host, heard) => {
-        everything(host, heard);
+      (host, eventLog) => {
+        everything(host, eventLog);
         host.events.onAction('items.create', async ({ collection }) => {
           const rows = await database.query(`select 1 from ${collection}`);
-          heard.push({ kind: 'action', event: 'seen by others', meta: { rows: rows.length } });
+          eventLog.push({ kind: 'action', event: 'seen by others', meta: { rows: rows.length } });
         });
       },
-      async (send, heard) => {
+      async (send, eventLog) => {
         await send('POST', '/items/up', { name: 'a', downs: [{ word: 'x' }, { word: 'y' }] });
-        await eventually(() => heard.filter(({ event }) => event === 'seen by others').length === 3);
-        const fired = names(heard).filter((name) => /(filter|action) items/.test(name));
+        await eventually(() => eventLog.filter(({ event }) => event === 'seen by others').length === 3);
+        const fired = names(eventLog).filter((name) => /(filter|action) items/.test(name));
         expect(fired).to.deep.equal([...Array(3).fill('filter items.create'), ...Array(3).fill('action items.create')]);
-        const nested = heard.filter(({ kind, event }) => kind === 'filter' && event === 'down.items.create');
+        const nested = eventLog.filter(({ kind, event }) => kind === 'filter' && event === 'down.items.create');
         expect(nested.map(({ payload }) => payload)).to.deep.equal([
           { word: 'x', up: 2 },
           { word: 'y', up: 2 },
         ]);
-        expect(heard.filter(({ event }) => event === 'seen by others').map(({ meta }) => meta.rows)).to.have.members([
-          2, 2, 2,
-        ]);
+        expect(eventLog.filter(({ event }) => event === 'seen by others').map(({ meta }) => meta.rows)).to.have.members(
+          [2, 2, 2],
+        );
       },
     ));
 
-  it('never fire actions for what was rolled back, also at the very commit', () =>
-    listening(everything, async (send, heard) => {
+  it('actions never fire for what was rolled back, also when the commit itself fails', () =>
+    listening(everything, async (send, eventLog) => {
       for (const body of [
         { name: 'a', downs: [{ word: 'x' }, { id: 'wrong' }] },
         { name: 'a', downs: 5 },
@@ -184,10 +184,10 @@ describe('events of items', () => {
       expect((await send('POST', '/items/down', { up: 99 })).body.errors[0].extensions.code).to.equal(
         'INVALID_FOREIGN_KEY',
       );
-      expect(names(heard).some((name) => name.startsWith('action'))).to.equal(false);
+      expect(names(eventLog).some((name) => name.startsWith('action'))).to.equal(false);
     }));
 
-  it('may change a payload, before it is checked', () =>
+  it('a filter changes a payload before it is validated', () =>
     listening(
       (host) => {
         host.events.onFilter('up.items.create', (payload) => ({
@@ -205,7 +205,7 @@ describe('events of items', () => {
       },
     ));
 
-  it('may refuse, and then nothing of the whole request is written', () =>
+  it('a filter that throws rejects the whole request, and nothing is written', () =>
     listening(
       (host) => {
         host.events.onFilter('down.items.create', (payload) => {
@@ -228,7 +228,7 @@ describe('events of items', () => {
       },
     ));
 
-  it('may change a query and the rows that are read', () =>
+  it('filters change a query and the rows that are read', () =>
     listening(
       (host) => {
         host.events.onFilter('up.items.query', (query) => ({ ...(query as Row), limit: 1, sort: '-id' }));
@@ -247,42 +247,42 @@ describe('events of items', () => {
       },
     ));
 
-  it('have the query as an object, however the client wrote it', () =>
+  it('filters receive the query as an object, however the client wrote it', () =>
     listening(
-      (host, heard) => {
+      (host, eventLog) => {
         host.events.onFilter('up.items.query', (payload) => {
           const query = payload as Row;
-          heard.push({ kind: 'filter', event: 'query', payload: structuredClone(query), meta: {} });
+          eventLog.push({ kind: 'filter', event: 'query', payload: structuredClone(query), meta: {} });
           return query.filter ? { ...query, filter: { _and: [query.filter, { id: { _lt: 3 } }] } } : query;
         });
         host.events.onAction('up.items.read', ({ query }) => {
-          heard.push({ kind: 'action', event: 'read', payload: query, meta: {} });
+          eventLog.push({ kind: 'action', event: 'read', payload: query, meta: {} });
         });
       },
-      async (send, heard) => {
+      async (send, eventLog) => {
         await send('POST', '/items/up', [{ name: 'b' }, { name: 'c' }]);
-        heard.length = 0;
+        eventLog.length = 0;
         const filter = { id: { _gt: 1 } };
         const text = encodeURIComponent(JSON.stringify(filter));
         const reply = await send('GET', `/items/up?fields=id,name&sort=-id&limit=5&meta=filter_count&filter=${text}`);
         expect(reply.body).to.deep.equal({ data: [{ id: 2, name: 'b' }], meta: { filter_count: 1 } });
         const query = { fields: ['id', 'name'], sort: ['-id'], limit: 5, meta: ['filter_count'], filter };
-        expect(heard.map(({ payload }) => payload)).to.deep.equal([query, query]);
+        expect(eventLog.map(({ payload }) => payload)).to.deep.equal([query, query]);
         expect((await send('GET', '/items/up?filter=nonsense')).body.errors[0].extensions.code).to.equal(
           'INVALID_QUERY',
         );
       },
     ));
 
-  it('say nothing was deleted where nothing was', () =>
-    listening(everything, async (send, heard) => {
+  it('delete actions do not fire where no row was deleted', () =>
+    listening(everything, async (send, eventLog) => {
       expect((await send('DELETE', '/items/up/99')).status).to.equal(204);
       expect((await send('DELETE', '/items/up', [1, 99])).status).to.equal(204);
-      const actions = heard.filter(({ kind, event }) => kind === 'action' && event === 'items.delete');
+      const actions = eventLog.filter(({ kind, event }) => kind === 'action' && event === 'items.delete');
       expect(actions.map(({ meta }) => meta.keys)).to.deep.equal([[1]]);
     }));
 
-  it('survives an action that fails', () =>
+  it('a write survives an action that fails', () =>
     listening(
       (host) => {
         host.events.onAction('items.create', () => {
@@ -295,20 +295,20 @@ describe('events of items', () => {
       },
     ));
 
-  it('fire once where a list is refused, though the row is looked for, and what filters changed counts', () =>
+  it('filters fire once where a list is rejected and its row is searched for, and their changes count', () =>
     listening(
-      (host, heard) => {
-        everything(host, heard);
+      (host, eventLog) => {
+        everything(host, eventLog);
         host.events.onFilter('down.items.create', (payload) => ({ ...(payload as Row), word: 'changed' }));
       },
-      async (send, heard) => {
+      async (send, eventLog) => {
         await database.query(`alter table down add column n int check (n > 0), add unique (word, n)`);
         const { body } = await send('POST', '/items/up', [
           { name: 'a' },
           { name: 'b', downs: [{ n: 1 }, { n: 2 }, { n: 2, word: 'other' }] },
         ]);
         expect(body.errors[0].extensions).to.deep.include({ code: 'RECORD_NOT_UNIQUE', path: [1, 'downs', 2] });
-        expect(names(heard)).to.deep.equal([
+        expect(names(eventLog)).to.deep.equal([
           ...['filter items.create', 'filter up.items.create', 'filter items.create', 'filter up.items.create'],
           ...Array.from({ length: 3 }, () => ['filter items.create', 'filter down.items.create']).flat(),
         ]);

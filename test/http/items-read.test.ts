@@ -5,7 +5,7 @@ import { asAdmin, type Person, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
 
-describe('reading items', () => {
+describe('GET /items/<collection>', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -133,7 +133,7 @@ describe('reading items', () => {
       ['deep[comments][_limit]=-1&fields=comments', { comments: [3, 2, 1] }],
     ];
     for (const [query, row] of SHAPES) {
-      it(query, async () => {
+      it(`answers ${query}`, async () => {
         expect(await rows(`post?filter[id]=1&${query}`)).to.deep.equal([row]);
         const one = await send('GET', `/items/post/1?${query}`);
         expect(one.body, JSON.stringify(one.body)).to.deep.equal({ data: row });
@@ -180,26 +180,26 @@ describe('reading items', () => {
       expect(three?.author.country).to.deep.equal({ id: 1, code: 'de', name: 'Germany', people: [1] });
     });
 
-    it('answers null for a to-one and [] for a to-many that leads nowhere', async () => {
+    it('answers null for a to-one and [] for a to-many without related rows', async () => {
       expect(await rows('post?filter[id]=3&fields=author.name,comments.body,tags')).to.deep.equal([
         { author: null, comments: [], tags: [] },
       ]);
     });
 
-    it('takes a foreign key to something else than a primary key for a plain column', async () => {
+    it('reads a foreign key to a column that is no primary key as a plain column', async () => {
       expect(await rows('person?fields=home,home.name&limit=1')).to.deep.equal([{ home: 'de' }]);
       expect(await filtered('person', { home: 'fr' })).to.deep.equal([2]);
       await refused('/items/person?filter[home][name]=France', 403, 'FORBIDDEN');
     });
 
-    it('goes round in a tree of rows of one table', async () => {
+    it('follows relations of a table to itself in both directions', async () => {
       expect(await rows('person/1?fields=name,team.name,team.team.name,team.boss.name')).to.deep.equal({
         name: 'Ann',
         team: [{ name: 'Bob', team: [{ name: 'Cy' }], boss: { name: 'Ann' } }],
       });
     });
 
-    it('refuses what goes too deep or says too much', async () => {
+    it('rejects fields that are too deep or too many', async () => {
       await refused(`/items/person?fields=${'boss.'.repeat(11)}name`, 400, 'INVALID_QUERY');
       await refused(`/items/person?fields=${Array(12).fill('*').join('.')}`, 400, 'INVALID_QUERY');
       await refused('/items/post?fields=year(title)', 400, 'INVALID_QUERY');
@@ -219,7 +219,7 @@ describe('reading items', () => {
   });
 
   describe('filter', () => {
-    it('takes lists as commas, brackets, indexes, JSON and keyed by index', async () => {
+    it('accepts lists as commas, brackets, indexes, JSON and objects by index', async () => {
       const long = (name: string) => Array.from({ length: 500 }, (_, at) => `${name}[${at}]=${at + 1}`).join('&');
       expect(await ids('post?fields=id&filter[id][_in]=1,3')).to.deep.equal([1, 3]);
       expect(await ids('post?fields=id&filter[id][_in][]=1&filter[id][_in][]=3')).to.deep.equal([1, 3]);
@@ -294,7 +294,7 @@ describe('reading items', () => {
       [{ secret: { _nempty: true } }, [1, 3]],
     ];
     for (const [filter, found] of FINDS) {
-      it(`${JSON.stringify(filter)} finds ${JSON.stringify(found)}`, async () => {
+      it(`filter ${JSON.stringify(filter)} finds ${JSON.stringify(found)}`, async () => {
         expect(await filtered('post', filter)).to.deep.equal(found);
         const { body } = await send('SEARCH', '/items/post', { query: { filter, fields: ['id'], meta: '*' } });
         expect(body.data.map((row: Row) => row.id)).to.deep.equal(found);
@@ -325,7 +325,7 @@ describe('reading items', () => {
       [{ published: { _lt: 'soon' } }, 400, 'INVALID_QUERY', ['filter', 'published', '_lt']],
     ];
     for (const [filter, status, code, path] of REFUSES) {
-      it(`${JSON.stringify(filter)} is ${status} ${code}`, async () => {
+      it(`filter ${JSON.stringify(filter)} answers ${status} ${code}`, async () => {
         const extensions = await refused(
           `/items/post?filter=${encodeURIComponent(JSON.stringify(filter))}`,
           status,
@@ -355,14 +355,14 @@ describe('reading items', () => {
       ['sort=tags.tag.name,-id', [2, 1, 4, 3]],
     ];
     for (const [query, order] of ORDERS) {
-      it(`${query || 'nothing'} gives ${JSON.stringify(order)}`, async () => {
+      it(`${query || 'no sort'} answers the rows ${JSON.stringify(order)}`, async () => {
         expect(await ids(`post?fields=id&${query}`)).to.deep.equal(order);
         expect(await ids(`post?fields=id,author.name&${query}`)).to.deep.equal(order);
         expect(await ids(`post?fields=id&limit=2&offset=1&${query}`)).to.deep.equal(order.slice(1, 3));
       });
     }
 
-    it('refuses what cannot be sorted by', async () => {
+    it('rejects fields that cannot be sorted by', async () => {
       await refused('/items/post?sort=unknown', 403, 'FORBIDDEN');
       await refused('/items/post?sort=author.unknown', 403, 'FORBIDDEN');
       await refused('/items/post?sort=secret', 403, 'FORBIDDEN');
@@ -372,7 +372,7 @@ describe('reading items', () => {
       await refused(`/items/person?sort=${'boss.'.repeat(11)}id`, 400, 'INVALID_QUERY');
     });
 
-    it('uses the collection’s own sort field where nothing is asked', async () => {
+    it('sorts by the sort field of the collection without a sort parameter', async () => {
       await asAdmin(service, 'PATCH', '/collections/post', { meta: { sort_field: 'sort' } });
       expect(await ids('post?fields=id')).to.deep.equal([3, 2, 1, 4]);
       expect(await ids('post?fields=id&sort=id')).to.deep.equal([1, 2, 3, 4]);
@@ -397,13 +397,13 @@ describe('reading items', () => {
       ['limit=0&page=3', undefined, 0],
     ];
     for (const [query, first, length] of COUNTS) {
-      it(`${query || 'nothing'} gives ${length} from ${first}`, async () => {
+      it(`${query || 'no query'} answers ${length} rows from ${first}`, async () => {
         const found = await rows(`many?fields=n&${query}`);
         expect([found[0]?.n, found.length]).to.deep.equal([first, length]);
       });
     }
 
-    it('refuses pages and limits that are none', async () => {
+    it('rejects invalid pages and limits', async () => {
       for (const query of [
         'limit=-2',
         'limit=1.5',
@@ -444,7 +444,7 @@ describe('reading items', () => {
       });
     }
 
-    it('counts without paging, only when asked, and only what was asked', async () => {
+    it('counts rows without paging, only when requested, and only the requested counts', async () => {
       expect((await send('GET', '/items/many?limit=1&fields=n')).body).to.deep.equal({ data: [{ n: 1 }] });
       expect((await send('GET', '/items/many?limit=1&page=3&fields=n&filter[n][_lte]=10&meta=*')).body).to.deep.equal({
         data: [{ n: 3 }],
@@ -466,7 +466,7 @@ describe('reading items', () => {
   });
 
   describe('one row, rows by key, singletons, views', () => {
-    it('hides a row that the request’s own filter leaves out', async () => {
+    it('hides a row that the request’s own filter excludes', async () => {
       expect((await send('GET', '/items/post/1?filter[status]=draft')).status).to.equal(403);
       expect((await send('GET', '/items/post/1?fields=id&meta=*')).body).to.deep.equal({ data: { id: 1 } });
       expect((await send('GET', '/items/post/1?filter[status]=live&fields=id&limit=0&page=7')).body).to.deep.equal({
@@ -474,7 +474,7 @@ describe('reading items', () => {
       });
     });
 
-    it('takes { query }, { keys }, both and neither by SEARCH', async () => {
+    it('SEARCH accepts { query }, { keys }, both and neither', async () => {
       const search = async (body: unknown, url = '') => (await send('SEARCH', `/items/post${url}`, body)).body.data;
       expect(await search({}, '?fields=id&limit=1')).to.deep.equal([{ id: 1 }]);
       expect(await search({ query: { fields: ['id'], limit: 2 } }, '?fields=title&limit=1')).to.deep.equal([
@@ -530,7 +530,7 @@ describe('reading items', () => {
       });
     });
 
-    it('reads a view, by filter and in an order, and not by key', async () => {
+    it('reads a view by filter and in an order, but not by key', async () => {
       expect(await rows('busy?sort=author&filter[author][_nnull]=true')).to.deep.equal([
         { author: 1, posts: 1 },
         { author: 2, posts: 2 },
@@ -543,7 +543,7 @@ describe('reading items', () => {
     });
   });
 
-  it('does not group what is one row', async () => {
+  it('ignores groups in a read of one row', async () => {
     const { body } = await send('GET', '/items/post/1?fields=id&aggregate[count]=*&groupBy=status&meta=*');
     expect(body).to.deep.equal({ data: { id: 1 } });
     await refused('/items/post/999?aggregate[count]=*', 403, 'FORBIDDEN');
@@ -599,7 +599,7 @@ describe('reading items', () => {
       expect((await send('HEAD', '/items/post/99')).status).to.equal(403);
     });
 
-    it('answers 304 to who has the same already, and not to others', async () => {
+    it('answers 304 to a client with the current entity tag only', async () => {
       const first = await send('GET', '/items/post?fields=id&sort=-id');
       const ask = (tag: string) =>
         service.request('GET', '/items/post?fields=id&sort=-id', {
@@ -611,7 +611,7 @@ describe('reading items', () => {
       expect((await ask('"other"')).status).to.equal(200);
     });
 
-    it('sends JSON and says so, errors as well', async () => {
+    it('sends JSON with its content type, for errors as well', async () => {
       for (const path of ['/items/post', '/items/post/1', '/items/unknown', '/items/post?limit=x']) {
         expect((await send('GET', path)).headers.get('content-type'), path).to.equal('application/json; charset=utf-8');
       }
@@ -623,7 +623,7 @@ describe('reading items', () => {
       expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
     });
 
-    it('ignores parameters it does not know, and takes a token among them', async () => {
+    it('ignores unknown parameters, and accepts access_token as a parameter', async () => {
       expect((await send('GET', '/items/post?fields=id&limit=1&nonsense=1&backlink=false')).body.data).to.deep.equal([
         { id: 1 },
       ]);
@@ -636,7 +636,7 @@ describe('reading items', () => {
       expect(body.data).to.deep.equal([{ id: 1 }]);
     });
 
-    it('has no other methods', async () => {
+    it('rejects other methods', async () => {
       for (const method of ['PUT', 'POST']) {
         const { status, body } = await send(method, '/items/post/1', {});
         expect([status, body.errors[0].extensions.code], method).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
@@ -699,12 +699,12 @@ describe('reading items', () => {
       });
     });
 
-    it('counts only what may be read', async () => {
+    it('counts only readable rows', async () => {
       const { body } = await send('GET', '/items/post?limit=1&fields=id&meta=*&search=three', undefined, reader.token);
       expect(body).to.deep.equal({ data: [{ id: 3 }], meta: { total_count: 2, filter_count: 1 } });
     });
 
-    it('lets no condition ask about what is hidden', async () => {
+    it('rejects conditions on hidden fields', async () => {
       for (const query of [
         'filter[status]=live',
         'filter[views][_gt]=0',
@@ -723,7 +723,7 @@ describe('reading items', () => {
       for (const query of ['sort=comments.sort', 'sort=tags.tag', 'sort=comments.post.views']) {
         await refused(`/items/post?${query}`, 403, 'FORBIDDEN', reader.token);
       }
-      // Orders see only the rows that the reader sees: nobody wrote the second one.
+      // Sorting sees only rows that the caller may read: the second row has no readable author.
       expect(await ids('comment?fields=id&sort=-writer.name,id', reader.token)).to.deep.equal([2, 1, 4]);
       expect(await ids('post?fields=id&filter[comments][body]=c3', reader.token)).to.deep.equal([]);
       expect(await ids('post?fields=id&filter[comments][_none][body]=c2', reader.token)).to.deep.equal([3]);
@@ -732,7 +732,7 @@ describe('reading items', () => {
       expect(await ids('post?fields=id&search=live', reader.token)).to.deep.equal([]);
     });
 
-    it('hides an unreadable collection, row and key alike', async () => {
+    it('answers an unreadable collection, row and key alike', async () => {
       const answers = await Promise.all(
         [
           '/items/tag',
@@ -753,11 +753,11 @@ describe('reading items', () => {
       }
     });
 
-    it('shows of an absent singleton only the fields of the list', async () => {
+    it('answers only the permitted fields of an absent singleton', async () => {
       expect((await send('GET', '/items/config', undefined, reader.token)).body.data).to.deep.equal({ title: "It's" });
     });
 
-    it('leaves unreadable keys out of SEARCH', async () => {
+    it('omits unreadable keys from SEARCH', async () => {
       expect(
         (await send('SEARCH', '/items/post?fields=id', { keys: [3, 2, 1] }, reader.token)).body.data,
       ).to.deep.equal([{ id: 3 }, { id: 1 }]);

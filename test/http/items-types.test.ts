@@ -4,7 +4,7 @@ import { type InProcess, migratedDatabase, startService } from '../support/servi
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
-/** A column, what is written into it, and what is read (the same where left out). */
+/** A column, the value written, and the value read (the written one where omitted). */
 const ROUND_TRIPS: readonly [column: string, written: unknown, read?: unknown][] = [
   ['small', -32768],
   ['int', 2147483647],
@@ -83,7 +83,7 @@ const ROUND_TRIPS: readonly [column: string, written: unknown, read?: unknown][]
   ['positive', 5],
 ];
 
-/** What does not fit names its field. */
+/** Values that a column rejects. The error names the field. */
 const REFUSED: readonly [column: string, written: unknown, code: string][] = [
   ['small', 32768, 'VALUE_OUT_OF_RANGE'],
   ['int', 2147483648, 'VALUE_OUT_OF_RANGE'],
@@ -124,7 +124,7 @@ const REFUSED: readonly [column: string, written: unknown, code: string][] = [
   ['blobs', ['AP8'], 'INVALID_PAYLOAD'],
 ];
 
-describe('every column type in and out', () => {
+describe('column types, written and read over /items', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -152,18 +152,18 @@ describe('every column type in and out', () => {
     service.request(method, path, { token: service.admin.token, body });
 
   for (const [column, written, read = written] of ROUND_TRIPS) {
-    it(`${column} ${JSON.stringify(written)}`, async () => {
-      const made = await send('POST', `/items/thing?fields=id,${column}`, { [column]: written });
-      expect(made.body.data?.[column], JSON.stringify(made.body)).to.deep.equal(read);
-      const path = `/items/thing/${made.body.data.id}?fields=${column}`;
-      await send('PATCH', `/items/thing/${made.body.data.id}`, { [column]: null });
+    it(`${column} is read back after ${JSON.stringify(written)} was written`, async () => {
+      const created = await send('POST', `/items/thing?fields=id,${column}`, { [column]: written });
+      expect(created.body.data?.[column], JSON.stringify(created.body)).to.deep.equal(read);
+      const path = `/items/thing/${created.body.data.id}?fields=${column}`;
+      await send('PATCH', `/items/thing/${created.body.data.id}`, { [column]: null });
       expect((await send('GET', path)).body.data).to.deep.equal({ [column]: null });
       expect((await send('PATCH', path, { [column]: written })).body.data).to.deep.equal({ [column]: read });
     });
   }
 
   for (const [column, written, code] of REFUSED) {
-    it(`${column} ${JSON.stringify(written)} is ${code}`, async () => {
+    it(`${column} rejects ${JSON.stringify(written)} with ${code}`, async () => {
       const { status, body } = await send('POST', '/items/thing', { [column]: written });
       expect([status, body.errors?.[0].extensions.code], JSON.stringify(body)).to.deep.equal([400, code]);
       expect(body.errors[0].extensions, JSON.stringify(body)).to.include({ field: column });
@@ -194,7 +194,7 @@ describe('every column type in and out', () => {
     ['ident', '_in', UUID.toUpperCase(), true],
   ];
   for (const [column, operator, operand, finds] of FINDS) {
-    it(`${column} ${operator} ${operand} ${finds ? 'finds' : 'does not find'} its row`, async () => {
+    it(`the filter ${column} ${operator} ${operand} ${finds ? 'finds' : 'does not find'} its row`, async () => {
       await database.query(`insert into thing (id, bytes, mood, address, clock, span, texts, tags, big, exact, single, moment, day, flag, ident)
         values (8000, '\\x00ff10', 'happy', '10.0.0.1', '13:30', '1 day', '{a}', 'a,b', 9223372036854775807, 1.5, 0.1,
           '2024-02-29T13:30:05.678Z', '2024-02-29', true, '${UUID}') on conflict do nothing`);
@@ -206,14 +206,14 @@ describe('every column type in and out', () => {
     });
   }
 
-  it('has search vectors in an answer where they are named, and not by "*"', async () => {
+  it('search vectors are in an answer where they are named, but not by "*"', async () => {
     const { body } = await send('POST', '/items/thing', { words: 'two words' });
     expect(body.data).to.include({ words: 'two words' }).and.not.have.property('words_index');
     const named = await send('GET', `/items/thing/${body.data.id}?fields=words_index`);
     expect(named.body.data).to.deep.equal({ words_index: "'two':1 'words':2" });
   });
 
-  it('refuses values for columns that the database makes, and takes null for none', async () => {
+  it('generated columns reject values and accept null', async () => {
     for (const [field, value] of [
       ['twice', 99],
       ['words_index', "'a':1"],
@@ -230,7 +230,7 @@ describe('every column type in and out', () => {
     expect(absent.body.data).to.deep.equal({ twice: '10' });
   });
 
-  it('refuses an enum value that there is not, in a filter, with its path', async () => {
+  it('filters reject an unknown enum value with its path', async () => {
     for (const [operator, operand, path] of [
       ['_eq', 'angry', ['filter', 'mood', '_eq']],
       ['_in', ['sad', 'angry'], ['filter', 'mood', '_in', 1]],
@@ -244,13 +244,13 @@ describe('every column type in and out', () => {
     }
   });
 
-  it('sorts enums in the order of their values', async () => {
+  it('enums are sorted in the order of their values', async () => {
     await database.query(`insert into thing (id, mood) values (8100, 'sad'), (8101, 'happy')`);
     const { body } = await send('GET', '/items/thing?fields=mood&sort=mood&filter[id][_between]=8100,8101');
     expect(body.data).to.deep.equal([{ mood: 'happy' }, { mood: 'sad' }]);
   });
 
-  it('shows the values of an enum, and what the database makes, in /fields', async () => {
+  it('/fields shows the values of an enum and generated columns', async () => {
     const field = async (name: string) => (await send('GET', `/fields/thing/${name}`)).body.data;
     const mood = await field('mood');
     expect(mood.schema.enum_values).to.deep.equal(['happy', 'sad']);
@@ -272,7 +272,7 @@ describe('every column type in and out', () => {
     expect((await field('words_index')).schema).to.include({ is_generated: true, data_type: 'tsvector' });
   });
 
-  it('reads moments and numbers that JSON has no word for', async () => {
+  it('infinite timestamps and numbers that JSON cannot represent are read as texts', async () => {
     await database.query(`insert into thing (id, moment, plain, day, double) values
       (9001, 'infinity', '-infinity', 'infinity', 'NaN'), (9002, '0044-03-15 12:00:00+00 BC', '12024-01-01', '0044-03-15 BC', '-Infinity')`);
     const { status, body } = await send('GET', '/items/thing?fields=moment,plain,day,double&filter[id][_gt]=9000');
@@ -282,7 +282,7 @@ describe('every column type in and out', () => {
   });
 });
 
-describe('keys of every kind', () => {
+describe('primary keys of every type', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -309,7 +309,7 @@ describe('keys of every kind', () => {
   const send = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
 
-  const KINDS: readonly [table: string, key: string, given: unknown, read: unknown, path: string][] = [
+  const KINDS: readonly [table: string, key: string, keyToWrite: unknown, read: unknown, path: string][] = [
     ['by_uuid', 'id', UUID, UUID, UUID.toUpperCase()],
     ['by_text', 'code', 'a/b c?ü', 'a/b c?ü', encodeURIComponent('a/b c?ü')],
     ['by_text', 'code', '12', '12', '12'],
@@ -319,29 +319,29 @@ describe('keys of every kind', () => {
     ['by_number', 'id', '1.5', '1.5', '1.5'],
     ['by_day', 'id', '2024-02-29', '2024-02-29', '2024-02-29'],
   ];
-  for (const [table, key, given, read, path] of KINDS) {
-    it(`${table} ${given}`, async () => {
-      const made = await send('POST', `/items/${table}`, { [key]: given, name: 'a' });
-      expect(made.body, JSON.stringify(made.body)).to.deep.equal({ data: { [key]: read, name: 'a' } });
+  for (const [table, key, keyToWrite, read, path] of KINDS) {
+    it(`${table} reads, changes and deletes the row with the key ${keyToWrite}`, async () => {
+      const created = await send('POST', `/items/${table}`, { [key]: keyToWrite, name: 'a' });
+      expect(created.body, JSON.stringify(created.body)).to.deep.equal({ data: { [key]: read, name: 'a' } });
       expect((await send('GET', `/items/${table}/${path}`)).body.data).to.deep.equal({ [key]: read, name: 'a' });
-      expect((await send('SEARCH', `/items/${table}`, { keys: [given] })).body.data).to.deep.equal([
+      expect((await send('SEARCH', `/items/${table}`, { keys: [keyToWrite] })).body.data).to.deep.equal([
         { [key]: read, name: 'a' },
       ]);
       expect((await send('PATCH', `/items/${table}/${path}`, { name: 'b' })).body.data).to.deep.equal({
         [key]: read,
         name: 'b',
       });
-      const keys = await send('PATCH', `/items/${table}`, { keys: [given], data: { name: 'c' } });
+      const keys = await send('PATCH', `/items/${table}`, { keys: [keyToWrite], data: { name: 'c' } });
       expect(keys.body.data).to.deep.equal([{ [key]: read, name: 'c' }]);
-      const each = await send('PATCH', `/items/${table}`, [{ [key]: given, name: 'd' }]);
+      const each = await send('PATCH', `/items/${table}`, [{ [key]: keyToWrite, name: 'd' }]);
       expect(each.body.data).to.deep.equal([{ [key]: read, name: 'd' }]);
       expect((await send('GET', `/items/${table}?filter[${key}][_eq]=${path}`)).body.data).to.have.length(1);
-      expect((await send('DELETE', `/items/${table}`, [given])).status).to.equal(204);
+      expect((await send('DELETE', `/items/${table}`, [keyToWrite])).status).to.equal(204);
       expect((await send('GET', `/items/${table}/${path}`)).status).to.equal(403);
     });
   }
 
-  it('makes the keys that the database makes', async () => {
+  it('generated keys are made by the database', async () => {
     for (const table of ['by_uuid', 'by_big', 'by_always', 'by_small']) {
       const { status, body } = await send('POST', `/items/${table}`, { name: 'a' });
       expect(status, table).to.equal(200);
@@ -349,7 +349,7 @@ describe('keys of every kind', () => {
     }
   });
 
-  it('wants the key that nobody makes', async () => {
+  it('a key without a default is required', async () => {
     for (const [table, field] of [
       ['by_text', 'code'],
       ['by_plain_uuid', 'id'],
@@ -360,7 +360,7 @@ describe('keys of every kind', () => {
     }
   });
 
-  it('never lets an overlong key mean a shorter one', async () => {
+  it('an overlong key never finds a shorter one', async () => {
     await send('POST', '/items/by_short', { code: 'abcde', name: 'keep' });
     expect((await send('GET', '/items/by_short/abcdefgh')).status).to.equal(403);
     expect((await send('PATCH', '/items/by_short/abcdefgh', { name: 'x' })).status).to.equal(403);
@@ -371,7 +371,7 @@ describe('keys of every kind', () => {
     expect(child.body.errors[0].extensions).to.include({ code: 'VALUE_TOO_LONG', field: 'code' });
   });
 
-  it('takes a key that no row can have for one of a missing row', async () => {
+  it('a key outside of its type is answered like a missing row', async () => {
     for (const path of [
       '/items/by_small/99999',
       '/items/by_big/99999999999999999999',
@@ -388,7 +388,7 @@ describe('keys of every kind', () => {
     expect((await send('SEARCH', '/items/by_small', { keys: [99999] })).body).to.deep.equal({ data: [] });
   });
 
-  it('never takes a number that JSON could not hold for another one', async () => {
+  it('a number that JSON could not represent never means another one', async () => {
     await send('POST', '/items/by_big', [
       { id: '9007199254740992', name: 'two' },
       { id: '9007199254740993', name: 'three' },
@@ -407,7 +407,7 @@ describe('keys of every kind', () => {
     await send('DELETE', '/items/by_big', ['9007199254740992', '9007199254740993']);
   });
 
-  it('says that an identity is the database’s own', async () => {
+  it('/fields says that an identity column is generated by the database', async () => {
     const { status, body } = await send('POST', '/items/by_always', { id: 77, name: 'a' });
     expect([status, body.errors[0].extensions.code, body.errors[0].extensions.field]).to.deep.equal([
       400,
@@ -429,21 +429,21 @@ describe('keys of every kind', () => {
     expect((await send('PATCH', '/items/by_always/1', { id: 5 })).body.errors[0].extensions.field).to.equal('id');
   });
 
-  it('answers the row under its new key when the key is changed', async () => {
+  it('PATCH answers the row under its new key when the key is changed', async () => {
     await send('POST', '/items/by_text', { code: 'old', name: 'a' });
     const { status, body } = await send('PATCH', '/items/by_text/old', { code: 'new' });
     expect([status, body]).to.deep.equal([200, { data: { code: 'new', name: 'a' } }]);
   });
 
-  it('quotes whatever names a table has', async () => {
+  it('table and column names of any characters are quoted', async () => {
     const path = `/items/${encodeURIComponent('Odd "Table')}`;
-    const made = await send('POST', path, { 'a b': 'x', select: 1 });
-    expect(made.body.data).to.deep.equal({ Key: 1, 'a b': 'x', select: 1 });
+    const created = await send('POST', path, { 'a b': 'x', select: 1 });
+    expect(created.body.data).to.deep.equal({ Key: 1, 'a b': 'x', select: 1 });
     const found = await send('GET', `${path}?filter[a b][_eq]=x&sort=-select&fields=Key,a b&search=x`);
     expect(found.body.data).to.deep.equal([{ Key: 1, 'a b': 'x' }]);
   });
 
-  it('keeps 64 bits through relations', async () => {
+  it('64-bit keys stay exact through relations', async () => {
     await send('POST', '/items/by_big', { id: '9007199254740993', name: 'a' });
     const { body } = await send('POST', '/items/child?fields=up,id', { up: '9007199254740993' });
     expect(body.data.up).to.equal('9007199254740993');

@@ -6,7 +6,7 @@ import { asAdmin, personWith } from './people.ts';
 
 const BOTH = ['heading', 'picture'];
 
-describe('writing many-to-any relations', () => {
+describe('writes of many-to-any relations', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -69,7 +69,7 @@ describe('writing many-to-any relations', () => {
   const blocks = () => database.query('select page, collection, item, sort from block order by id');
   const ID = '8f0a53a6-34f8-4d5a-9a1c-3f3d9f0a7c11';
 
-  it('creates, changes and links rows of each collection, and keeps their keys as texts', async () => {
+  it('PATCH and POST create, change and link rows of each collection, and store their keys as texts', async () => {
     await ok('POST', '/items/heading', { text: 'there' });
     await ok('POST', '/items/page', {
       title: 'Home',
@@ -97,7 +97,7 @@ describe('writing many-to-any relations', () => {
     expect(await database.query('select id, url from picture')).to.deep.equal([{ id: ID, url: 'a.png' }]);
   });
 
-  it('writes the rows of each collection at once', async () => {
+  it('rows of one collection are written by one statement', async () => {
     const body = {
       blocks: [
         { collection: 'heading', item: { text: 'a' } },
@@ -127,7 +127,7 @@ describe('writing many-to-any relations', () => {
     ]);
   });
 
-  it('takes { create, update, delete }, and lets go what a list leaves out', async () => {
+  it('{ create, update, delete } is accepted, and a list unlinks the rows that it omits', async () => {
     await ok('POST', '/items/page', {
       blocks: {
         create: [
@@ -152,9 +152,9 @@ describe('writing many-to-any relations', () => {
     expect(await blocks()).to.deep.equal([{ page: 1, collection: 'picture', item: ID, sort: 3 }]);
   });
 
-  it('works on the row itself, under whatever names its two fields have', async () => {
-    const made = await ok('POST', '/items/pinned?fields=id,kind', { kind: 'heading', target: { text: 'new' } });
-    expect(made).to.deep.equal({ id: 1, kind: 'heading' });
+  it('a row is written whatever names its two fields have', async () => {
+    const created = await ok('POST', '/items/pinned?fields=id,kind', { kind: 'heading', target: { text: 'new' } });
+    expect(created).to.deep.equal({ id: 1, kind: 'heading' });
     await ok('PATCH', '/items/pinned/1', { kind: 'picture', target: { id: ID } });
     expect(await database.query('select kind, target from pinned')).to.deep.equal([{ kind: 'picture', target: ID }]);
     expect(await database.query('select id from picture')).to.deep.equal([{ id: ID }]);
@@ -162,7 +162,7 @@ describe('writing many-to-any relations', () => {
     expect(await database.query('select kind, target from pinned')).to.deep.equal([{ kind: null, target: null }]);
   });
 
-  it('refuses an object without its collection, and collections that are not allowed', async () => {
+  it('an object without its collection and a collection that is not allowed are rejected', async () => {
     await refused({ blocks: [{ item: { text: 'a' } }] }, 400, 'INVALID_PAYLOAD', ['blocks', 0, 'item']);
     await refused({ blocks: [{ collection: null, item: { text: 'a' } }] }, 400, 'INVALID_PAYLOAD');
     for (const collection of ['hidden', 'nothing', 'platform_users', '', 5, ['heading'], { a: 1 }]) {
@@ -176,7 +176,7 @@ describe('writing many-to-any relations', () => {
     }
   });
 
-  it('refuses keys that the collection cannot have, and says where a nested row is wrong', async () => {
+  it('keys that the collection cannot have are rejected, with the path of the nested row', async () => {
     await refused({ blocks: [{ collection: 'picture', item: 'x' }] }, 400, 'INVALID_PAYLOAD', ['blocks', 0, 'item']);
     await refused({ blocks: [{ collection: 'heading', item: [1] }] }, 400, 'INVALID_PAYLOAD');
     const reply = await send('POST', '/items/page', { blocks: [{ collection: 'heading', item: {} }] });
@@ -185,7 +185,7 @@ describe('writing many-to-any relations', () => {
     expect(await blocks()).to.deep.equal([]);
   });
 
-  it('asks for a grant on the collection that is written, and none for a bare key', async () => {
+  it('a nested object needs a grant on its collection, a bare key does not', async () => {
     const { token } = await personWith(service, [
       { collection: 'page', action: 'create' },
       { collection: 'block', action: 'create', fields: ['collection', 'item'] },

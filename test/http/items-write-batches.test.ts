@@ -36,7 +36,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   done: [true, false, 'true', 0, null],
   tag: ['0e984725-c51c-4bf4-9960-e1c80e27aba0', null],
   born: ['2026-02-28', null],
-  made: ['2026-02-28T12:30:00', null],
+  created_at: ['2026-02-28T12:30:00', null],
   seen: ['2026-02-28T12:30:00.123Z', '2026-02-28T12:30:00+05:00', null],
   clock: ['13:30:00', null],
   data: [{ a: 'é"\\{},' }, ['x', null], 'text', 'null', 7, true, { 'a,b': [[]] }, null],
@@ -50,7 +50,7 @@ describe('POST /items/<collection> with many rows', () => {
     await service.database.query(`
       create type mood as enum ('glad', 'sad');
       create table thing (id serial primary key, text text, short varchar(3), fixed char(6), small smallint, whole int, big bigint,
-        price numeric(10,2), weight float8, done boolean, tag uuid, born date, made timestamp, seen timestamptz, clock time, data jsonb,
+        price numeric(10,2), weight float8, done boolean, tag uuid, born date, created_at timestamp, seen timestamptz, clock time, data jsonb,
         plain json, list text[], feeling mood, address inet, filled int not null default 5);
       create table picky (id serial primary key, whole int, price numeric(4,2), text text)`);
   });
@@ -60,7 +60,7 @@ describe('POST /items/<collection> with many rows', () => {
   const post = (body: unknown, path: string) => service.request('POST', path, { token: service.admin.token, body });
   const without = ({ id: _, ...row }: Record<string, unknown>) => row;
 
-  it('stores each value as it does of one row, whatever characters it has', async () => {
+  it('stores each value as for a single row, whatever characters it has', async () => {
     const { one } = seeded(7);
     const rows = Array.from({ length: 300 }, () =>
       Object.fromEntries(Object.entries(VALUES).map(([name, values]) => [name, one(values)])),
@@ -75,16 +75,16 @@ describe('POST /items/<collection> with many rows', () => {
     expect(keys, 'in the order sent').to.deep.equal(keys.map((_, at) => (keys[0] as number) + at));
   });
 
-  it('gives rows that leave out columns their defaults, and takes lists, enums and addresses', async () => {
+  it('fills in defaults for omitted columns, and accepts lists, enums and addresses', async () => {
     const rows = [
       { text: 'a', filled: 7 },
       { text: 'b' },
       { list: ['x', 'a,b', '"'], feeling: 'glad', address: '10.0.0.7' },
       { list: [], feeling: null },
     ];
-    const made: Record<string, unknown>[] = await create(rows);
-    expect(made.map(({ filled }) => filled)).to.deep.equal([7, 5, 5, 5]);
-    expect(made.map(({ list }) => list)).to.deep.equal([null, null, ['x', 'a,b', '"'], []]);
+    const created: Record<string, unknown>[] = await create(rows);
+    expect(created.map(({ filled }) => filled)).to.deep.equal([7, 5, 5, 5]);
+    expect(created.map(({ list }) => list)).to.deep.equal([null, null, ['x', 'a,b', '"'], []]);
     const alike: Record<string, unknown>[] = await create([
       { feeling: 'sad', list: ['y'] },
       { feeling: 'glad', list: null },
@@ -95,7 +95,7 @@ describe('POST /items/<collection> with many rows', () => {
     ]);
   });
 
-  it('names the field and the row of the value that does not fit, and no value', async () => {
+  it('names the field and the row of an invalid value, but not the value', async () => {
     const rows = Array.from({ length: 50 }, (_, at) => ({
       whole: at === 31 ? 3_000_000_000 : 1000 + at,
       text: `secret ${at}`,
@@ -111,7 +111,7 @@ describe('POST /items/<collection> with many rows', () => {
     expect(await service.database.query('select from picky')).to.deep.equal([]);
   });
 
-  it('does not change the statement of one row by a row left over from many that set other columns', async () => {
+  it('does not change the cached statement of one row by the last row of a batch with other columns', async () => {
     const rows = Array.from({ length: 5001 }, (_, at) => (at < 5000 ? { whole: at, text: 'x' } : { whole: at }));
     expect(await create(rows, '/items/picky')).to.have.length(5001);
     const both = await create({ whole: 5002, text: 'y' }, '/items/picky');
@@ -119,7 +119,7 @@ describe('POST /items/<collection> with many rows', () => {
     await service.database.query('truncate picky');
   });
 
-  it('is one statement, the same however many rows there are', async () => {
+  it('runs one statement, the same for any number of rows', async () => {
     const inserts = new Set<string>();
     for (const count of [2, 3, 999, 1000]) {
       const rows = Array.from({ length: count }, (_, at) => ({ whole: at, price: '1.50', text: 'x' }));

@@ -4,7 +4,7 @@ import { type InProcess, migratedDatabase, startService } from '../support/servi
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
-describe('statements that a write takes', () => {
+describe('number of statements of a write', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -38,7 +38,7 @@ describe('statements that a write takes', () => {
     return reply.body?.data;
   };
   const OWN = /^(begin|commit|rollback)$|"public"\."(author|article|comment|tag|article_tag)"/;
-  /** Without what is asked about the caller, and again because of news from the database. */
+  /** The statements of a write, without those about the caller and those after a schema notification. */
   const during = async (work: () => Promise<unknown>) =>
     (await statementsDuring(work)).filter((text) => OWN.test(text));
   const short = (texts: readonly string[]) =>
@@ -50,7 +50,7 @@ describe('statements that a write takes', () => {
         .join(' '),
     );
 
-  it('one for a row created, changed or deleted, without a transaction around it, and one for the answer', async () => {
+  it('a row created, changed or deleted takes one statement without a transaction, and one for the answer', async () => {
     expect(short(await during(() => ok('POST', '/items/author', { name: 'A' })))).to.deep.equal([
       'insert into author',
       'select',
@@ -62,14 +62,14 @@ describe('statements that a write takes', () => {
     expect(short(await during(() => ok('DELETE', '/items/author/1')))).to.deep.equal(['delete from author']);
   });
 
-  it('the same under permissions, and none where they forbid it', async () => {
+  it('a write under permissions takes as many, and none where they forbid it', async () => {
     const { token } = await personWith(service, [
       { collection: 'author', action: 'create' },
       { collection: 'author', action: 'update', permissions: { name: { _eq: 'mine' } } },
       { collection: 'author', action: 'delete', permissions: { name: { _eq: 'mine' } } },
     ]);
     await ok('POST', '/items/author', [{ name: 'mine' }, { name: 'theirs' }]);
-    // Permissions are read once a role, and remembered.
+    // Permissions are read once for each role, and cached.
     await ok('PATCH', '/items/author/1', { name: 'mine' }, token);
     const allowed = await during(async () => {
       await ok('POST', '/items/author', { name: 'new' }, token);
@@ -93,7 +93,7 @@ describe('statements that a write takes', () => {
     ]);
   });
 
-  it('one for a thousand rows created, changed alike, changed each in its own way, and deleted', async () => {
+  it('a thousand rows created, changed alike, changed each in its own way, or deleted take one statement', async () => {
     const rows = Array.from({ length: 1000 }, (_, at) => ({ name: `n${at}` }));
     const keys = rows.map((_row, at) => at + 1);
     const statements = await during(async () => {
@@ -120,7 +120,7 @@ describe('statements that a write takes', () => {
     expect(short(await during(() => ok('DELETE', '/items/author', keys)))).to.deep.equal(['delete from author']);
   });
 
-  it('one for a row that is named five thousand times, whose last values count', async () => {
+  it('a row that is named five thousand times takes one statement, and its last values count', async () => {
     await ok('POST', '/items/author', { name: 'A' });
     const rows = Array.from({ length: 5000 }, (_, at) => ({ id: at % 2 ? 1 : '1', name: `n${at}` }));
     const statements = await during(() => ok('PATCH', '/items/author?fields=id', rows));
@@ -130,7 +130,7 @@ describe('statements that a write takes', () => {
     expect(revisions.at(-1).delta).to.deep.equal({ name: 'n4999' });
   });
 
-  it('one for the rows below a row that is named many times', async () => {
+  it('the nested rows of a row that is named many times take one statement', async () => {
     await ok('POST', '/items/article', { title: 'a' });
     const rows = Array.from({ length: 300 }, (_, at) => ({ id: 1, comments: { create: [{ text: `c${at}` }] } }));
     const statements = await during(() => ok('PATCH', '/items/article?fields=id', rows));
@@ -140,7 +140,7 @@ describe('statements that a write takes', () => {
     ]);
   });
 
-  it('keeps apart what nested rows of a row named twice cannot be told as one', async () => {
+  it('changes of a row named twice stay separate where their nested rows cannot be merged', async () => {
     await ok('POST', '/items/article', { title: 'a' });
     await ok('PATCH', '/items/article?fields=id', [
       { id: 1, author: { name: 'first' } },
@@ -153,7 +153,7 @@ describe('statements that a write takes', () => {
     expect(await database.query('select title, author from article')).to.deep.equal([{ title: 'b', author: 2 }]);
   });
 
-  it('one for each set of fields, however the rows are mixed', async () => {
+  it('rows that set the same fields take one statement for each set of fields, in any order', async () => {
     const rows = Array.from({ length: 600 }, (_, at) => ({ title: `t${at}` }));
     await ok('POST', '/items/article?fields=id', rows);
     const mixed = rows.map((_row, at) => (at % 2 ? { id: at + 1, title: 'odd' } : { id: at + 1, author: null }));
@@ -161,7 +161,7 @@ describe('statements that a write takes', () => {
     expect(short(statements)).to.deep.equal(['begin', 'update article', 'update article', 'commit', 'select']);
   });
 
-  it('one look at what a rule names of the user, and one at the rows that a rule admits', async () => {
+  it('a rule takes one read of the user’s fields and one of the rows it applies to', async () => {
     const { token } = await personWith(service, [
       {
         collection: 'article',
@@ -185,7 +185,7 @@ describe('statements that a write takes', () => {
     expect(own.length).to.be.at.most(6);
   });
 
-  it('eight for an article with a new author, three new tags through a junction and two new comments', async () => {
+  it('an article with a new author, three new tags through a junction and two new comments takes eight statements', async () => {
     const body = {
       title: 't',
       author: { name: 'A' },
@@ -202,13 +202,13 @@ describe('statements that a write takes', () => {
       'commit',
       'select',
     ]);
-    // However many there are.
+    // The number is the same for any number of rows.
     const many = Array.from({ length: 20 }, () => body);
     expect(await during(() => ok('POST', '/items/article?fields=id', many))).to.have.length(8);
     expect(await database.query('select count(*)::int as n from article_tag')).to.deep.equal([{ n: 63 }]);
   });
 
-  it('look up the rows of all parents at once, and take over, change and let go at once', async () => {
+  it('rows of all parents are looked up at once, and linked, changed and unlinked at once', async () => {
     await ok('POST', '/items/article', [
       { title: 'a', comments: [{ text: '1' }, { text: '2' }] },
       { title: 'b', comments: [{ text: '3' }, { text: '4' }] },
@@ -221,7 +221,7 @@ describe('statements that a write takes', () => {
         { id: 3, comments: [{ text: 'new' }] },
       ]),
     );
-    // Three articles that change in nothing of their own, children, those with keys, and what happens to them.
+    // Three articles without changes of their own, their children, the rows named by key, and their links.
     expect(texts.length).to.be.at.most(9);
     const rows = await database.query('select id, text, article from comment order by id');
     expect(rows.map(({ id, text, article }) => [id, text, article])).to.deep.equal([
@@ -233,7 +233,7 @@ describe('statements that a write takes', () => {
     ]);
   });
 
-  it('holds to the last word where a parent is named twice, and where a row is both changed and removed', async () => {
+  it('the last value counts where a parent is named twice, and where a row is both changed and removed', async () => {
     await ok('POST', '/items/article', [{ title: 'a', comments: [{ text: '1' }, { text: '2' }] }, { title: 'b' }]);
     const linked = async () =>
       (await database.query('select article from comment order by id')).map(({ article }) => article);
@@ -247,7 +247,7 @@ describe('statements that a write takes', () => {
     expect(await linked()).to.deep.equal([2, null]);
   });
 
-  it('place new rows after the last ones of each parent, asked for once', async () => {
+  it('new rows get positions after the last ones of each parent, which are read by one statement', async () => {
     await ok('POST', '/items/article', [
       { title: 'a', comments: { create: [{ text: '1' }, { text: '2' }] } },
       { title: 'b', comments: { create: [{ text: '3' }] } },
@@ -272,7 +272,7 @@ describe('statements that a write takes', () => {
     ]);
   });
 
-  it('are prepared once they come again', async () => {
+  it('statements are prepared from their second use on', async () => {
     for (let at = 0; at < 3; at++) await ok('POST', '/items/tag', { name: 'a' });
     const names = await statementsDuring(async () => {
       for (let at = 0; at < 3; at++) await ok('PATCH', '/items/tag/1', { name: `b${at}` });
@@ -286,7 +286,7 @@ describe('statements that a write takes', () => {
     ]);
   });
 
-  it('counts a row named twice once, and changes it in the order given', async () => {
+  it('a row named twice counts once, and its changes apply in the order of the request', async () => {
     await ok('POST', '/items/tag', [{ name: 'a' }, { name: 'b' }]);
     await ok('PATCH', '/items/tag', [
       { id: 1, name: 'first' },
@@ -299,7 +299,7 @@ describe('statements that a write takes', () => {
     ]);
   });
 
-  it('creates a row that two others name by the same new key once', async () => {
+  it('a row that two parents name by the same new key is created once', async () => {
     await ok('POST', '/items/article', [
       { title: 'a', author: { id: 50, name: 'New' } },
       { title: 'b', author: { id: 50, name: 'Newer' } },
@@ -308,7 +308,7 @@ describe('statements that a write takes', () => {
     expect(await database.query('select author from article')).to.deep.equal([{ author: 50 }, { author: 50 }]);
   });
 
-  it('says which value of many rows does not fit', async () => {
+  it('an invalid value among many rows is reported with its path', async () => {
     await database.query('create table narrow (id serial primary key, level smallint, word varchar(3) unique)');
     await ok('POST', '/items/narrow', [{ word: 'a' }, { word: 'b' }, { word: 'c' }]);
     for (const [body, expected] of [

@@ -5,7 +5,7 @@ import { asAdmin, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
 
-describe('writing items and what hangs on them', () => {
+describe('writes of items and their related rows', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -18,7 +18,7 @@ describe('writing items and what hangs on them', () => {
       create table tag (name text primary key, color text);
       create table article_tag (id serial primary key, article int references article, tag text references tag, weight int);
       create table site (id serial primary key, name text default 'Untitled', color text);
-      create table stamped (id uuid primary key, other uuid, word text, made timestamptz, made_on date, changed timestamp, maker uuid, changer uuid,
+      create table stamped (id uuid primary key, other uuid, word text, created_at timestamptz, created_on date, changed timestamp, maker uuid, changer uuid,
         maker_role uuid, changer_role uuid, pin varchar(255), words text, doc text, secret text);
       create table strict (id serial primary key, code text not null unique, n int check (n > 0), a int, b int, author int references author,
         level smallint, price numeric(6,2), "Camel Case" text unique, unique (a, b));
@@ -42,8 +42,8 @@ describe('writing items and what hangs on them', () => {
     for (const [field, ...special] of [
       ['id', 'uuid'],
       ['other', 'uuid'],
-      ['made', 'date-created'],
-      ['made_on', 'date-created'],
+      ['created_at', 'date-created'],
+      ['created_on', 'date-created'],
       ['changed', 'date-updated'],
       ['maker', 'user-created'],
       ['changer', 'user-updated'],
@@ -87,7 +87,7 @@ describe('writing items and what hangs on them', () => {
     Number((await database.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n);
 
   describe('relations', () => {
-    it('writes a tree several levels deep in one go', async () => {
+    it('POST writes a tree several levels deep in one request', async () => {
       const data = await ok(
         'POST',
         '/items/author?fields=name,boss.name,articles.title,articles.notes.text,articles.notes.marks.word',
@@ -108,7 +108,7 @@ describe('writing items and what hangs on them', () => {
       ]);
     });
 
-    it('writes a tree of rows of one table, from both ends', async () => {
+    it('POST writes a tree of rows of one table, from both ends', async () => {
       await ok('POST', '/items/author', { name: 'A', team: [{ name: 'B', team: [{ name: 'C' }] }, { name: 'D' }] });
       const tree = 'fields=name,team.name,team.team.name';
       expect(await ok('GET', `/items/author/1?${tree}`)).to.deep.equal({
@@ -132,10 +132,10 @@ describe('writing items and what hangs on them', () => {
       expect(await database.query(`select boss from author where name = 'C'`)).to.deep.equal([{ boss: null }]);
     });
 
-    it('changes a many-to-many through rows of its junction', async () => {
+    it('PATCH changes a many-to-many through rows of its junction', async () => {
       await ok('POST', '/items/tag', [{ name: 'red' }, { name: 'blue' }]);
       const shown = 'fields=tags.id,tags.weight,tags.tag.name,tags.tag.color';
-      const made = await ok('POST', `/items/article?${shown}`, {
+      const created = await ok('POST', `/items/article?${shown}`, {
         title: 'a',
         tags: [
           { tag: 'red' },
@@ -143,12 +143,12 @@ describe('writing items and what hangs on them', () => {
           { tag: { name: 'blue', color: '#00f' } },
         ],
       });
-      expect(made.tags).to.deep.equal([
+      expect(created.tags).to.deep.equal([
         { id: 1, weight: null, tag: { name: 'red', color: null } },
         { id: 2, weight: 3, tag: { name: 'green', color: '#0f0' } },
         { id: 3, weight: null, tag: { name: 'blue', color: '#00f' } },
       ]);
-      // A bare value is the key of a junction row.
+      // A key without an object is the key of a junction row.
       const changed = await ok('PATCH', `/items/article/1?${shown}`, {
         tags: [2, { id: 3, weight: 7 }, { tag: 'red', weight: 1 }],
       });
@@ -182,7 +182,7 @@ describe('writing items and what hangs on them', () => {
       expect(await count('article_tag')).to.equal(0);
     });
 
-    it('takes rows over from another parent, by key and as object', async () => {
+    it('PATCH takes rows over from another parent, by key and as object', async () => {
       await ok('POST', '/items/author', [
         { name: 'A', articles: [{ title: 'a' }, { title: 'b' }, { title: 'c' }] },
         { name: 'B' },
@@ -196,7 +196,7 @@ describe('writing items and what hangs on them', () => {
       ]);
     });
 
-    it('creates a child under the key it came with, and refuses a bare key of nothing', async () => {
+    it('PATCH creates a child under the key in its object, and rejects a bare key without a row', async () => {
       await ok('POST', '/items/author', { name: 'A', articles: [{ id: 77, title: 'x' }] });
       expect(await ok('GET', '/items/article/77?fields=title,author')).to.deep.equal({ title: 'x', author: 1 });
       await refused('PATCH', '/items/author/1', { articles: [99] }, 403, 'FORBIDDEN');
@@ -204,13 +204,13 @@ describe('writing items and what hangs on them', () => {
       expect(await count('author')).to.equal(1);
     });
 
-    it('ignores doubles and keeps what stays where it is', async () => {
+    it('PATCH ignores duplicate keys and keeps linked rows as they are', async () => {
       await ok('POST', '/items/author', { name: 'A', articles: [{ title: 'a' }] });
       await ok('PATCH', '/items/author/1', { articles: [1, '1', { id: 1, title: 'A' }] });
       expect(await ok('GET', '/items/author/1?fields=articles.title')).to.deep.equal({ articles: [{ title: 'A' }] });
     });
 
-    it('lets the parent win over a foreign key in the child', async () => {
+    it('POST writes the parent’s key over a foreign key in the child', async () => {
       await ok('POST', '/items/author', [{ name: 'A' }, { name: 'B', articles: [{ title: 'a', author: 1 }] }]);
       expect(await ok('GET', '/items/article/1?fields=author')).to.deep.equal({ author: 2 });
     });
@@ -230,7 +230,7 @@ describe('writing items and what hangs on them', () => {
       [null],
       [true],
     ]) {
-      it(`refuses ${JSON.stringify(wrong)} for a to-many`, async () => {
+      it(`rejects ${JSON.stringify(wrong)} for a to-many`, async () => {
         const extensions = await refused(
           'POST',
           '/items/author',
@@ -244,13 +244,13 @@ describe('writing items and what hangs on them', () => {
     }
 
     for (const wrong of [[1], true, 'x', 1.5]) {
-      it(`refuses ${JSON.stringify(wrong)} for a many-to-one`, async () => {
+      it(`rejects ${JSON.stringify(wrong)} for a many-to-one`, async () => {
         const extensions = await refused('POST', '/items/article', { author: wrong }, 400, 'INVALID_PAYLOAD');
         expect(extensions).to.include({ field: 'author' });
       });
     }
 
-    it('takes null for no key where the database makes keys, at every level', async () => {
+    it('POST ignores a null key where the database generates keys, at every level', async () => {
       expect(await ok('POST', '/items/author?fields=id,name', { id: null, name: 'A' })).to.deep.equal({
         id: 1,
         name: 'A',
@@ -268,12 +268,12 @@ describe('writing items and what hangs on them', () => {
         notes: [{ text: 'n' }],
         tags: [{ tag: 't' }],
       });
-      // Nobody makes this one.
+      // The database does not generate this key.
       await refused('POST', '/items/tag', { name: null }, 400, 'FAILED_VALIDATION');
       await refused('PATCH', '/items/author/1', { id: null }, 400, 'NOT_NULL_VIOLATION');
     });
 
-    it('says where in a nested payload something is wrong', async () => {
+    it('errors name the path in a nested payload', async () => {
       const create = (body: object) =>
         send('POST', '/items/article', body).then(({ body: { errors } }) => errors[0].extensions);
       expect(await create({ author: { boss: null } })).to.deep.equal({
@@ -313,8 +313,8 @@ describe('writing items and what hangs on them', () => {
     });
   });
 
-  describe('shapes of batches', () => {
-    it('takes nothing for nothing', async () => {
+  describe('batches', () => {
+    it('empty lists write nothing', async () => {
       for (const [method, body] of [
         ['POST', []],
         ['PATCH', []],
@@ -326,7 +326,7 @@ describe('writing items and what hangs on them', () => {
       for (const body of [[], { keys: [] }, { query: { filter: { n: 1 } } }]) await ok('DELETE', '/items/big', body);
     });
 
-    it('answers a change of nothing with the row', async () => {
+    it('PATCH without changes answers the row', async () => {
       await ok('POST', '/items/big', {});
       expect(await ok('PATCH', '/items/big/1', {})).to.deep.equal({ id: 1, n: null, word: 'none' });
       expect(await ok('PATCH', '/items/big', { keys: ['1', 1], data: {} })).to.deep.equal([
@@ -334,7 +334,7 @@ describe('writing items and what hangs on them', () => {
       ]);
     });
 
-    it('takes a native query, with search, sort and limit', async () => {
+    it('PATCH and DELETE by query accept search, sort and limit', async () => {
       await ok('POST', '/items/big', [
         { n: 1, word: 'x' },
         { n: 2, word: 'x' },
@@ -357,7 +357,7 @@ describe('writing items and what hangs on them', () => {
       expect(await count('big')).to.equal(0);
     });
 
-    it('refuses a condition that a read would drop, instead of writing every row', async () => {
+    it('PATCH and DELETE by query reject a condition that a read would ignore, instead of writing every row', async () => {
       await ok('POST', '/items/big', [{ n: 1 }, { n: 2 }]);
       for (const operator of ['_between', '_nbetween']) {
         const query = { filter: { n: { [operator]: [5] } } };
@@ -367,7 +367,7 @@ describe('writing items and what hangs on them', () => {
       expect(await ok('GET', '/items/big?fields=n&sort=n&filter[n][_between]=5')).to.deep.equal([{ n: 1 }, { n: 2 }]);
     });
 
-    it('refuses what is no shape at all', async () => {
+    it('bodies of an unknown form are rejected', async () => {
       for (const body of [
         undefined,
         {},
@@ -401,7 +401,7 @@ describe('writing items and what hangs on them', () => {
       await refused('DELETE', '/items/big', { query: { filter: { n: { _contains: 'x' } } } }, 400, 'INVALID_QUERY');
     });
 
-    it('says what is wrong with the answer’s query before anything is written', async () => {
+    it('an invalid query for the answer is rejected before anything is written', async () => {
       for (const query of ['fields=year(n)', 'deep=5', 'alias=5', 'deep[a]=1']) {
         await refused('POST', `/items/big?${query}`, { n: 1 }, 400, 'INVALID_QUERY');
         await refused('POST', `/items/big?${query}`, [{ n: 1 }], 400, 'INVALID_QUERY');
@@ -413,7 +413,7 @@ describe('writing items and what hangs on them', () => {
       expect(await ok('GET', '/items/big?fields=n')).to.deep.equal([{ n: 1 }]);
     });
 
-    it('does not let the query of the request leave out what was written', async () => {
+    it('the filter of the request’s query does not hide the written row from the answer', async () => {
       expect(
         await ok('POST', '/items/big?fields=n&limit=0&filter[n]=7&page=3&search=x&meta=*', [{ n: 1 }, { n: 2 }]),
       ).to.deep.equal([{ n: 1 }, { n: 2 }]);
@@ -421,12 +421,12 @@ describe('writing items and what hangs on them', () => {
       expect(body).to.deep.equal({ data: { n: 3 } });
     });
 
-    it('writes 10,000 rows at once, and changes and deletes them', async () => {
+    it('POST writes 10,000 rows at once, and PATCH and DELETE change and delete them', async () => {
       const rows = Array.from({ length: 10_000 }, (_, at) => ({ n: at, word: `w${at}` }));
-      const made = await ok('POST', '/items/big?fields=id', rows);
-      expect(made).to.have.length(10_000);
-      expect([made[0], made[9999]]).to.deep.equal([{ id: 1 }, { id: 10_000 }]);
-      const keys = made.map((row: Row) => row.id);
+      const created = await ok('POST', '/items/big?fields=id', rows);
+      expect(created).to.have.length(10_000);
+      expect([created[0], created[9999]]).to.deep.equal([{ id: 1 }, { id: 10_000 }]);
+      const keys = created.map((row: Row) => row.id);
       expect(await ok('PATCH', '/items/big?fields=n', { keys, data: { n: 5 } })).to.have.length(10_000);
       const started = performance.now();
       const each = await ok(
@@ -446,7 +446,7 @@ describe('writing items and what hangs on them', () => {
     }).timeout(180_000);
   });
 
-  describe('what the database refuses', () => {
+  describe('constraint errors', () => {
     beforeEach(async () => {
       await ok('POST', '/items/author', { name: 'A' });
       await ok('POST', '/items/strict', { code: 'one', a: 1, b: 2, 'Camel Case': 'x', author: 1 });
@@ -454,50 +454,50 @@ describe('writing items and what hangs on them', () => {
 
     const CASES: readonly [what: string, method: string, path: string, body: unknown, expected: Row][] = [
       [
-        'a value twice',
+        'a duplicate value',
         'POST',
         '/items/strict',
         { code: 'one' },
         { code: 'RECORD_NOT_UNIQUE', collection: 'strict', field: 'code' },
       ],
       [
-        'a value twice but for its case',
+        'a duplicate value in another case',
         'POST',
         '/items/strict',
         { code: 'ONE' },
         { code: 'RECORD_NOT_UNIQUE', collection: 'strict', field: 'code' },
       ],
-      ['a key twice', 'POST', '/items/strict', { id: 1, code: 'two' }, { code: 'RECORD_NOT_UNIQUE', field: 'id' }],
+      ['a duplicate key', 'POST', '/items/strict', { id: 1, code: 'two' }, { code: 'RECORD_NOT_UNIQUE', field: 'id' }],
       [
-        'a pair twice',
+        'a duplicate pair',
         'POST',
         '/items/strict',
         { code: 'two', a: 1, b: 2 },
         { code: 'RECORD_NOT_UNIQUE', collection: 'strict', fields: ['a', 'b'] },
       ],
       [
-        'a name with a blank',
+        'a column name with a space',
         'POST',
         '/items/strict',
         { code: 'two', 'Camel Case': 'x' },
         { code: 'RECORD_NOT_UNIQUE', field: 'Camel Case' },
       ],
       [
-        'a key of nothing',
+        'a foreign key without a row',
         'POST',
         '/items/strict',
         { code: 'two', author: 99 },
         { code: 'INVALID_FOREIGN_KEY', collection: 'strict', field: 'author' },
       ],
       [
-        'a key of nothing on update',
+        'a foreign key without a row on update',
         'PATCH',
         '/items/strict/1',
         { author: 99 },
         { code: 'INVALID_FOREIGN_KEY', collection: 'strict', field: 'author' },
       ],
       [
-        'a row others point at',
+        'deleting a row that other rows refer to',
         'DELETE',
         '/items/author/1',
         undefined,
@@ -553,7 +553,7 @@ describe('writing items and what hangs on them', () => {
         { code: 'VALUE_TOO_LONG', collection: 'author', field: 'name' },
       ],
       [
-        'a complaint at the commit',
+        'a constraint that is checked at the commit',
         'POST',
         '/items/late',
         { up: 99 },
@@ -561,7 +561,7 @@ describe('writing items and what hangs on them', () => {
       ],
     ];
     for (const [what, method, path, body, expected] of CASES) {
-      it(what, async () => {
+      it(`the error of ${what} has its code and path`, async () => {
         const reply = await send(method, path, body);
         expect(reply.status).to.equal(400);
         expect(reply.body.errors[0].extensions, JSON.stringify(reply.body)).to.deep.include(expected);
@@ -569,7 +569,7 @@ describe('writing items and what hangs on them', () => {
       });
     }
 
-    it('a row that a trigger refuses or leaves out', async () => {
+    it('a row that a trigger rejects or omits fails the request', async () => {
       await database.query(`
         create table guarded (id serial primary key, n int);
         create function guard() returns trigger language plpgsql as $$
@@ -599,7 +599,7 @@ describe('writing items and what hangs on them', () => {
       );
     });
 
-    it('several broken rules are told one by one', async () => {
+    it('several failed validations are reported one by one', async () => {
       await database.query('create table if not exists wants (id serial primary key, a text not null, b int not null)');
       const { status, body } = await send('POST', '/items/wants', { b: null });
       expect(status).to.equal(400);
@@ -613,72 +613,78 @@ describe('writing items and what hangs on them', () => {
   });
 
   describe('special fields', () => {
-    it('are filled on the action they belong to, whatever the client says', async () => {
-      const nobody = '00000000-0000-0000-0000-000000000009';
+    it('dates, users and roles are filled on their action, whatever the client sends', async () => {
+      const anonymous = '00000000-0000-0000-0000-000000000009';
       const me = await ok('GET', '/users/me?fields=id,role');
-      const made = await ok('POST', '/items/stamped', {
+      const created = await ok('POST', '/items/stamped', {
         word: 'a',
-        made: '2001-01-01T00:00:00Z',
-        maker: nobody,
-        maker_role: nobody,
+        created_at: '2001-01-01T00:00:00Z',
+        maker: anonymous,
+        maker_role: anonymous,
         other: '',
       });
-      expect(made.id).to.match(/^[0-9a-f-]{36}$/);
-      expect(made.other)
+      expect(created.id).to.match(/^[0-9a-f-]{36}$/);
+      expect(created.other)
         .to.match(/^[0-9a-f-]{36}$/)
-        .and.not.equal(made.id);
-      expect(Date.now() - Date.parse(made.made)).to.be.within(0, 10_000);
-      expect(made.made_on).to.equal(new Date().toISOString().slice(0, 10));
-      expect(made).to.include({ maker: me.id, maker_role: me.role, changed: null, changer: null, changer_role: null });
-      const changed = await ok('PATCH', `/items/stamped/${made.id}`, { word: 'b', changer: nobody });
+        .and.not.equal(created.id);
+      expect(Date.now() - Date.parse(created.created_at)).to.be.within(0, 10_000);
+      expect(created.created_on).to.equal(new Date().toISOString().slice(0, 10));
+      expect(created).to.include({
+        maker: me.id,
+        maker_role: me.role,
+        changed: null,
+        changer: null,
+        changer_role: null,
+      });
+      const changed = await ok('PATCH', `/items/stamped/${created.id}`, { word: 'b', changer: anonymous });
       expect(changed).to.include({
-        id: made.id,
-        other: made.other,
-        made: made.made,
+        id: created.id,
+        other: created.other,
+        created_at: created.created_at,
         maker: me.id,
         changer: me.id,
         changer_role: me.role,
       });
       expect(Date.now() - Date.parse(`${changed.changed}Z`)).to.be.within(0, 10_000);
-      const own = await ok('POST', '/items/stamped', { id: nobody });
-      expect(own.id).to.equal(nobody);
+      const own = await ok('POST', '/items/stamped', { id: anonymous });
+      expect(own.id).to.equal(anonymous);
     });
 
-    it('hash and conceal', async () => {
-      const made = await ok('POST', '/items/stamped', { pin: '1234', secret: 'hidden' });
-      expect(made).to.include({ pin: '**********', secret: '**********' });
+    it('hash fields are hashed and concealed fields are masked', async () => {
+      const created = await ok('POST', '/items/stamped', { pin: '1234', secret: 'hidden' });
+      expect(created).to.include({ pin: '**********', secret: '**********' });
       const [stored] = await database.query<{ pin: string; secret: string }>('select pin, secret from stamped');
       expect(stored?.pin).to.match(/^\$argon2id\$/);
       expect(stored?.secret).to.equal('hidden');
-      // What a form sends back unchanged changes nothing.
-      await ok('PATCH', `/items/stamped/${made.id}`, { pin: '**********', secret: '**********', word: 'b' });
+      // A form sends the mask back, which changes nothing.
+      await ok('PATCH', `/items/stamped/${created.id}`, { pin: '**********', secret: '**********', word: 'b' });
       expect(await database.query('select pin, secret, word from stamped')).to.deep.equal([{ ...stored, word: 'b' }]);
-      expect(await ok('PATCH', `/items/stamped/${made.id}`, { secret: null })).to.include({
+      expect(await ok('PATCH', `/items/stamped/${created.id}`, { secret: null })).to.include({
         secret: null,
         pin: '**********',
       });
     });
 
-    it('take the mask for no value, also in a copy of a row', async () => {
-      const made = await ok('POST', '/items/stamped', { pin: '**********', secret: '**********', word: 'copy' });
-      expect(made).to.include({ pin: null, secret: null, word: 'copy' });
+    it('the mask is ignored as a value, also in a copy of a row', async () => {
+      const created = await ok('POST', '/items/stamped', { pin: '**********', secret: '**********', word: 'copy' });
+      expect(created).to.include({ pin: null, secret: null, word: 'copy' });
     });
 
-    it('an empty text does not take a hash away', async () => {
-      const made = await ok('POST', '/items/stamped', { pin: '', word: 'a' });
-      expect(made.pin).to.equal(null);
-      await ok('PATCH', `/items/stamped/${made.id}`, { pin: '1234' });
+    it('an empty text does not delete a hash', async () => {
+      const created = await ok('POST', '/items/stamped', { pin: '', word: 'a' });
+      expect(created.pin).to.equal(null);
+      await ok('PATCH', `/items/stamped/${created.id}`, { pin: '1234' });
       const stored = await database.query('select pin from stamped');
-      expect(await ok('PATCH', `/items/stamped/${made.id}`, { pin: '', word: 'b' })).to.include({
+      expect(await ok('PATCH', `/items/stamped/${created.id}`, { pin: '', word: 'b' })).to.include({
         pin: '**********',
         word: 'b',
       });
       expect(await database.query('select pin from stamped')).to.deep.equal(stored);
     });
 
-    it('csv and json in text columns', async () => {
-      const made = await ok('POST', '/items/stamped?fields=words,doc', { words: ['a', 'b'], doc: { a: [1] } });
-      expect(made).to.deep.equal({ words: ['a', 'b'], doc: { a: [1] } });
+    it('csv and json are stored in text columns', async () => {
+      const created = await ok('POST', '/items/stamped?fields=words,doc', { words: ['a', 'b'], doc: { a: [1] } });
+      expect(created).to.deep.equal({ words: ['a', 'b'], doc: { a: [1] } });
       expect(await database.query('select words, doc from stamped')).to.deep.equal([
         { words: 'a,b', doc: '{"a":[1]}' },
       ]);
@@ -688,7 +694,7 @@ describe('writing items and what hangs on them', () => {
     });
   });
 
-  describe('at the same moment', () => {
+  describe('concurrent writes', () => {
     it('a singleton gets one row', async () => {
       const replies = await Promise.all(
         Array.from({ length: 12 }, (_, at) => send('PATCH', '/items/site', { color: `c${at}` })),
@@ -697,14 +703,14 @@ describe('writing items and what hangs on them', () => {
       expect(await count('site')).to.equal(1);
     });
 
-    it('one of many creates of a unique value wins', async () => {
+    it('one of many creates of a unique value succeeds', async () => {
       const replies = await Promise.all(
         Array.from({ length: 8 }, () => send('POST', '/items/strict', { code: 'same' })),
       );
       expect(replies.map(({ status }) => status).sort()).to.deep.equal([200, ...Array(7).fill(400)]);
     });
 
-    it('changes of the same rows in opposite orders all end', async () => {
+    it('changes of the same rows in opposite orders all finish', async () => {
       await ok(
         'POST',
         '/items/big',
@@ -722,7 +728,7 @@ describe('writing items and what hangs on them', () => {
   });
 
   describe('under permissions', () => {
-    it('checks nested creates, updates and deletes each on its own collection', async () => {
+    it('nested creates, updates and deletes are each checked on their own collection', async () => {
       await ok('POST', '/items/author', {
         name: 'A',
         articles: [{ title: 'mine', status: 'mine' }, { title: 'theirs' }],
@@ -759,7 +765,7 @@ describe('writing items and what hangs on them', () => {
       ]);
     });
 
-    it('links by key with the parent’s field alone, and creates only with a grant', async () => {
+    it('a link by key needs the parent’s field alone, a nested create needs a grant', async () => {
       await ok('POST', '/items/author', { name: 'A' });
       const { token } = await personWith(service, [
         { collection: 'article', action: 'create', fields: ['title', 'author'] },
@@ -774,7 +780,7 @@ describe('writing items and what hangs on them', () => {
       expect(await count('article')).to.equal(2);
     });
 
-    it('merges presets under the payload and validates both', async () => {
+    it('presets are merged under the payload, and both are validated', async () => {
       const { token, id } = await personWith(service, [
         {
           collection: 'article',
@@ -815,7 +821,7 @@ describe('writing items and what hangs on them', () => {
       expect(await count('article')).to.equal(2);
     });
 
-    it('fills special fields without a grant and ignores what a caller without one sends', async () => {
+    it('special fields are filled without a grant, and values of a caller without one are ignored', async () => {
       const { token, id, role } = await personWith(service, [
         { collection: 'stamped', action: 'create', fields: ['word'] },
         { collection: 'stamped', action: 'read' },
@@ -827,7 +833,7 @@ describe('writing items and what hangs on them', () => {
       });
     });
 
-    it('hides what exists: unknown rows, collections and fields look alike', async () => {
+    it('unknown and forbidden rows, collections and fields are answered alike', async () => {
       await ok('POST', '/items/article', { title: 'a' });
       const { token } = await personWith(service, [
         { collection: 'article', action: 'update', fields: ['title'], permissions: { status: { _eq: 'none' } } },
@@ -857,12 +863,12 @@ describe('writing items and what hangs on them', () => {
       }
     });
 
-    it('has no system collections at /items, for admins either', async () => {
+    it('/items serves no system collections, for admins either', async () => {
       await refused('DELETE', '/items/platform_roles', [1], 403, 'FORBIDDEN');
       await refused('SEARCH', '/items/platform_users', {}, 403, 'FORBIDDEN');
     });
 
-    it('answers 204 to who may not read what was written, and only what may be read to others', async () => {
+    it('a caller without read permission gets 204, another only what it may read', async () => {
       const writer = await personWith(service, [
         { collection: 'article', action: 'create' },
         { collection: 'article', action: 'update' },
@@ -890,7 +896,7 @@ describe('writing items and what hangs on them', () => {
       expect((await send('POST', '/items/article', { title: 'hidden' }, some.token)).status).to.equal(204);
     });
 
-    it('a singleton is created and changed under the permissions of each', async () => {
+    it('a singleton is created by the create permission and changed by the update permission', async () => {
       const { token } = await personWith(service, [
         { collection: 'site', action: 'update', fields: ['color'] },
         { collection: 'site', action: 'read' },
@@ -906,7 +912,7 @@ describe('writing items and what hangs on them', () => {
   });
 });
 
-describe('a ceiling on rows a request may write', () => {
+describe('MAX_BATCH_MUTATION, the largest number of rows that a request writes', () => {
   it('counts nested rows', async () => {
     const database = await migratedDatabase('conf_ceiling');
     await database.query(

@@ -8,7 +8,7 @@ import { statementsDuring } from '../support/statements.ts';
 
 const MARK = 'a title that no other text contains';
 
-/** Texts with the mark that this process parses while `work` runs: rows that became objects. */
+/** Number of texts with the mark that this process parses while `work` runs: rows that were parsed into objects. */
 async function parsedDuring(work: () => Promise<unknown>): Promise<number> {
   const original = JSON.parse;
   let parsed = 0;
@@ -24,7 +24,7 @@ async function parsedDuring(work: () => Promise<unknown>): Promise<number> {
   return parsed;
 }
 
-describe('a listener to reads of one collection', () => {
+describe('a read listener of one collection', () => {
   let database: FreshDatabase;
   let sketched: Sketched;
   let service: InProcess;
@@ -33,16 +33,16 @@ describe('a listener to reads of one collection', () => {
     database = await migratedDatabase('fast_path');
     await database.query(`
       create table loud (id serial primary key, title text);
-      create table silent (id serial primary key, title text);
+      create table other (id serial primary key, title text);
       insert into loud (title) values ('${MARK}');
-      insert into silent (title) values ('${MARK}');
+      insert into other (title) values ('${MARK}');
     `);
     sketched = await sketch([
       {
         name: 'automations',
-        // As wide as what flows need; what it listens to is narrower and comes and goes.
+        // A flows plugin needs this wide grant; the listener of the test is narrower and temporary.
         manifest: { capabilities: { events: { filter: ['**'], action: ['**'] } } },
-        register: (given) => void (host = given),
+        register: (pluginHost) => void (host = pluginHost),
       },
     ]);
     service = await startService({ database, plugins: sketched.composition.plugins });
@@ -54,7 +54,7 @@ describe('a listener to reads of one collection', () => {
     if (sketched) await rm(sketched.folder, { recursive: true, force: true });
   });
 
-  /** Statements of a second read, once what is remembered of the first one is there. */
+  /** Statements of a second read, whose statement the first read has cached. */
   const statementsOf = async (collection: string) => {
     const read = () => fetch(`${service.url}/items/${collection}`, { headers }).then((reply) => reply.text());
     const headers = { authorization: `Bearer ${service.admin.token}` };
@@ -66,15 +66,15 @@ describe('a listener to reads of one collection', () => {
     return { texts, parsed };
   };
 
-  it('leaves the statement and the rows of all other collections as they are, and of that one after it left', async () => {
-    const before = { loud: await statementsOf('loud'), silent: await statementsOf('silent') };
-    expect(before.silent.texts).to.have.length(1);
-    expect([before.loud.parsed, before.silent.parsed], 'no row is made into an object').to.deep.equal([0, 0]);
-    let heard = 0;
-    const off = host.events.onFilter('loud.items.read', () => void heard++);
-    expect(await statementsOf('silent')).to.deep.equal(before.silent);
+  it('leaves the statements and rows of all other collections unchanged, and those of its own once it is removed', async () => {
+    const before = { loud: await statementsOf('loud'), other: await statementsOf('other') };
+    expect(before.other.texts).to.have.length(1);
+    expect([before.loud.parsed, before.other.parsed], 'no row is made into an object').to.deep.equal([0, 0]);
+    let listenerCalls = 0;
+    const off = host.events.onFilter('loud.items.read', () => void listenerCalls++);
+    expect(await statementsOf('other')).to.deep.equal(before.other);
     const loud = await statementsOf('loud');
-    expect(heard, 'both reads of the collection are heard').to.equal(2);
+    expect(listenerCalls, 'the listener is called for both reads of the collection').to.equal(2);
     expect(loud.parsed, 'its rows are made for the listener').to.be.above(0);
     off();
     expect(await statementsOf('loud')).to.deep.equal(before.loud);

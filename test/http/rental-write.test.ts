@@ -7,7 +7,7 @@ interface Written {
   readonly collection: string;
   readonly row: Row;
   readonly key: string;
-  /** What a change sets, in the form in which it reads. */
+  /** The values of a change, as a read answers them. */
   readonly change: Row;
   /** The key after the change, where it changes the key. */
   readonly moved?: string;
@@ -107,7 +107,7 @@ const WRITES: readonly Written[] = [
 const keyOf = ({ collection, row }: Written): Row =>
   Object.fromEntries((KEYS[collection] as string[]).map((name) => [name, row[name]]));
 
-describe('writing a rental company: rows of composite keys', () => {
+describe('writes of composite keys in the rental company schema', () => {
   let rental: Rental;
   before(async () => {
     rental = await startRental('rental_write');
@@ -137,7 +137,7 @@ describe('writing a rental company: rows of composite keys', () => {
 
   for (const write of WRITES) {
     const { collection, row, key, change, moved } = write;
-    it(`${collection}: creates, changes and deletes one by its key, with its history`, async () => {
+    it(`${collection}: creates, changes and deletes one row by its key, with its history`, async () => {
       const before = await count(collection);
       const created = await ok('POST', `/items/${collection}`, row);
       expect(created, 'created').to.include(keyOf(write));
@@ -169,7 +169,7 @@ describe('writing a rental company: rows of composite keys', () => {
       expect(revisions[0]?.data).to.include(keyOf(write));
     });
 
-    it(`${collection}: creates and deletes several, by texts and by objects`, async () => {
+    it(`${collection}: creates and deletes several rows, by texts and by objects`, async () => {
       const before = await count(collection);
       const [created] = await ok('POST', `/items/${collection}`, [row]);
       expect(created).to.include(keyOf(write));
@@ -180,7 +180,7 @@ describe('writing a rental company: rows of composite keys', () => {
       expect(await count(collection)).to.equal(before);
       await ok('POST', `/items/${collection}`, [row]);
       const filter = { _and: Object.entries(keyOf(write)).map(([field, value]) => ({ [field]: { _eq: value } })) };
-      // How enums are filtered is a matter of its own; the rest of the key names the row.
+      // Filters by enums are tested elsewhere; the other columns of the key identify the row.
       if (collection === 'rating_sheet') filter._and.shift();
       const changed = await ok('PATCH', `/items/${collection}`, { query: { filter }, data: moved ? {} : change });
       if (!moved) expect(changed).to.have.length(1);
@@ -191,7 +191,7 @@ describe('writing a rental company: rows of composite keys', () => {
     it(`${collection}: rejects a row without a part of its key, and null in one`, async () => {
       const before = await count(collection);
       for (const field of KEYS[collection] as string[]) {
-        // The database numbers payments itself.
+        // The database generates the number of a payment.
         if (field === 'payment_id') continue;
         const { [field]: _left, ...rest } = row;
         for (const body of [rest, { ...row, [field]: null }]) {
@@ -203,7 +203,7 @@ describe('writing a rental company: rows of composite keys', () => {
     });
   }
 
-  it('numbers the part of a key that the database makes', async () => {
+  it('POST answers the part of a key that the database generates', async () => {
     const payment = { paid_on: '2026-01-20', customer_id: 2, amount: '8.00' };
     const created = await ok('POST', '/items/payment', payment);
     expect(created).to.include(payment);
@@ -216,7 +216,7 @@ describe('writing a rental company: rows of composite keys', () => {
     await ok('DELETE', '/items/payment', { keys });
   });
 
-  it('moves a row to another partition when its key changes', async () => {
+  it('PATCH moves a row to another partition when its key changes', async () => {
     const created = await ok('POST', '/items/payment', { paid_on: '2026-01-21', customer_id: 3, amount: 1 });
     const path = itemPath('payment', `2026-01-21,${created.payment_id}`);
     expect(await ok('PATCH', path, { paid_on: '2026-02-21' })).to.include({ paid_on: '2026-02-21' });
@@ -229,7 +229,7 @@ describe('writing a rental company: rows of composite keys', () => {
     await ok('DELETE', itemPath('payment', `2026-02-21,${created.payment_id}`));
   });
 
-  it('changes a key to one that is taken: RECORD_NOT_UNIQUE, and both rows stay', async () => {
+  it('PATCH rejects a key that exists with RECORD_NOT_UNIQUE, and both rows stay', async () => {
     const before = await count('film_copy');
     expect(await code('PATCH', itemPath('film_copy', '2,1'), { copy_no: 2 })).to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
     expect(await code('PATCH', itemPath('film_copy', '2,1'), { copy_no: null })).to.deep.equal([
@@ -239,7 +239,7 @@ describe('writing a rental company: rows of composite keys', () => {
     expect(await count('film_copy')).to.equal(before);
   });
 
-  it('changes a key that others refer to: rows follow, or the change is refused', async () => {
+  it('PATCH of a referenced key changes the referring rows or is rejected, as the foreign key says', async () => {
     const of = { hall: 'moving', shown_on: '2027-02-01' };
     await ok('POST', '/items/screening', of);
     await ok('POST', '/items/ticket', { batch: BATCH, seat: 5, ...of });
@@ -256,7 +256,7 @@ describe('writing a rental company: rows of composite keys', () => {
     expect(await code('GET', itemPath('ticket', `${BATCH},5`))).to.deep.equal([403, 'FORBIDDEN']);
   });
 
-  it('changes and deletes many by a query, as many as it finds', async () => {
+  it('PATCH and DELETE by query change and delete the rows that the query finds', async () => {
     const found = await count('payment', 'customer_id = 5');
     const changed = await ok('PATCH', '/items/payment', {
       query: { filter: { customer_id: { _eq: 5 } } },
@@ -273,7 +273,7 @@ describe('writing a rental company: rows of composite keys', () => {
     expect(await count('payment', 'customer_id = 5')).to.equal(0);
   });
 
-  it('changes rows of a list each in its own way, and none where one of them is wrong', async () => {
+  it('PATCH changes each row of a list in its own way, and none where one of them is invalid', async () => {
     const rows = [
       { store: 1, aisle: 'A,1', level: 0, capacity: 71 },
       { store: 1, aisle: 'B~0', level: 0, capacity: 72 },
@@ -289,7 +289,7 @@ describe('writing a rental company: rows of composite keys', () => {
     expect(await count('shelf', 'capacity in (71, 72)')).to.equal(2);
   });
 
-  it('rejects keys of another shape in a body', async () => {
+  it('PATCH and DELETE reject keys of another form in a body', async () => {
     for (const key of [1, [1, 3], { actor_id: 1 }, { actor_id: 1, film_id: 3, role: 'x' }, null, true]) {
       const { status, body } = await send('PATCH', '/items/film_actor', { keys: [key], data: { role: 'z' } });
       expect(status, JSON.stringify([key, body])).to.be.within(400, 403);
@@ -297,7 +297,7 @@ describe('writing a rental company: rows of composite keys', () => {
     expect(await count('film_actor', `role = 'z'`)).to.equal(0);
   });
 
-  it('writes rows of a table without a key by query, and none of them by key', async () => {
+  it('tables without a key are written by query, and not by key', async () => {
     const row = { at: '2026-07-01T10:00:00', store: 2, visitors: 5, remark: 'new' };
     expect(await ok('POST', '/items/visit', row)).to.deep.equal(row);
     expect(await ok('POST', '/items/visit', [row, row])).to.deep.equal([row, row]);
@@ -317,7 +317,7 @@ describe('writing a rental company: rows of composite keys', () => {
     expect(await count('visit')).to.equal(20);
   });
 
-  it('lets nothing be written into views', async () => {
+  it('views reject writes', async () => {
     for (const name of ['film_overview', 'active_customer', 'sales_of_month']) {
       for (const [method, path, body] of [
         ['POST', `/items/${name}`, { customer_id: 900, full_name: 'x' }],
@@ -328,7 +328,7 @@ describe('writing a rental company: rows of composite keys', () => {
     }
   });
 
-  it('leaves to the database what it computes, and shows what triggers set', async () => {
+  it('computed columns are left to the database, and values set by triggers are answered', async () => {
     const film = await ok('POST', '/items/film', {
       title: 'New film',
       rating: 'NC-17',
@@ -357,13 +357,13 @@ describe('writing a rental company: rows of composite keys', () => {
     await ok('DELETE', `/items/film/${film.film_id}`);
   });
 
-  it('shows what triggers set in rows of composite keys', async () => {
+  it('values set by triggers are answered in rows of composite keys', async () => {
     const copy = await ok('POST', '/items/film_copy', { film_id: 32, copy_no: 1 });
     expect(copy).to.include({ format: 'DVD', last_update: '2026-03-01T12:00:00.000Z' });
     await ok('DELETE', itemPath('film_copy', '32,1'));
   });
 
-  it('writes names with spaces and capitals', async () => {
+  it('names with spaces and capitals are written', async () => {
     const store = await ok('POST', '/items/Store', { 'zip code': '75001', 'Opening Hours': 'empty' });
     expect(store).to.include({ 'zip code': '75001', 'Opening Hours': 'empty', network: null });
     expect(await ok('PATCH', `/items/Store/${store.storeId}`, { 'zip code': '75002' })).to.include({
@@ -372,7 +372,7 @@ describe('writing a rental company: rows of composite keys', () => {
     await ok('DELETE', `/items/Store/${store.storeId}`);
   });
 
-  it('follows what foreign keys do when a row is deleted', async () => {
+  it('DELETE follows the rules of foreign keys', async () => {
     expect(await code('DELETE', '/items/Store/1'), 'restrict').to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
     const language = await ok('POST', '/items/language', { name: 'Esperanto' });
     const film = await ok('POST', '/items/film', {
@@ -388,7 +388,7 @@ describe('writing a rental company: rows of composite keys', () => {
     await ok('DELETE', `/items/film/${film.film_id}`);
   });
 
-  it('follows what composite foreign keys do when a row is deleted', async () => {
+  it('DELETE follows the rules of composite foreign keys', async () => {
     expect(await code('DELETE', itemPath('shelf', '2,100%,0')), 'restrict').to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
     await ok('DELETE', itemPath('shelf', '1,B~00,0'));
     expect(await count('shelf_move', 'from_aisle is null'), 'set null').to.equal(1);

@@ -22,7 +22,7 @@ export interface Asking {
 
 const EVENTS = ['post', 'hero'].flatMap((name) => [`${name}.items.read`, `${name}.items.query`]);
 
-/** The whole product on tables of its own, beside a plugin that asks the service `items` and may listen. */
+/** Starts all core plugins on tables made by `sql`, and a plugin that uses the service `items` and may listen to events. */
 export async function asking(
   sql: string,
   work: (asking: Asking) => Promise<void>,

@@ -97,22 +97,22 @@ const GROUPS: GroupSelection = {
   ],
 };
 
-describe('listeners of reads, where a selection is read', () => {
-  async function listening(listen: (host: Host) => void, work: (asked: Asking) => Promise<void>): Promise<void> {
+describe('read listeners of a selection', () => {
+  async function listening(listen: (host: Host) => void, work: (harness: Asking) => Promise<void>): Promise<void> {
     await asking(
       SQL,
-      async (asked) => {
+      async (harness) => {
         const alias = (collection: string, field: string) =>
-          asked.send('POST', `/fields/${collection}`, { field, type: 'alias', meta: { special: ['o2m'] } });
+          harness.send('POST', `/fields/${collection}`, { field, type: 'alias', meta: { special: ['o2m'] } });
         await alias('post', 'remarks');
-        await asked.send('PATCH', '/relations/remark/post', { meta: { one_field: 'remarks' } });
-        await asked.send('POST', '/relations', {
+        await harness.send('PATCH', '/relations/remark/post', { meta: { one_field: 'remarks' } });
+        await harness.send('POST', '/relations', {
           collection: 'post',
           field: 'item',
           related_collection: null,
           meta: { one_collection_field: 'kind', one_allowed_collections: ['hero', 'author'] },
         });
-        await work(asked);
+        await work(harness);
       },
       listen,
     );
@@ -120,12 +120,12 @@ describe('listeners of reads, where a selection is read', () => {
   const select = async ({ items, admin }: Asking, selection: Selection | GroupSelection, rest: object = {}) =>
     ((await items.select(admin, 'post', { selection: () => selection, ...rest })) as ReadText).data as string;
 
-  it('change nothing of the answer by being there', async () => {
+  it('a listener that changes nothing leaves the answer unchanged', async () => {
     const alone: string[] = [];
     await listening(
       () => {},
-      async (asked) => {
-        for (const one of [EVERYTHING, GROUPS, TO_ONE]) alone.push(await select(asked, one));
+      async (harness) => {
+        for (const one of [EVERYTHING, GROUPS, TO_ONE]) alone.push(await select(harness, one));
         expect(alone[0]).to.equal(
           '[{"__typename":"post","id":"1","number":1,"called":"One",' +
             '"state":"in_u0020_progress","states":["glad","in_u0020_progress"],"price":12345678901234567890.5,' +
@@ -148,19 +148,20 @@ describe('listeners of reads, where a selection is read', () => {
     expect(alone[2]).to.equal(
       '[{"bob":null,"ann":{"name":"Ann"},"author":{"name":"Ann"}},{"bob":null,"ann":null,"author":null}]',
     );
-    let told: unknown;
+    let received: unknown;
     await listening(
       (host) => {
         host.events.onFilter('post.items.read', (rows, { query }) => {
-          told = [structuredClone(rows), query];
+          received = [structuredClone(rows), query];
         });
       },
-      async (asked) => {
+      async (harness) => {
         const blanks = (text: string | undefined) => text?.replaceAll(', ', ',');
-        expect(await select(asked, TO_ONE)).to.equal(alone[2]);
-        // The second time from memory.
-        for (let n = 0; n < 2; n++) expect(await select(asked, EVERYTHING, { text: 'all' })).to.equal(blanks(alone[0]));
-        const [rows, query] = told as [Row[], Row];
+        expect(await select(harness, TO_ONE)).to.equal(alone[2]);
+        // The second read uses the cached statement.
+        for (let n = 0; n < 2; n++)
+          expect(await select(harness, EVERYTHING, { text: 'all' })).to.equal(blanks(alone[0]));
+        const [rows, query] = received as [Row[], Row];
         expect(rows[0]).to.deep.equal({
           id: 1,
           title: 'One',
@@ -203,8 +204,8 @@ describe('listeners of reads, where a selection is read', () => {
           deep: { remarks_2: { _sort: ['-id'], _limit: 1 } },
           sort: ['id'],
         });
-        expect(await select(asked, GROUPS)).to.equal(alone[1]);
-        expect((told as [Row[], Row])[0][0]).to.deep.equal({
+        expect(await select(harness, GROUPS)).to.equal(alone[1]);
+        expect((received as [Row[], Row])[0][0]).to.deep.equal({
           author: 1,
           at_year: 2024,
           countAll: 1,
@@ -215,7 +216,7 @@ describe('listeners of reads, where a selection is read', () => {
     );
   });
 
-  it('mask a field, whatever a document calls it', () =>
+  it('a listener masks a field under every alias in a document', () =>
     listening(
       (host) => {
         host.events.onFilter('post.items.read', (rows) =>
@@ -227,7 +228,7 @@ describe('listeners of reads, where a selection is read', () => {
           })),
         );
       },
-      async (asked) => {
+      async (harness) => {
         const selection: Selection = {
           shown: [
             column('title', 'a'),
@@ -235,24 +236,26 @@ describe('listeners of reads, where a selection is read', () => {
             related('remarks', [column('body', 'id')], {}, 'c'),
           ],
         };
-        expect(await select(asked, selection, { key: 1 })).to.equal(
+        expect(await select(harness, selection, { key: 1 })).to.equal(
           '{"a":"***","o":{"b":"***"},"c":[{"id":null},{"id":null}]}',
         );
-        expect(await select(asked, { shown: [column('id', 'title')], terms: { limit: 1 } })).to.equal('[{"title":1}]');
+        expect(await select(harness, { shown: [column('id', 'title')], terms: { limit: 1 } })).to.equal(
+          '[{"title":1}]',
+        );
       },
     ));
 
-  it('know what a document asks for several times by its name, and nothing else by that name', async () => {
-    let told: unknown;
+  it('a listener receives a field requested several times under its own name, and nothing else under that name', async () => {
+    let received: unknown;
     await listening(
       (host) => {
         host.events.onFilter('post.items.read', (rows, { query }) => {
-          told = [structuredClone((rows as Row[])[0]), (query as Row).fields];
+          received = [structuredClone((rows as Row[])[0]), (query as Row).fields];
         });
       },
-      async (asked) => {
-        await asked.send('POST', '/fields/post', { field: 'remarks_2', type: 'string' });
-        await asked.send('POST', '/fields/post', { field: 'at_year', type: 'string' });
+      async (harness) => {
+        await harness.send('POST', '/fields/post', { field: 'remarks_2', type: 'string' });
+        await harness.send('POST', '/fields/post', { field: 'at_year', type: 'string' });
         const item = (key: string, of: Readonly<Record<string, Selection>>): Selected => ({
           kind: 'any',
           key,
@@ -273,11 +276,11 @@ describe('listeners of reads, where a selection is read', () => {
             item('j', { hero: { shown: [column('title')] }, author: { shown: [] } }),
           ],
         };
-        expect(await select(asked, selection, { key: 1 })).to.equal(
+        expect(await select(harness, selection, { key: 1 })).to.equal(
           '{"a":[{"id":1}],"b":[{"id":1},{"id":2}],"c":[{"body":"x"}],"d":[{"body":"x"},{"body":"y"}],"e":2024,"f":null,' +
             '"g":null,"h":{"id":1},"i":null,"j":{"title":"Big"}}',
         );
-        const [row, fields] = told as [Row, unknown];
+        const [row, fields] = received as [Row, unknown];
         expect(row).to.deep.equal({
           remarks: [{ id: 1, body: 'x' }],
           remarks_3: [
@@ -305,19 +308,19 @@ describe('listeners of reads, where a selection is read', () => {
     );
   });
 
-  it('are told by actions as well, of rows and query in the form of REST', async () => {
-    const heard: unknown[] = [];
+  it('actions receive rows and query in the REST representation', async () => {
+    const listenerCalls: unknown[] = [];
     await listening(
       (host) => {
         host.events.onAction('post.items.read', ({ payload, query, collection }) => {
-          heard.push({ payload, query, collection });
+          listenerCalls.push({ payload, query, collection });
         });
       },
-      async (asked) => {
+      async (harness) => {
         expect(
-          await select(asked, { shown: [column('title', 'x')], terms: { limit: 1, filter: { id: { _eq: 2 } } } }),
+          await select(harness, { shown: [column('title', 'x')], terms: { limit: 1, filter: { id: { _eq: 2 } } } }),
         ).to.equal('[{"x":"Two"}]');
-        expect(heard).to.deep.equal([
+        expect(listenerCalls).to.deep.equal([
           {
             payload: [{ title: 'Two' }],
             query: { fields: ['title'], limit: 1, filter: { id: { _eq: 2 } } },
@@ -328,18 +331,18 @@ describe('listeners of reads, where a selection is read', () => {
     );
   });
 
-  it('may change the conditions of a query, and take fields out of it', async () => {
-    const heard: unknown[] = [];
+  it('a query listener changes the conditions of a query and removes fields from it', async () => {
+    const listenerCalls: unknown[] = [];
     await listening(
       (host) => {
         host.events.onFilter('post.items.query', (payload) => {
           const query = payload as Row;
-          heard.push(structuredClone(query));
+          listenerCalls.push(structuredClone(query));
           const fields = (query.fields as string[] | undefined)?.filter((one) => !/price|remarks/.test(one));
           return { ...query, ...(fields ? { fields } : {}), filter: { id: { _eq: 2 } } };
         });
       },
-      async (asked) => {
+      async (harness) => {
         const shown: Selected[] = [
           typename('post'),
           column('title'),
@@ -348,14 +351,14 @@ describe('listeners of reads, where a selection is read', () => {
           related('author', [column('name')]),
           related('remarks', [column('id')]),
         ];
-        expect(await select(asked, { shown, terms: { sort: ['-id'] } }, { text: 'q' })).to.equal(
+        expect(await select(harness, { shown, terms: { sort: ['-id'] } }, { text: 'q' })).to.equal(
           '[{"__typename":"post","title":"Two","cost":null,"f":{"count":null,"year":null},"author":null,"remarks":null}]',
         );
-        expect(heard).to.deep.equal([
+        expect(listenerCalls).to.deep.equal([
           { fields: ['title', 'price', 'count(remarks)', 'year(at)', 'author.name', 'remarks.id'], sort: ['-id'] },
         ]);
-        expect(await select(asked, GROUPS)).to.include('[{"g":{"author":null,"at_year":null},"n":1');
-        expect(heard[1]).to.deep.equal({
+        expect(await select(harness, GROUPS)).to.include('[{"g":{"author":null,"at_year":null},"n":1');
+        expect(listenerCalls[1]).to.deep.equal({
           aggregate: { countAll: ['*'], max: ['price', 'title'], count: ['id'] },
           groupBy: ['author', 'year(at)'],
           sort: ['author'],
@@ -364,7 +367,7 @@ describe('listeners of reads, where a selection is read', () => {
     );
   });
 
-  it('may do both', () =>
+  it('a query listener and a read listener both apply', () =>
     listening(
       (host) => {
         host.events.onFilter('post.items.query', (query) => ({ ...(query as Row), fields: 'id, title', limit: 1 }));
@@ -372,29 +375,31 @@ describe('listeners of reads, where a selection is read', () => {
           (rows as Row[]).map((row) => ({ ...row, title: Object.keys(row).join() })),
         );
       },
-      async (asked) => {
-        expect(await select(asked, { shown: [column('title', 't'), column('price'), column('id')] })).to.equal(
+      async (harness) => {
+        expect(await select(harness, { shown: [column('title', 't'), column('price'), column('id')] })).to.equal(
           '[{"t":"title,id","price":null,"id":1}]',
         );
       },
     ));
 
-  it('hear of a singleton without a row no more than in REST', () =>
+  it('listeners are not called for a singleton without a row, as in REST', () =>
     listening(
       (host) => {
         host.events.onFilter('hero.items.read', () => {
           throw new Error('there are no rows');
         });
       },
-      async (asked) => {
-        await asked.database.query('delete from hero');
-        await asked.send('PATCH', '/collections/hero', { meta: { singleton: true } });
+      async (harness) => {
+        await harness.database.query('delete from hero');
+        await harness.send('PATCH', '/collections/hero', { meta: { singleton: true } });
         const shown: Selected[] = [
           typename('hero'),
           { kind: 'column', key: 'id', field: 'id', as: 'text' },
           column('title', 'x'),
         ];
-        const { data } = (await asked.items.select(asked.admin, 'hero', { selection: () => ({ shown }) })) as ReadText;
+        const { data } = (await harness.items.select(harness.admin, 'hero', {
+          selection: () => ({ shown }),
+        })) as ReadText;
         expect(data).to.equal('{"__typename":"hero","id":null,"x":null}');
       },
     ));

@@ -10,7 +10,7 @@ const SQL = `
   create table post (id serial primary key, title text, price numeric, author int references author);
   create table settings (
     id serial primary key, title text default 'none', size int default 5, big bigint default 7, price numeric default 1.5,
-    made timestamptz default now(), owner int references author
+    created_at timestamptz default now(), owner int references author
   );
   insert into author (name) values ('Ann'), ('Bob');
   insert into post (title, price, author) select 'post ' || n, n, 1 + n % 2 from generate_series(1, 3) n;
@@ -20,15 +20,15 @@ const column = (field: string, key = field): Selected => ({ kind: 'column', key,
 const typename = (value: string): Selected => ({ kind: 'constant', key: '__typename', value });
 const POST: Selection = { shown: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, column('title', 'called')] };
 
-describe('the verb select', () => {
-  let asked: Asking;
+describe('items.select', () => {
+  let harness: Asking;
   let done = () => {};
   let over: Promise<void>;
   before(
     () =>
       new Promise<void>((resolve, reject) => {
         over = asking(SQL, async (one) => {
-          asked = one;
+          harness = one;
           resolve();
           await new Promise<void>((end) => {
             done = end;
@@ -53,15 +53,15 @@ describe('the verb select', () => {
     collection: string,
     selection: Selection,
     rest: Partial<Selecting> = {},
-    caller: Caller = asked.admin,
-  ) => text(asked.items.select(caller, collection, { selection: () => selection, ...rest }));
+    caller: Caller = harness.admin,
+  ) => text(harness.items.select(caller, collection, { selection: () => selection, ...rest }));
   const codeOf = (answer: Promise<unknown>) =>
     answer.then(
       () => undefined,
       (error) => error.code,
     );
 
-  it('answers lists, rows by key and rows by keys in exactly the form asked for', async () => {
+  it('answers lists, rows by key and rows by keys in exactly the form of the selection', async () => {
     expect(await select('post', { ...POST, terms: { limit: 1 } })).to.equal('[{"id":"1","called":"post 1"}]');
     expect(await select('post', POST, { key: '2' })).to.equal('{"id":"2","called":"post 2"}');
     expect(await select('post', POST, { keys: ['3', 1] })).to.equal(
@@ -70,8 +70,8 @@ describe('the verb select', () => {
     expect(await select('post', { groups: [{ kind: 'count', key: 'n' }] } as never)).to.equal('[{"n":3}]');
   });
 
-  it('refuses a key without a row, one of the wrong type, and what may not be read', async () => {
-    const caller = await asked.callerWith({ post: [['id'], { id: { _gt: 1 } }] });
+  it('rejects a key without a row, a key of the wrong type, and unreadable fields', async () => {
+    const caller = await harness.callerWith({ post: [['id'], { id: { _gt: 1 } }] });
     const ids: Selection = { shown: [column('id')] };
     expect(await codeOf(select('post', POST, { key: 99 }))).to.equal('FORBIDDEN');
     expect(await codeOf(select('post', POST, { key: 'x' }))).to.equal('FORBIDDEN');
@@ -82,23 +82,23 @@ describe('the verb select', () => {
     expect(await codeOf(select('nothing', ids))).to.equal('ROUTE_NOT_FOUND');
   });
 
-  it('is one statement, and asks for the selection of a remembered text once', async () => {
-    let made = 0;
+  it('runs one statement, and builds the selection of a cached text once', async () => {
+    let created = 0;
     const selection = () => {
-      made++;
+      created++;
       return POST;
     };
-    const ask = (key: number) => text(asked.items.select(asked.admin, 'post', { selection, text: 'by id', key }));
+    const ask = (key: number) => text(harness.items.select(harness.admin, 'post', { selection, text: 'by id', key }));
     expect(await ask(1)).to.equal('{"id":"1","called":"post 1"}');
     const runs: (readonly string[])[] = [];
     for (const key of [2, 3, 1]) runs.push(await statementsDuring(() => ask(key)));
-    expect(made).to.equal(1);
+    expect(created).to.equal(1);
     for (const texts of runs) expect(texts.filter((one) => one.includes('"post"'))).to.have.length(1);
     expect(Math.min(...runs.map(({ length }) => length))).to.equal(1);
     expect(await ask(2)).to.equal('{"id":"2","called":"post 2"}');
   });
 
-  it('does not take the same text for the same of another collection, of a list, or of a query', async () => {
+  it('keeps the same text of another collection, of a list and of a query apart', async () => {
     const id: Selection = { shown: [column('id')], terms: { limit: 1 } };
     const named = (name: string) => ({ shown: [column('id', name)], terms: { limit: 1 } });
     expect(await select('post', id, { text: 't' })).to.equal('[{"id":1}]');
@@ -106,23 +106,23 @@ describe('the verb select', () => {
     expect(await select('post', named('k'), { text: 't', key: 1 })).to.equal('{"k":1}');
     expect(await select('post', named('other'), { text: 't', inParts: 'long' })).to.equal('[{"other":1}]');
     const query = { fields: ['id', 'title'], limit: 1 };
-    expect((await asked.items.readMany(asked.admin, 'post', query)).data).to.equal('[{"id":1,"title":"post 1"}]');
+    expect((await harness.items.readMany(harness.admin, 'post', query)).data).to.equal('[{"id":1,"title":"post 1"}]');
     expect(await select('post', named('x'), { text: JSON.stringify(query) })).to.equal('[{"x":1}]');
   });
 
-  it('keeps what is remembered apart by permissions', async () => {
-    const some = await asked.callerWith({ post: [['*'], { id: { _eq: 2 } }] });
+  it('keeps cached statements apart by permissions', async () => {
+    const some = await harness.callerWith({ post: [['*'], { id: { _eq: 2 } }] });
     expect(await select('post', POST, { text: 'all' })).to.include('post 1');
     expect(await select('post', POST, { text: 'all' }, some)).to.equal('[{"id":"2","called":"post 2"}]');
   });
 
-  it('gives long lists in parts to those who take them', async () => {
-    await asked.database.query(`create table line (id serial primary key, body text)`);
-    await asked.database.query(`insert into line (body) select repeat('x', 500) from generate_series(1, 2000)`);
+  it('streams long lists to callers that accept parts', async () => {
+    await harness.database.query(`create table line (id serial primary key, body text)`);
+    await harness.database.query(`insert into line (body) select repeat('x', 500) from generate_series(1, 2000)`);
     const all: Selection = { shown: [column('id')], terms: { limit: -1 } };
     const long: Selection = { shown: [column('id', 'n'), column('body'), typename('line')], terms: { limit: -1 } };
     for (const round of [1, 2]) {
-      const answer = await asked.items.select(asked.admin, 'line', {
+      const answer = await harness.items.select(harness.admin, 'line', {
         selection: () => long,
         text: 'long',
         inParts: 'long',
@@ -131,27 +131,27 @@ describe('the verb select', () => {
       const rows = JSON.parse(await text(Promise.resolve(answer)));
       expect([rows.length, rows[1999]]).to.deep.equal([2000, { n: 2000, body: 'x'.repeat(500), __typename: 'line' }]);
     }
-    const short = await asked.items.select(asked.admin, 'line', { selection: () => all, inParts: 'long' });
+    const short = await harness.items.select(harness.admin, 'line', { selection: () => all, inParts: 'long' });
     expect('data' in short && JSON.parse(short.data as string)).to.have.length(2000);
   });
 
-  it('looks at the database again for a name it does not know, and for a column that went', async () => {
+  it('refreshes the schema snapshot for an unknown name, and for a dropped column', async () => {
     const shown: Selection = { shown: [column('id'), column('extra')], terms: { limit: 1 } };
     expect(await codeOf(select('author', shown))).to.equal('FORBIDDEN');
-    await asked.database.query('alter table author add extra int default 4');
+    await harness.database.query('alter table author add extra int default 4');
     expect(await select('author', shown, { text: 'extra' })).to.equal('[{"id":1,"extra":4}]');
-    await asked.database.query('alter table author drop extra');
+    await harness.database.query('alter table author drop extra');
     expect(await codeOf(select('author', shown, { text: 'extra' }))).to.equal('FORBIDDEN');
     expect(await select('author', { shown: [column('id')], terms: { limit: 1 } })).to.equal('[{"id":1}]');
   });
 
-  it('answers all of a singleton without its row, in order', async () => {
-    await asked.send('PATCH', '/collections/settings', { meta: { singleton: true } });
-    await asked.send('POST', '/fields/author', { field: 'of', type: 'alias', meta: { special: ['o2m'] } });
-    await asked.send('PATCH', '/relations/settings/owner', { meta: { one_field: 'of' } });
-    await asked.send('POST', '/fields/settings', { field: 'posts', type: 'alias', meta: { special: ['o2m'] } });
-    await asked.send('POST', '/fields/post', { field: 'of', type: 'integer' });
-    await asked.send('POST', '/relations', {
+  it('answers all fields of a singleton without its row, in order', async () => {
+    await harness.send('PATCH', '/collections/settings', { meta: { singleton: true } });
+    await harness.send('POST', '/fields/author', { field: 'of', type: 'alias', meta: { special: ['o2m'] } });
+    await harness.send('PATCH', '/relations/settings/owner', { meta: { one_field: 'of' } });
+    await harness.send('POST', '/fields/settings', { field: 'posts', type: 'alias', meta: { special: ['o2m'] } });
+    await harness.send('POST', '/fields/post', { field: 'of', type: 'integer' });
+    await harness.send('POST', '/relations', {
       collection: 'post',
       field: 'of',
       related_collection: 'settings',
@@ -166,25 +166,25 @@ describe('the verb select', () => {
       column('big'),
       { kind: 'column', key: 'price', field: 'price', as: 'number' },
       column('price', 'exact'),
-      column('made'),
+      column('created_at'),
       {
         kind: 'object',
-        key: 'made_func',
-        shown: [{ kind: 'column', key: 'year', field: 'made', fn: { name: 'year' } }, typename('f')],
+        key: 'created_at_func',
+        shown: [{ kind: 'column', key: 'year', field: 'created_at', fn: { name: 'year' } }, typename('f')],
       },
       { kind: 'related', key: 'owner', field: 'owner', selection: { shown: [column('name')] } },
       { kind: 'related', key: 'posts', field: 'posts', selection: { shown: [column('id')] } },
     ];
-    const wanted =
-      '{"__typename":"settings","id":null,"called":"none","size":"5","number":5,"big":"7","price":1.5,"exact":"1.5","made":null,' +
-      '"made_func":{"year":null,"__typename":"f"},"owner":null,"posts":[]}';
-    expect(await select('settings', { shown })).to.equal(wanted);
-    await asked.database.query(`insert into settings (made, owner) values ('2024-05-06Z', 1)`);
+    const expected =
+      '{"__typename":"settings","id":null,"called":"none","size":"5","number":5,"big":"7","price":1.5,"exact":"1.5","created_at":null,' +
+      '"created_at_func":{"year":null,"__typename":"f"},"owner":null,"posts":[]}';
+    expect(await select('settings', { shown })).to.equal(expected);
+    await harness.database.query(`insert into settings (created_at, owner) values ('2024-05-06Z', 1)`);
     expect(JSON.parse(await select('settings', { shown }))).to.deep.equal({
-      ...JSON.parse(wanted),
+      ...JSON.parse(expected),
       id: '1',
-      made: '2024-05-06T00:00:00.000Z',
-      made_func: { year: 2024, __typename: 'f' },
+      created_at: '2024-05-06T00:00:00.000Z',
+      created_at_func: { year: 2024, __typename: 'f' },
       owner: { name: 'Ann' },
     });
   });

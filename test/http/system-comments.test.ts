@@ -43,11 +43,11 @@ describe('/comments', () => {
   const notices = async () =>
     (await admin('GET', '/notifications?fields=recipient,sender,subject,message,collection,item&sort=id')).body.data;
 
-  it('are made, read, changed and deleted', async () => {
-    const made = await admin('POST', '/comments', about('Well said'));
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
-    const { id, date_created } = made.body.data;
-    expect(made.body.data).to.deep.equal({
+  it('creates, reads, changes and deletes comments', async () => {
+    const created = await admin('POST', '/comments', about('Well said'));
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
+    const { id, date_created } = created.body.data;
+    expect(created.body.data).to.deep.equal({
       id,
       ...about('Well said', '1'),
       date_created,
@@ -69,7 +69,7 @@ describe('/comments', () => {
     expect((await admin('GET', '/comments')).body.data).to.deep.equal([]);
   });
 
-  it('refuse what is wrong', async () => {
+  it('rejects invalid comments', async () => {
     const missing = await admin('POST', '/comments', {});
     const fields = missing.body.errors.map((one: { extensions: { field: string } }) => one.extensions.field);
     expect([codeOf(missing), fields]).to.deep.equal(['FAILED_VALIDATION', ['collection', 'item', 'comment']]);
@@ -87,7 +87,7 @@ describe('/comments', () => {
     expect((await admin('GET', '/comments?fields=item')).body.data).to.deep.equal([{ item: '1' }]);
   });
 
-  it('are about items that there are, by the key they have', async () => {
+  it('accepts comments about existing items only, and stores the key as the item has it', async () => {
     for (const wrong of [about('x', 99), about('x', 'one'), { ...about('x'), collection: 'nothing' }]) {
       expect(outcome(await admin('POST', '/comments', wrong)), JSON.stringify(wrong)).to.deep.equal(FORBIDDEN);
     }
@@ -96,7 +96,7 @@ describe('/comments', () => {
     expect((await admin('POST', '/comments', user)).body.data.item).to.equal(adminId);
   });
 
-  it('of app users are about items they may read, and their own', async () => {
+  it('allows app users to comment on items they may read, and to read their own comments', async () => {
     const { id } = (await ann.ask('POST', '/comments', about('mine'))).body.data;
     expect(outcome(await ann.ask('POST', '/comments', about('x', 2)))).to.deep.equal(FORBIDDEN);
     expect(outcome(await carl.ask('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
@@ -112,19 +112,19 @@ describe('/comments', () => {
     expect((await ann.ask('DELETE', `/comments/${id}`)).status).to.equal(204);
   });
 
-  it('need a user, whatever the Public role may do', async () => {
-    const anybody = asking(service, null);
-    expect(outcome(await anybody('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await anybody('POST', '/comments', {}))).to.deep.equal(FORBIDDEN);
+  it('requires a user, whatever the Public role may do', async () => {
+    const anonymous = asking(service, null);
+    expect(outcome(await anonymous('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('POST', '/comments', {}))).to.deep.equal(FORBIDDEN);
     const rows = [
       await allow(service, null, { collection: 'platform_comments', action: 'create' }),
       await allow(service, null, { collection: 'article', action: 'read' }),
     ];
-    expect(outcome(await anybody('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('POST', '/comments', about('x')))).to.deep.equal(FORBIDDEN);
     await admin('DELETE', '/permissions', rows);
   });
 
-  it('are not put under another item by the presets of a permission', async () => {
+  it('rejects presets of a permission that put a comment under another item', async () => {
     const role = await makeRole(service, {}, [
       readArticles,
       { collection: 'platform_comments', action: 'create', presets: { collection: 'article', item: '2' } },
@@ -135,7 +135,7 @@ describe('/comments', () => {
     expect((await admin('GET', '/comments?fields=item')).body.data).to.deep.equal([{ item: '1' }]);
   });
 
-  it('outlive who wrote them', async () => {
+  it('keeps comments when their author is deleted', async () => {
     const leaving = await makePerson(service, ann.role);
     const { id } = (await leaving.ask('POST', '/comments', about('x'))).body.data;
     await admin('DELETE', `/users/${leaving.id}`);
@@ -145,7 +145,7 @@ describe('/comments', () => {
     });
   });
 
-  it('go with the collection that they are about', async () => {
+  it('deletes the comments of a deleted collection', async () => {
     const fields = [{ field: 'a', type: 'string' }];
     await admin('POST', '/collections', { collection: 'short_lived', schema: {}, fields });
     await admin('POST', '/items/short_lived', { a: 'x' });
@@ -155,8 +155,8 @@ describe('/comments', () => {
     expect((await admin('GET', '/comments?fields=comment')).body.data).to.deep.equal([{ comment: 'stays' }]);
   });
 
-  describe('mention users', () => {
-    it('who are told if they may read the item', async () => {
+  describe('mentions in comments', () => {
+    it('notify users that may read the item', async () => {
       const comment = `@${bob.id} and @${bob.id.toUpperCase()}, also @${carl.id}: look`;
       expect((await ann.ask('POST', '/comments', about(comment))).status).to.equal(200);
       expect(await notices()).to.deep.equal([
@@ -172,12 +172,12 @@ describe('/comments', () => {
       expect((await bob.ask('GET', '/notifications?fields=message')).body.data).to.deep.equal([{ message: comment }]);
     });
 
-    it('and nobody for a hidden item, but admins', async () => {
+    it('notify only admins of a hidden item', async () => {
       await admin('POST', '/comments', about(`@${bob.id} @${adminId}`, 2));
       expect((await notices()).map((one: { recipient: string }) => one.recipient)).to.deep.equal([adminId]);
     });
 
-    it('not by something else that looks like it', async () => {
+    it('are not recognised in similar texts', async () => {
       const [head] = bob.id.split('-');
       await admin('PATCH', `/users/${carl.id}`, { status: 'suspended' });
       const texts = [bob.id, `@${head}`, `@${bob.id}0`, '@11111111-1111-4111-8111-111111111111', `@${carl.id}`];
@@ -186,13 +186,13 @@ describe('/comments', () => {
       expect(await notices()).to.deep.equal([]);
     });
 
-    it('together with the comment or not at all', async () => {
+    it('are stored together with the comment or not at all', async () => {
       const refused = await admin('POST', '/comments', { ...about(`@${bob.id}`), mood: 'good' });
       expect(codeOf(refused)).to.equal('INVALID_PAYLOAD');
       expect(await notices()).to.deep.equal([]);
     });
 
-    it('up to a hundred', async () => {
+    it('are limited to a hundred', async () => {
       const many = Array.from(
         { length: 101 },
         (_one, at) => `@11111111-1111-4111-8111-${String(at).padStart(12, '0')}`,
@@ -202,14 +202,14 @@ describe('/comments', () => {
     });
   });
 
-  describe('are also written at /activity/comment', () => {
-    it('made, changed and deleted', async () => {
-      const made = await ann.ask('POST', '/activity/comment', about(`@${bob.id} hello`));
-      expect(made.body.data).to.include({ collection: 'article', item: '1', user_created: ann.id });
-      const path = `/activity/comment/${made.body.data.id}`;
+  describe('/activity/comment', () => {
+    it('creates, changes and deletes comments', async () => {
+      const created = await ann.ask('POST', '/activity/comment', about(`@${bob.id} hello`));
+      expect(created.body.data).to.include({ collection: 'article', item: '1', user_created: ann.id });
+      const path = `/activity/comment/${created.body.data.id}`;
       expect(await notices()).to.have.length(1);
       expect((await ann.ask('PATCH', path, { comment: 'changed' })).body.data.comment).to.equal('changed');
-      expect((await ann.ask('GET', `/comments/${made.body.data.id}`)).body.data.comment).to.equal('changed');
+      expect((await ann.ask('GET', `/comments/${created.body.data.id}`)).body.data.comment).to.equal('changed');
       expect(outcome(await bob.ask('PATCH', path, { comment: 'x' }))).to.deep.equal(FORBIDDEN);
       expect(outcome(await bob.ask('DELETE', path))).to.deep.equal(FORBIDDEN);
       expect((await ann.ask('DELETE', path)).status).to.equal(204);
@@ -217,7 +217,7 @@ describe('/comments', () => {
       expect(outcome(await ann.ask('POST', '/activity/comment', about('x', 2)))).to.deep.equal(FORBIDDEN);
     });
 
-    it('and there only by their keys', async () => {
+    it('rejects other routes than those by key', async () => {
       for (const method of ['PATCH', 'DELETE', 'SEARCH']) {
         expect(outcome(await admin(method, '/activity/comment', {})), method).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
       }

@@ -18,14 +18,14 @@ describe('/dashboards and /panels', () => {
   after(() => service?.stop());
   beforeEach(() => service.database.query('truncate platform_dashboards cascade'));
 
-  it('are made together, read together and deleted together', async () => {
-    const made = await admin('POST', '/dashboards?fields=*,panels.*', {
+  it('create, read and delete a dashboard together with its panels', async () => {
+    const created = await admin('POST', '/dashboards?fields=*,panels.*', {
       name: 'Sales',
       panels: [{ ...panel, options: { collection: 'orders' } }],
     });
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
-    const { id, date_created, panels } = made.body.data;
-    expect(made.body.data).to.deep.include({
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
+    const { id, date_created, panels } = created.body.data;
+    expect(created.body.data).to.deep.include({
       name: 'Sales',
       icon: 'dashboard',
       note: null,
@@ -46,15 +46,15 @@ describe('/dashboards and /panels', () => {
     expect((await admin('GET', '/panels')).body.data).to.deep.equal([]);
   });
 
-  it('lose the panels that are left out of their list', async () => {
-    const made = await admin('POST', '/dashboards?fields=id,panels.id', { name: 'Sales', panels: [panel, panel] });
-    const { id, panels } = made.body.data;
+  it('delete the panels that a list omits', async () => {
+    const created = await admin('POST', '/dashboards?fields=id,panels.id', { name: 'Sales', panels: [panel, panel] });
+    const { id, panels } = created.body.data;
     expect((await admin('PATCH', `/dashboards/${id}`, { panels: [panels[1].id] })).status).to.equal(200);
     const left = (await admin('GET', '/panels?fields=id')).body.data;
     expect(left).to.deep.equal([{ id: panels[1].id }]);
   });
 
-  it('panels are made, changed and deleted by themselves', async () => {
+  it('create, change and delete single panels', async () => {
     const { id: dashboard } = (await admin('POST', '/dashboards', { name: 'One' })).body.data;
     const { id } = (await admin('POST', '/panels', { ...panel, dashboard })).body.data;
     const rows = await admin('PATCH', '/panels', [{ id, position_x: 7, show_header: true }]);
@@ -71,7 +71,7 @@ describe('/dashboards and /panels', () => {
     });
   });
 
-  it('refuse what is wrong, and then store nothing', async () => {
+  it('reject invalid rows, and then store nothing', async () => {
     expect(codeOf(await admin('POST', '/dashboards', {}))).to.equal('FAILED_VALIDATION');
     expect(codeOf(await admin('POST', '/dashboards', { name: 'x', size: 3 }))).to.equal('INVALID_PAYLOAD');
     expect(codeOf(await admin('POST', '/panels', panel))).to.equal('FAILED_VALIDATION');
@@ -83,23 +83,23 @@ describe('/dashboards and /panels', () => {
     expect((await admin('GET', '/dashboards')).body.data).to.deep.equal([]);
   });
 
-  it('outlive who made them', async () => {
+  it('keep dashboards when their creator is deleted', async () => {
     const role = await makeRole(service, {}, [...all('platform_dashboards'), ...all('platform_panels')]);
     const { id: user, ask } = await makePerson(service, role);
-    const made = await ask('POST', '/dashboards?fields=id,user_created,panels.user_created', {
+    const created = await ask('POST', '/dashboards?fields=id,user_created,panels.user_created', {
       name: 'x',
       panels: [panel],
     });
-    expect(made.body.data).to.deep.include({ user_created: user, panels: [{ user_created: user }] });
+    expect(created.body.data).to.deep.include({ user_created: user, panels: [{ user_created: user }] });
     expect((await admin('DELETE', `/users/${user}`)).status).to.equal(204);
-    const path = `/dashboards/${made.body.data.id}?fields=user_created,panels.user_created`;
+    const path = `/dashboards/${created.body.data.id}?fields=user_created,panels.user_created`;
     expect((await admin('GET', path)).body.data).to.deep.equal({
       user_created: null,
       panels: [{ user_created: null }],
     });
   });
 
-  it('are for those who may', async () => {
+  it('apply the permissions of the caller', async () => {
     const { id } = (await admin('POST', '/dashboards', { name: 'kept' })).body.data;
     const app = await makePerson(service, await makeRole(service, { app_access: true }));
     for (const ask of [asking(service, null), app.ask]) {

@@ -17,11 +17,11 @@ describe('/folders', () => {
   const folder = async (name: string, parent: string | null = null): Promise<string> =>
     (await admin('POST', '/folders', { name, parent })).body.data.id;
 
-  it('are made, read, changed and deleted', async () => {
-    const made = await admin('POST', '/folders', { name: 'Pictures' });
-    expect(made.status).to.equal(200);
-    const { id } = made.body.data;
-    expect(made.body.data).to.deep.equal({ id, name: 'Pictures', parent: null });
+  it('creates, reads, changes and deletes folders', async () => {
+    const created = await admin('POST', '/folders', { name: 'Pictures' });
+    expect(created.status).to.equal(200);
+    const { id } = created.body.data;
+    expect(created.body.data).to.deep.equal({ id, name: 'Pictures', parent: null });
     const many = await admin('POST', '/folders', [{ name: 'A', parent: id }, { name: 'B' }]);
     expect(many.body.data.map((one: { name: string }) => one.name)).to.deep.equal(['A', 'B']);
     expect((await admin('PATCH', `/folders/${id}`, { name: 'Photos' })).body.data.name).to.equal('Photos');
@@ -37,12 +37,12 @@ describe('/folders', () => {
     expect((await admin('GET', '/folders?fields=name')).body.data).to.deep.equal([{ name: 'B' }]);
   });
 
-  it('are made with the folders above them in one payload', async () => {
+  it('creates a folder with its parent folders in one payload', async () => {
     const { body } = await admin('POST', '/folders?fields=name,parent.name', { name: 'low', parent: { name: 'high' } });
     expect(body.data).to.deep.equal({ name: 'low', parent: { name: 'high' } });
   });
 
-  it('refuse what is wrong', async () => {
+  it('rejects invalid folders', async () => {
     expect(codeOf(await admin('POST', '/folders', {}))).to.equal('FAILED_VALIDATION');
     expect(codeOf(await admin('POST', '/folders', { name: null }))).to.equal('FAILED_VALIDATION');
     expect(outcome(await admin('POST', '/folders', { name: 'x', colour: 'red' }))).to.deep.equal([
@@ -55,7 +55,7 @@ describe('/folders', () => {
     expect((await admin('GET', '/folders')).body.data).to.deep.equal([]);
   });
 
-  it('leave what lies in them at the top level when they go', async () => {
+  it('moves the content of a deleted folder to the top level', async () => {
     const above = await folder('above');
     const below = await folder('below', above);
     expect((await admin('DELETE', `/folders/${above}`)).status).to.equal(204);
@@ -64,7 +64,7 @@ describe('/folders', () => {
     expect((await admin('GET', '/folders')).body.data).to.deep.equal([]);
   });
 
-  describe('never end up in themselves', () => {
+  describe('a folder cannot contain itself', () => {
     const refused = [400, 'INVALID_PAYLOAD'];
 
     it('directly or through folders below', async () => {
@@ -79,7 +79,7 @@ describe('/folders', () => {
       expect((await admin('PATCH', `/folders/${b}`, { parent: c })).status).to.equal(200);
     });
 
-    it('when they are made', async () => {
+    it('when it is created', async () => {
       const id = '22222222-2222-4222-8222-222222222222';
       const other = '33333333-3333-4333-8333-333333333333';
       expect(outcome(await admin('POST', '/folders', { id, name: 'x', parent: id }))).to.deep.equal(refused);
@@ -91,7 +91,7 @@ describe('/folders', () => {
       expect((await admin('GET', '/folders')).body.data).to.deep.equal([]);
     });
 
-    it('by one payload that moves several', async () => {
+    it('when one payload moves several', async () => {
       const [a, b] = [await folder('a'), await folder('b')];
       const nested = await admin('PATCH', `/folders/${a}`, { parent: { id: b, parent: a } });
       expect(outcome(nested)).to.deep.equal(refused);
@@ -116,7 +116,7 @@ describe('/folders', () => {
     });
   });
 
-  it('are for those who may', async () => {
+  it('applies the permissions of the caller', async () => {
     const id = await folder('kept');
     const app = await makePerson(service, await makeRole(service, { app_access: true }));
     for (const ask of [asking(service, null), app.ask]) {

@@ -24,7 +24,7 @@ describe('/activity and /revisions', () => {
 
   const OF_ARTICLE = 'filter[collection]=article&filter[item]=1&sort=id';
 
-  it('tell who did what to an item, and what it was then', async () => {
+  it('answer who did what to an item, and its values at that time', async () => {
     const { body } = await admin('GET', `/activity?${OF_ARTICLE}&fields=id,action,user,revisions.data`);
     const [create, ...updates] = body.data;
     expect(create).to.deep.include({ action: 'create', user: ann.id });
@@ -63,14 +63,14 @@ describe('/activity and /revisions', () => {
     }
   });
 
-  it('are not written through relations either, by nobody', async () => {
+  it('reject writes through relations, for admins too', async () => {
     const field = { field: 'entry', type: 'integer' };
     expect(
       (await admin('POST', '/collections', { collection: 'forged', schema: {}, fields: [field] })).status,
     ).to.equal(200);
     const relation = { collection: 'forged', field: 'entry', related_collection: 'platform_activity' };
-    const made = await admin('POST', '/relations', { ...relation, schema: { on_delete: 'NO ACTION' } });
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    const created = await admin('POST', '/relations', { ...relation, schema: { on_delete: 'NO ACTION' } });
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
     const [{ id }] = (await admin('GET', `/activity?${OF_ARTICLE}&fields=id`)).body.data;
     for (const entry of [
       { action: 'login', collection: 'platform_users', item: '1' },
@@ -82,7 +82,7 @@ describe('/activity and /revisions', () => {
     expect((await admin('GET', `/activity/${id}?fields=user`)).body.data).to.deep.equal({ user: ann.id });
   });
 
-  it('show app users what they did themselves', async () => {
+  it('answer app users their own activity', async () => {
     const { body } = await ann.ask('GET', `/activity?fields=user,action&sort=id&${OF_ARTICLE}`);
     expect(body.data).to.deep.equal([
       { user: ann.id, action: 'create' },
@@ -93,7 +93,7 @@ describe('/activity and /revisions', () => {
     expect(outcome(await ann.ask('GET', '/revisions'))).to.deep.equal(FORBIDDEN);
   });
 
-  it('do not show app users what they did in collections that their role may not read', async () => {
+  it('hide from app users their own activity in collections that their role may not read', async () => {
     const fields = [{ field: 'code', type: 'string' }];
     expect((await admin('POST', '/collections', { collection: 'secret', schema: {}, fields })).status).to.equal(200);
     const role = await makeRole(service, { app_access: true }, [
@@ -135,20 +135,20 @@ describe('/activity and /revisions', () => {
     expect(await seen()).to.deep.include({ counted: 2, graphql: ['article', 'secret'], byKey: 200, total: 2 });
   });
 
-  it('are not for the public', async () => {
+  it('reject anonymous callers', async () => {
     for (const path of ['/activity', '/activity/1', '/revisions', '/revisions/1']) {
       expect(outcome(await asking(service, null)('GET', path)), path).to.deep.equal(FORBIDDEN);
     }
   });
 
-  it('say that somebody commented', async () => {
+  it('answer the activity of a comment', async () => {
     const comment = { collection: 'article', item: 1, comment: 'Well said' };
     expect((await ann.ask('POST', '/comments', comment)).status).to.equal(200);
     const { body } = await admin('GET', '/activity?filter[action]=comment&fields=user,collection,item,comment');
     expect(body.data).to.deep.equal([{ user: ann.id, ...comment, item: '1' }]);
   });
 
-  it('keep what a user did when the user goes', async () => {
+  it('keep the activity of a deleted user', async () => {
     const { id, ask } = await makePerson(service, ann.role);
     await ask('POST', '/items/article', { title: 'left behind' });
     expect((await admin('DELETE', `/users/${id}`)).status).to.equal(204);

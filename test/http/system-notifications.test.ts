@@ -30,7 +30,7 @@ describe('/notifications', () => {
   after(() => service?.stop());
   beforeEach(() => service.database.query('truncate platform_notifications restart identity'));
 
-  it('say who sent them and when, whatever the client says', async () => {
+  it('stores sender and time itself, whatever the client sends', async () => {
     const { body } = await admin('POST', '/notifications', {
       recipient: ann.id,
       subject: 'News',
@@ -57,7 +57,7 @@ describe('/notifications', () => {
     expect((await admin('GET', '/notifications')).body.data).to.deep.equal([]);
   });
 
-  it('refuse what is wrong', async () => {
+  it('rejects invalid notifications', async () => {
     for (const [body, code] of [
       [{ subject: 'x' }, 'FAILED_VALIDATION'],
       [{ recipient: ann.id }, 'FAILED_VALIDATION'],
@@ -71,7 +71,7 @@ describe('/notifications', () => {
     expect(await service.database.query('select * from platform_notifications')).to.deep.equal([]);
   });
 
-  it('are read and archived by their recipient, who changes nothing else', async () => {
+  it('allows the recipient to read and archive, and to change nothing else', async () => {
     await admin('POST', '/notifications', [
       { recipient: ann.id, subject: 'for Ann' },
       { recipient: bob.id, subject: 'for Bob' },
@@ -93,7 +93,7 @@ describe('/notifications', () => {
     }
   });
 
-  it('name their sender without a grant for it', async () => {
+  it('stores the sender without a grant for the field', async () => {
     const writers = await makeRole(service);
     const writer = await makePerson(service, writers);
     await allow(service, writers, {
@@ -108,7 +108,7 @@ describe('/notifications', () => {
     expect((await admin('GET', '/notifications?fields=sender')).body.data).to.deep.equal([{ sender: writer.id }]);
   });
 
-  it('go with their recipient and outlive their sender', async () => {
+  it('deletes notifications with their recipient and keeps them without their sender', async () => {
     const senders = await makeRole(service, {}, [{ collection: 'platform_notifications', action: 'create' }]);
     const sender = await makePerson(service, senders);
     const recipient = await makePerson(service, senders);
@@ -121,15 +121,15 @@ describe('/notifications', () => {
     ]);
   });
 
-  it('are not for the public', async () => {
-    const anybody = asking(service, null);
+  it('rejects anonymous callers', async () => {
+    const anonymous = asking(service, null);
     await admin('POST', '/notifications', { recipient: ann.id, subject: 'x' });
-    expect(outcome(await anybody('GET', '/notifications'))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await anybody('POST', '/notifications', { recipient: ann.id, subject: 'x' }))).to.deep.equal(
+    expect(outcome(await anonymous('GET', '/notifications'))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('POST', '/notifications', { recipient: ann.id, subject: 'x' }))).to.deep.equal(
       FORBIDDEN,
     );
-    // Nobody is told what is wrong with what they may not send.
-    expect(outcome(await anybody('POST', '/notifications', { status: 'lost' }))).to.deep.equal(FORBIDDEN);
-    expect(outcome(await anybody('PATCH', '/notifications/1', { status: 'archived' }))).to.deep.equal(FORBIDDEN);
+    // A caller without permission gets FORBIDDEN before its payload is validated.
+    expect(outcome(await anonymous('POST', '/notifications', { status: 'lost' }))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('PATCH', '/notifications/1', { status: 'archived' }))).to.deep.equal(FORBIDDEN);
   });
 });

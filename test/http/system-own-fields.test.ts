@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
-/** Path of a collection of the service's own → a payload that makes a row. */
+/** Path of a system collection → a payload that creates a row. */
 const ROWS: Record<string, Record<string, unknown>> = {
   files: { type: 'text/plain' },
   folders: { name: 'a' },
@@ -27,7 +27,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   users: ['last_access'],
 };
 
-describe("rows of the service's own", () => {
+describe('fields of system collections that clients cannot change', () => {
   let service: InProcess;
   let role: string;
   before(async () => {
@@ -47,27 +47,27 @@ describe("rows of the service's own", () => {
     body?.errors?.[0]?.extensions.code;
 
   for (const path of Object.keys(ROWS)) {
-    it(`/${path} refuse another id in one row, several and by query, and take their own`, async () => {
-      const made = await asAdmin(service, 'POST', `/${path}`, ROWS[path]);
-      const other = typeof made.id === 'number' ? made.id + 1000 : randomUUID();
-      const filter = { id: { _eq: made.id } };
+    it(`/${path} rejects another id in one row, in several and by query, and accepts the row’s own`, async () => {
+      const created = await asAdmin(service, 'POST', `/${path}`, ROWS[path]);
+      const other = typeof created.id === 'number' ? created.id + 1000 : randomUUID();
+      const filter = { id: { _eq: created.id } };
       for (const [to, body] of [
-        [`/${path}/${made.id}`, { id: other }],
-        [`/${path}`, { keys: [made.id], data: { id: other } }],
+        [`/${path}/${created.id}`, { id: other }],
+        [`/${path}`, { keys: [created.id], data: { id: other } }],
         [`/${path}`, { query: { filter }, data: { id: other } }],
       ] as const) {
         const reply = await ask('PATCH', to, body);
         expect([reply.status, codeOf(reply)], JSON.stringify(body)).to.deep.equal([400, 'INVALID_PAYLOAD']);
       }
-      expect((await ask('PATCH', `/${path}/${made.id}`, { id: made.id })).status).to.equal(200);
-      expect((await ask('PATCH', `/${path}`, [{ id: made.id }])).status).to.equal(200);
-      const [row] = await service.database.query(`select id from platform_${path} where id = $1`, [made.id]);
-      expect(row).to.deep.equal({ id: made.id });
-      expect((await ask('DELETE', `/${path}/${made.id}`)).status).to.equal(204);
+      expect((await ask('PATCH', `/${path}/${created.id}`, { id: created.id })).status).to.equal(200);
+      expect((await ask('PATCH', `/${path}`, [{ id: created.id }])).status).to.equal(200);
+      const [row] = await service.database.query(`select id from platform_${path} where id = $1`, [created.id]);
+      expect(row).to.deep.equal({ id: created.id });
+      expect((await ask('DELETE', `/${path}/${created.id}`)).status).to.equal(204);
     });
   }
 
-  it('/settings keep their id', async () => {
+  it('/settings keeps its id', async () => {
     for (let round = 0; round < 2; round++) {
       await ask('PATCH', '/settings', { id: 7, project_name: 'a' });
       await ask('PATCH', '/settings', { project_name: 'b' });
@@ -75,7 +75,7 @@ describe("rows of the service's own", () => {
     expect(await service.database.query('select id from platform_settings')).to.deep.equal([{ id: 1 }]);
   });
 
-  it('refuse another id by GraphQL and nested in another row', async () => {
+  it('GraphQL and nested writes reject another id', async () => {
     const file = await asAdmin(service, 'POST', '/files', { type: 'text/plain', folder: { name: 'f' } });
     const query = `mutation { update_files_item(id: "${file.id}", data: { id: "${randomUUID()}" }) { id } }`;
     const graphql = await ask('POST', '/graphql/system', { query });
@@ -90,10 +90,12 @@ describe("rows of the service's own", () => {
   });
 
   for (const [path, fields] of Object.entries(OWN)) {
-    it(`/${path} keep ${fields.join(', ')} as the service set them`, async () => {
-      const made = await asAdmin(service, 'POST', `/${path}`, ROWS[path]);
+    it(`/${path} keeps ${fields.join(', ')} as the service set them`, async () => {
+      const created = await asAdmin(service, 'POST', `/${path}`, ROWS[path]);
       const row = async () =>
-        (await service.database.query(`select ${fields.join(', ')} from platform_${path} where id = $1`, [made.id]))[0];
+        (
+          await service.database.query(`select ${fields.join(', ')} from platform_${path} where id = $1`, [created.id])
+        )[0];
       const before = await row();
       const forged = (name: string) => {
         if (/_(?:on|created|updated|access)$|timestamp/.test(name) && !name.startsWith('user'))
@@ -102,14 +104,14 @@ describe("rows of the service's own", () => {
         return name === 'filesize' ? 7 : 'forged';
       };
       for (const name of fields) {
-        const { status, body } = await ask('PATCH', `/${path}/${made.id}`, { [name]: forged(name) });
+        const { status, body } = await ask('PATCH', `/${path}/${created.id}`, { [name]: forged(name) });
         expect(status, JSON.stringify(body)).to.equal(200);
         expect(JSON.stringify(await row()), name).not.to.match(/2001|forged|:"?7"?[,}]/);
       }
       const after = await row();
       for (const name of fields.filter((one) => /created|uploaded|timestamp|disk|size|access/.test(one)))
         expect(after?.[name], name).to.deep.equal(before?.[name]);
-      await ask('DELETE', `/${path}/${made.id}`);
+      await ask('DELETE', `/${path}/${created.id}`);
     });
   }
 });

@@ -28,7 +28,7 @@ describe('/presets', () => {
   after(() => service?.stop());
   beforeEach(() => service.database.query('truncate platform_presets restart identity'));
 
-  it('are made with what the conventions fill in, read, changed and deleted', async () => {
+  it('creates presets with their defaults, reads, changes and deletes them', async () => {
     const { body } = await admin('POST', '/presets', {
       collection: 'articles',
       layout_query: { tabular: { page: 1 } },
@@ -55,7 +55,7 @@ describe('/presets', () => {
     expect(outcome(await admin('GET', '/presets/1'))).to.deep.equal(FORBIDDEN);
   });
 
-  it('refuse what is wrong', async () => {
+  it('rejects invalid presets', async () => {
     expect(codeOf(await admin('POST', '/presets', { view: 'x' }))).to.equal('INVALID_PAYLOAD');
     expect(codeOf(await admin('POST', '/presets', { refresh_interval: 'soon' }))).to.equal('INVALID_PAYLOAD');
     expect(codeOf(await admin('POST', '/presets', { search: 'x'.repeat(101) }))).to.equal('VALUE_TOO_LONG');
@@ -63,10 +63,10 @@ describe('/presets', () => {
     expect(codeOf(await admin('POST', '/presets', { user }))).to.equal('INVALID_FOREIGN_KEY');
   });
 
-  it('of app users are their own', async () => {
-    const made = await ann.ask('POST', '/presets', { collection: 'articles' });
-    expect(made.body.data).to.include({ user: ann.id, role: null });
-    const id = made.body.data.id as number;
+  it('allows app users presets of their own only', async () => {
+    const created = await ann.ask('POST', '/presets', { collection: 'articles' });
+    expect(created.body.data).to.include({ user: ann.id, role: null });
+    const id = created.body.data.id as number;
     expect((await ann.ask('PATCH', `/presets/${id}`, { bookmark: 'b' })).body.data.bookmark).to.equal('b');
     expect((await ann.ask('PATCH', `/presets/${id}`, { user: ann.id })).status).to.equal(200);
     for (const user of [bob.id, null, { id: bob.id }, 5]) {
@@ -85,7 +85,7 @@ describe('/presets', () => {
     expect(await service.database.query('select * from platform_presets')).to.deep.equal([]);
   });
 
-  it('are seen by those they are for', async () => {
+  it('answers presets to the users and roles that they are for', async () => {
     const other = await makeRole(service);
     await admin('POST', '/presets', [
       { bookmark: 'of ann', user: ann.id },
@@ -104,7 +104,7 @@ describe('/presets', () => {
     expect(outcome(await ann.ask('DELETE', '/presets/5'))).to.deep.equal(FORBIDDEN);
   });
 
-  it('for a role or for all take a stored permission', async () => {
+  it('requires a stored permission for presets of a role or of all users', async () => {
     const editors = await makeRole(service, { app_access: true });
     const { ask, id } = await makePerson(service, editors);
     const forAll = { collection: 'x', user: null };
@@ -115,7 +115,7 @@ describe('/presets', () => {
     expect((await ask('POST', '/presets', { collection: 'x' })).body.data.user).to.equal(id);
   });
 
-  it('go with their user and with their role', async () => {
+  it('deletes presets with their user and with their role', async () => {
     const leaving = await makeRole(service);
     const { id } = await makePerson(service, leaving);
     await admin('POST', '/presets', [{ user: id }, { role: leaving }, { bookmark: 'stays' }]);
@@ -125,7 +125,7 @@ describe('/presets', () => {
     expect((await admin('GET', '/presets?fields=id')).body.data).to.deep.equal([{ id: 3 }]);
   });
 
-  it('go with the collection that they are about', async () => {
+  it('deletes the presets of a deleted collection', async () => {
     const fields = [{ field: 'a', type: 'string' }];
     await admin('POST', '/collections', { collection: 'short_lived', schema: {}, fields });
     await admin('POST', '/presets', [{ collection: 'short_lived' }, { collection: 'platform_users' }]);
@@ -135,13 +135,13 @@ describe('/presets', () => {
     ]);
   });
 
-  it('are not for the public', async () => {
-    const anybody = asking(service, null);
+  it('rejects anonymous callers', async () => {
+    const anonymous = asking(service, null);
     await admin('POST', '/presets', { bookmark: 'of all' });
-    expect(outcome(await anybody('GET', '/presets'))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('GET', '/presets'))).to.deep.equal(FORBIDDEN);
     for (const body of [{ collection: 'x' }, { user: ann.id }, { user: null }]) {
-      expect(outcome(await anybody('POST', '/presets', body))).to.deep.equal(FORBIDDEN);
+      expect(outcome(await anonymous('POST', '/presets', body))).to.deep.equal(FORBIDDEN);
     }
-    expect(outcome(await anybody('DELETE', '/presets/1'))).to.deep.equal(FORBIDDEN);
+    expect(outcome(await anonymous('DELETE', '/presets/1'))).to.deep.equal(FORBIDDEN);
   });
 });

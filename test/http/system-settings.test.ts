@@ -19,7 +19,7 @@ describe('/settings', () => {
 
   const project = async (of: InProcess) => (await of.request('GET', '/server/info')).body.data.project;
 
-  it('read as their defaults before anybody has written them', async () => {
+  it('answers defaults before the first write', async () => {
     const { status, body } = await admin('GET', '/settings');
     expect(status).to.equal(200);
     expect(body.data).to.include({
@@ -30,7 +30,7 @@ describe('/settings', () => {
     });
   });
 
-  it('are one row, however often and by however many they are written', async () => {
+  it('holds one row, after any number of sequential and concurrent writes', async () => {
     const writes = Array.from({ length: 6 }, (_, at) =>
       admin('PATCH', '/settings', { project_url: `https://${at}.example` }),
     );
@@ -42,7 +42,7 @@ describe('/settings', () => {
     expect(await service.database.query('select id from platform_settings')).to.have.length(1);
   });
 
-  it('have no routes of lists', async () => {
+  it('has no routes of lists', async () => {
     for (const [method, path] of [
       ['POST', '/settings'],
       ['DELETE', '/settings'],
@@ -57,7 +57,7 @@ describe('/settings', () => {
     }
   });
 
-  it('show in what the service says of itself, in every process, also when they are changed by hand', async () => {
+  it('changes are visible in /server/info of every process, also changes made by SQL', async () => {
     expect((await project(service)).project_name).to.equal('Tenon');
     await admin('PATCH', '/settings', { project_name: 'Museum', project_color: '#123456' });
     expect(await project(service)).to.include({ project_name: 'Museum', project_color: '#123456' });
@@ -67,7 +67,7 @@ describe('/settings', () => {
     while ((await project(service)).project_name !== 'Archive') expect(Date.now()).to.be.lessThan(deadline);
   });
 
-  it('take presets that can be told apart only', async () => {
+  it('rejects presets with duplicate keys', async () => {
     const set = async (presets: unknown) => {
       const reply = await admin('PATCH', '/settings', { storage_asset_presets: presets });
       return reply.status === 200 ? 200 : [reply.status, reply.body.errors[0].extensions.path];
@@ -86,7 +86,7 @@ describe('/settings', () => {
     expect(await set([{ key: 'system-small-cover' }])).to.deep.equal([400, ['storage_asset_presets', 0, 'key']]);
   });
 
-  it('are read by roles with app access and written by those who may', async () => {
+  it('allows roles with app access to read, and roles with a permission to write', async () => {
     const role = await makeRole(service, { app_access: true });
     const person = (await makePerson(service, role)).ask;
     expect((await person('GET', '/settings?fields=project_name')).body.data).to.deep.equal({ project_name: 'Tenon' });
@@ -94,7 +94,7 @@ describe('/settings', () => {
     expect(outcome(await asking(service, null)('GET', '/settings'))).to.deep.equal([403, 'FORBIDDEN']);
   });
 
-  it('lead to files and folders that can be deleted', async () => {
+  it('refers to files and folders that can be deleted', async () => {
     const folder = (await admin('POST', '/folders', { name: 'Uploads' })).body.data.id;
     await admin('PATCH', '/settings', { storage_default_folder: folder });
     expect((await admin('DELETE', `/folders/${folder}`)).status).to.equal(204);
@@ -103,7 +103,7 @@ describe('/settings', () => {
     });
   });
 
-  it('are read and changed by GraphQL', async () => {
+  it('is read and changed by GraphQL', async () => {
     const reply = await admin('POST', '/graphql/system', {
       query: 'mutation { update_settings(data: { project_name: "Museum" }) { project_name } }',
     });

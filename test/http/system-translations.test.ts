@@ -16,10 +16,10 @@ describe('/translations', () => {
 
   const text = { key: 'greeting', language: 'en-US', value: 'Hello' };
 
-  it('are made, read, changed and deleted', async () => {
-    const made = await admin('POST', '/translations', text);
-    const { id } = made.body.data;
-    expect(made.body.data).to.deep.equal({ id, ...text });
+  it('creates, reads, changes and deletes translations', async () => {
+    const created = await admin('POST', '/translations', text);
+    const { id } = created.body.data;
+    expect(created.body.data).to.deep.equal({ id, ...text });
     expect((await admin('PATCH', `/translations/${id}`, { value: 'Hi' })).body.data.value).to.equal('Hi');
     await admin('POST', '/translations', [{ ...text, language: 'de-DE', value: 'Hallo' }]);
     expect(
@@ -31,7 +31,7 @@ describe('/translations', () => {
     expect((await admin('GET', '/translations?fields=id')).body.data).to.deep.equal([{ id }]);
   });
 
-  it('have one value for a key in a language', async () => {
+  it('rejects a second value for a key in a language', async () => {
     const { id } = (await admin('POST', '/translations', text)).body.data;
     expect(outcome(await admin('POST', '/translations', text))).to.deep.equal([400, 'RECORD_NOT_UNIQUE']);
     const other = (await admin('POST', '/translations', { ...text, language: 'fr-FR' })).body.data.id;
@@ -42,7 +42,7 @@ describe('/translations', () => {
     expect((await admin('GET', `/translations/${id}`)).body.data.value).to.equal('Hello');
   });
 
-  it('refuse what is wrong', async () => {
+  it('rejects invalid translations', async () => {
     for (const missing of ['key', 'language', 'value']) {
       const { [missing]: _left, ...rest } = text as Record<string, string>;
       const reply = await admin('POST', '/translations', rest);
@@ -52,7 +52,7 @@ describe('/translations', () => {
     expect(codeOf(await admin('POST', '/translations', { ...text, plural: 'x' }))).to.equal('INVALID_PAYLOAD');
   });
 
-  it('are read by app users, and by nobody without a permission', async () => {
+  it('allows app users to read, and no caller without a permission', async () => {
     const { id } = (await admin('POST', '/translations', text)).body.data;
     const app = await makePerson(service, await makeRole(service, { app_access: true }));
     expect((await app.ask('GET', '/translations')).body.data).to.deep.equal([{ id, ...text }]);

@@ -4,7 +4,7 @@ import { type InProcess, migratedDatabase, startService } from '../support/servi
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
-/** What no answer may hold. As a number it is 990099. */
+/** A value that no answer may contain; 990099 as a number. */
 const SECRET = 's3cret';
 
 const TABLES = `
@@ -15,7 +15,7 @@ const TABLES = `
   create table product (
     id serial primary key, title text not null unique, mood mood, price numeric(6,2) constraint fair_price check (price > 0),
     low int, high int, constraint in_order check (low < high),
-    code sku, other_code narrow_sku, stock smallint, made date, uid uuid, maker int references maker, up int references product,
+    code sku, other_code narrow_sku, stock smallint, created_at date, uid uuid, maker int references maker, up int references product,
     region text, slot text, unique (region, slot), during int4range, exclude using gist (during with &&), list mood[], big bigint);
   create table review (id serial primary key, body text check (length(body) < 20), note varchar(5), product int references product,
     author int references maker on delete restrict);
@@ -38,7 +38,7 @@ const TABLES = `
 
 type Expected = Readonly<Record<string, unknown>>;
 
-describe('what a refused write answers', () => {
+describe('extensions of a rejected write', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let writer: Person;
@@ -66,7 +66,7 @@ describe('what a refused write answers', () => {
 
   const send = (method: string, path: string, body: unknown, token = service.admin.token) =>
     service.request(method, path, { token, body });
-  /** Every row of every table, to see that a refused write leaves nothing. */
+  /** All rows of all tables, to check that a rejected write changes nothing. */
   const contents = async () =>
     (
       await database.query(`select (select json_agg(p order by id) from product p)::text as product,
@@ -78,14 +78,14 @@ describe('what a refused write answers', () => {
   const product = '/items/product';
   const CASES: readonly [what: string, method: string, path: string, body: unknown, expected: Expected][] = [
     [
-      'an enum value that is none',
+      'an unknown enum value',
       'POST',
       product,
       { title: 'x', mood: SECRET },
       { code: 'INVALID_PAYLOAD', collection: 'product', field: 'mood', path: ['mood'], allowed: ['glad', 'sad'] },
     ],
     [
-      'an enum value that is none, in a list of rows',
+      'an unknown enum value, in a list of rows',
       'POST',
       product,
       [
@@ -96,7 +96,7 @@ describe('what a refused write answers', () => {
       { code: 'INVALID_PAYLOAD', field: 'mood', path: [2, 'mood'], allowed: ['glad', 'sad'] },
     ],
     [
-      'an enum value that is none, in a list of changes',
+      'an unknown enum value, in a list of changes',
       'PATCH',
       product,
       [
@@ -106,7 +106,7 @@ describe('what a refused write answers', () => {
       { code: 'INVALID_PAYLOAD', field: 'mood', path: [1, 'mood'], allowed: ['glad', 'sad'] },
     ],
     [
-      'an enum value that is none, among the members of a list',
+      'an unknown enum value, among the members of a list',
       'PATCH',
       `${product}/1`,
       { list: ['sad', SECRET] },
@@ -181,14 +181,14 @@ describe('what a refused write answers', () => {
       },
     ],
     [
-      'a check of what a domain is made of',
+      'a check of the base domain of a domain',
       'PATCH',
       `${product}/1`,
       { other_code: SECRET },
       { code: 'INVALID_PAYLOAD', field: 'other_code', path: ['other_code'], constraint: 'sku_check' },
     ],
     [
-      'rows that exclude each other, one of them sent',
+      'an exclusion constraint between a new and a stored row',
       'POST',
       product,
       [
@@ -228,14 +228,14 @@ describe('what a refused write answers', () => {
       { code: 'RECORD_NOT_UNIQUE', field: 'region, slot', fields: ['region', 'slot'], path: [1] },
     ],
     [
-      'a key that leads to no row',
+      'a foreign key without a row',
       'POST',
       product,
       { title: SECRET, maker: 990099 },
       { code: 'INVALID_FOREIGN_KEY', collection: 'product', field: 'maker', path: ['maker'] },
     ],
     [
-      'a key that leads to no row, in a list whose rows lead to each other',
+      'a foreign key without a row, in a list whose rows refer to each other',
       'POST',
       product,
       [
@@ -246,7 +246,7 @@ describe('what a refused write answers', () => {
       { code: 'INVALID_FOREIGN_KEY', field: 'up', path: [2, 'up'] },
     ],
     [
-      'a check in a list whose rows lead to each other, where the row stays unknown',
+      'a check in a list whose rows refer to each other, where the row stays unknown',
       'POST',
       product,
       [
@@ -256,7 +256,7 @@ describe('what a refused write answers', () => {
       { code: 'INVALID_PAYLOAD', field: 'price', path: ['price'], constraint: 'fair_price' },
     ],
     [
-      'a key that leads to no row at the commit',
+      'a foreign key without a row at the commit',
       'POST',
       '/items/later',
       [
@@ -266,7 +266,7 @@ describe('what a refused write answers', () => {
       { code: 'INVALID_FOREIGN_KEY', collection: 'later', field: 'up', path: [1, 'up'] },
     ],
     [
-      'null where the database wants a value',
+      'null in a not-null column',
       'POST',
       '/items/maker',
       [{ name: 'x' }, { name: null }],
@@ -312,38 +312,38 @@ describe('what a refused write answers', () => {
       { code: 'VALUE_OUT_OF_RANGE', field: 'price', path: [1, 'price'], allowed: { precision: 6, scale: 2 } },
     ],
     [
-      'a date that is none',
+      'a text that is no date',
       'POST',
       product,
-      { title: 'x', made: SECRET },
-      { code: 'INVALID_PAYLOAD', field: 'made', path: ['made'], allowed: 'a date such as 2026-01-31' },
+      { title: 'x', created_at: SECRET },
+      { code: 'INVALID_PAYLOAD', field: 'created_at', path: ['created_at'], allowed: 'a date such as 2026-01-31' },
     ],
     [
       'a day that no month has',
       'POST',
       product,
       [
-        { title: 'x', made: '2026-02-01' },
-        { title: 'y', made: '9900-02-31' },
+        { title: 'x', created_at: '2026-02-01' },
+        { title: 'y', created_at: '9900-02-31' },
       ],
-      { code: 'INVALID_PAYLOAD', field: 'made', path: [1, 'made'], allowed: 'a date such as 2026-01-31' },
+      { code: 'INVALID_PAYLOAD', field: 'created_at', path: [1, 'created_at'], allowed: 'a date such as 2026-01-31' },
     ],
     [
-      'a UUID that is none',
+      'a text that is no UUID',
       'POST',
       product,
       [{ title: 'x', uid: SECRET }],
       { code: 'INVALID_PAYLOAD', field: 'uid', path: [0, 'uid'], allowed: 'a UUID' },
     ],
     [
-      'a number that is none',
+      'a text that is no number',
       'PATCH',
       product,
       { keys: [1, 2], data: { stock: SECRET } },
       { code: 'INVALID_PAYLOAD', field: 'stock', path: ['stock'], allowed: 'a whole number' },
     ],
     [
-      'a range that is none',
+      'a text that is no range',
       'POST',
       product,
       [
@@ -389,7 +389,7 @@ describe('what a refused write answers', () => {
       { code: 'VALUE_TOO_LONG', collection: 'maker', field: 'name', path: ['reviews', 1, 'author', 'name'] },
     ],
     [
-      'a key that leads to no row in a nested list',
+      'a foreign key without a row in a nested list',
       'POST',
       product,
       [{ title: 'x', reviews: [{ author: 1 }, { author: 990099 }, { author: 2 }] }],
@@ -403,35 +403,35 @@ describe('what a refused write answers', () => {
       { code: 'FAILED_VALIDATION', field: 'name', type: 'required', path: [1, 'maker'] },
     ],
     [
-      'a name that no field has, in a list',
+      'an unknown field in a list',
       'POST',
       product,
       [{ title: 'x' }, { title: 'y', titel: SECRET }],
       { code: 'INVALID_PAYLOAD', path: [1, 'titel'] },
     ],
     [
-      'what a trigger refuses in a list',
+      'a row of a list that a trigger rejects',
       'POST',
       '/items/guarded',
       [{ n: 1 }, { n: 2 }, { n: 14 }, { n: 3 }],
       { code: 'INVALID_PAYLOAD', reason: 'fourteen is taken', path: [2] },
     ],
     [
-      'a row that others refer to',
+      'deleting a row that other rows refer to',
       'DELETE',
       '/items/maker/3',
       undefined,
       { code: 'INVALID_FOREIGN_KEY', collection: 'review', field: 'author', path: [] },
     ],
     [
-      'a row that others refer to, in a list of keys',
+      'deleting a row that other rows refer to, in a list of keys',
       'DELETE',
       '/items/maker',
       [1, 2, 4],
       { code: 'INVALID_FOREIGN_KEY', collection: 'hidden_link', field: 'hidden_maker', path: [2] },
     ],
     [
-      'the key of a row that others refer to',
+      'changing the key of a row that other rows refer to',
       'PATCH',
       '/items/maker/4',
       { id: 990099 },
@@ -439,7 +439,7 @@ describe('what a refused write answers', () => {
     ],
   ];
   for (const [what, method, path, body, expected] of CASES) {
-    it(`names field, row and what is allowed for ${what}`, async () => {
+    it(`name field, row and allowed values for ${what}`, async () => {
       const before = await contents();
       const reply = await send(method, path, body);
       const text = JSON.stringify(reply.body);
@@ -450,20 +450,20 @@ describe('what a refused write answers', () => {
     });
   }
 
-  describe('for callers who may not read everything', () => {
+  describe('for callers with partial read permissions', () => {
     const refusal = async (method: string, path: string, body: unknown) => {
       const reply = await send(method, path, body, writer.token);
       expect(reply.status, JSON.stringify(reply.body)).to.equal(400);
       return reply.body.errors[0] as { message: string; extensions: Record<string, unknown> };
     };
 
-    it('leaves out fields of a check that the caller may not read, and its definition', async () => {
+    it('omit unreadable fields of a check constraint, and its definition', async () => {
       const one = await refusal('POST', '/items/traced', { n: 100 });
       expect(one.extensions).to.include({ field: 'n' });
       expect(JSON.stringify(one)).not.to.match(/secret/);
     });
 
-    it('names a collection that refers to a row only to those who may read it', async () => {
+    it('name a referring collection only to callers that may read it', async () => {
       const seen = await refusal('DELETE', '/items/maker', [1, 3]);
       expect(seen.extensions).to.deep.include({ collection: 'review', field: 'author', path: [1] });
       const hidden = await refusal('DELETE', '/items/maker', [1, 4]);
@@ -471,21 +471,21 @@ describe('what a refused write answers', () => {
       expect(JSON.stringify(hidden)).not.to.match(/hidden/);
     });
 
-    it('names the field of a check that the caller writes and may not read, without the definition', async () => {
+    it('name a field of a check constraint that the caller writes but may not read, without the definition', async () => {
       const { extensions } = await refusal('POST', '/items/product', { title: 'x', price: -1 });
       expect(extensions).to.include({ field: 'price' });
       expect(extensions).not.to.have.any.keys('allowed', 'constraint');
     });
   });
 
-  it('takes no longer for a long value with parentheses', async () => {
+  it('take no longer for a long value with parentheses', async () => {
     const from = performance.now();
     const { body } = await send('POST', '/items/naming', { name: `x\n${'('.repeat(200_000)}` });
     expect(body.errors[0].extensions).to.include({ code: 'INVALID_FOREIGN_KEY', field: 'name' });
     expect(performance.now() - from).to.be.below(3000);
   });
 
-  it('answers the same extensions by GraphQL', async () => {
+  it('are the same in GraphQL', async () => {
     const query = `mutation { create_product_items(data: [{ title: "x" }, { title: "${SECRET}", price: -1 }]) { id } }`;
     const { body } = await send('POST', '/graphql', { query });
     expect(body.errors[0].extensions, JSON.stringify(body)).to.deep.include({
@@ -498,7 +498,7 @@ describe('what a refused write answers', () => {
     expect(JSON.stringify(body)).not.to.include(SECRET);
   });
 
-  it('finds the row with a number of statements that is the logarithm of that of the rows', async () => {
+  it('take a number of statements logarithmic in the number of rows to find the rejected row', async () => {
     const rows = Array.from({ length: 2000 }, (_, at) => ({ n: at === 1501 ? 14 : 1000 + at }));
     let reply: Awaited<ReturnType<typeof send>> | undefined;
     const statements = await statementsDuring(async () => {

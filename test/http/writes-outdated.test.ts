@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { type InProcess, startService } from '../support/service.ts';
 
-describe('a write whose table changes while it waits for it', () => {
+describe('a write whose table changes while it waits for a lock', () => {
   let service: InProcess;
   let other: pg.Client;
   before(async () => {
@@ -43,7 +43,7 @@ describe('a write whose table changes while it waits for it', () => {
     ['PATCH', '/items/thing/1', { name: 'changed' }],
     ['PATCH', '/items/thing', { keys: [1, 2], data: { name: 'both' } }],
   ] as const) {
-    it(`answers ${method} ${path} ${JSON.stringify(body)} by the table as it is then`, async () => {
+    it(`${method} ${path} ${JSON.stringify(body)} is answered by the changed table`, async () => {
       const { status, body: answer } = await during('alter table thing drop column extra', send(method, path, body));
       const hasExtra = JSON.stringify(body).includes('extra');
       expect(status, JSON.stringify(answer)).to.equal(hasExtra ? 400 : 200);
@@ -53,13 +53,13 @@ describe('a write whose table changes while it waits for it', () => {
     });
   }
 
-  it('deletes a row of a table that got another column', async () => {
+  it('DELETE succeeds on a table that got another column', async () => {
     const { status } = await during('alter table thing add column late text', send('DELETE', '/items/thing/2'));
     expect(status).to.equal(204);
     expect(await service.database.query('select 1 from thing where id = 2')).to.have.length(0);
   });
 
-  it('tells a failure of the database’s own programs as before: looking again would not help', async () => {
+  it('an error of a missing column in a trigger is answered at once: a schema refresh would not help', async () => {
     await service.database.query(`
       create function broken() returns trigger language plpgsql as $$ begin perform nothing from thing; return new; end $$;
       create trigger broken before insert on thing for each row execute function broken()`);

@@ -3,7 +3,7 @@ import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
-describe('writing items', () => {
+describe('POST, PATCH and DELETE /items/<collection>', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -36,12 +36,12 @@ describe('writing items', () => {
   const send = (method: string, path: string, body?: unknown, token: string | null = service.admin.token) =>
     service.request(method, path, { token, body });
 
-  it('creates one and answers it through the fields of the request', async () => {
+  it('POST creates one row and answers it through the fields of the request', async () => {
     const { status, body } = await send('POST', '/items/author?fields=name', { name: 'Ann' });
     expect([status, body]).to.deep.equal([200, { data: { name: 'Ann' } }]);
   });
 
-  it('creates many, in the order given, with defaults for what a row leaves out', async () => {
+  it('POST creates many rows, in their order, with defaults for omitted fields', async () => {
     const { body } = await send('POST', '/items/article?fields=id,title,status', [{ title: 'a' }, { status: 'x' }, {}]);
     expect(body.data).to.deep.equal([
       { id: 1, title: 'a', status: 'draft' },
@@ -50,7 +50,7 @@ describe('writing items', () => {
     ]);
   });
 
-  it('updates by key, by keys, by query and row by row', async () => {
+  it('PATCH updates by key, by keys, by query and row by row', async () => {
     await send('POST', '/items/article', [{ title: 'a' }, { title: 'b' }, { title: 'c' }]);
     expect((await send('PATCH', '/items/article/1?fields=title', { title: 'A' })).body.data).to.deep.equal({
       title: 'A',
@@ -72,7 +72,7 @@ describe('writing items', () => {
     expect(rows.body.data).to.deep.equal([{ title: '1' }, { title: '2' }]);
   });
 
-  it('deletes by key, by list, by keys and by query', async () => {
+  it('DELETE deletes by key, by list, by keys and by query', async () => {
     await send(
       'POST',
       '/items/article',
@@ -86,7 +86,7 @@ describe('writing items', () => {
     expect((await send('GET', '/items/article?fields=id')).body.data).to.deep.equal([{ id: 6 }]);
   });
 
-  it('refuses a query that chooses rows by a word nobody knows: it would mean them all', async () => {
+  it('PATCH and DELETE reject a query with an unknown parameter, which would select all rows', async () => {
     const before = (await send('GET', '/items/author')).body.data;
     for (const query of [{ filters: { id: 1 } }, { aggregate: { count: '*' } }, { where: {} }]) {
       for (const [method, body] of [
@@ -100,7 +100,7 @@ describe('writing items', () => {
     expect((await send('GET', '/items/author')).body.data).to.deep.equal(before);
   });
 
-  it('takes a many-to-one as key, new object, existing object and null', async () => {
+  it('POST and PATCH accept a many-to-one as key, new object, existing object and null', async () => {
     await send('POST', '/items/author', { name: 'Ann' });
     const article = async (author: unknown) =>
       (await send('POST', '/items/article?fields=author.id,author.name', { author })).body.data.author;
@@ -116,7 +116,7 @@ describe('writing items', () => {
     });
   });
 
-  it('replaces a one-to-many by a list of keys and objects', async () => {
+  it('PATCH replaces a one-to-many by a list of keys and objects', async () => {
     await send('POST', '/items/article', [{ title: 'free' }, { title: 'also free' }]);
     await send('POST', '/items/author', { name: 'Ann', articles: [{ title: 'new' }, 1] });
     const of = async () => (await send('GET', '/items/author/1?fields=articles.id,articles.title')).body.data.articles;
@@ -134,14 +134,14 @@ describe('writing items', () => {
     expect(await of()).to.deep.equal([]);
   });
 
-  it('deletes rows left out where the relation says so, also where their key may not be null', async () => {
+  it('PATCH deletes omitted rows where the relation says so, also where their foreign key is not null', async () => {
     await send('POST', '/items/article', { title: 'a', notes: [{ text: 'x' }, { text: 'y' }] });
     const { body } = await send('PATCH', '/items/article/1?fields=notes.text', { notes: [{ text: 'z' }] });
     expect(body.data.notes).to.deep.equal([{ text: 'z' }]);
     expect(await database.query('select text from note')).to.deep.equal([{ text: 'z' }]);
   });
 
-  it('changes a one-to-many by { create, update, delete } and leaves the others', async () => {
+  it('PATCH changes a one-to-many by { create, update, delete } and leaves the other rows', async () => {
     await send('POST', '/items/author', { name: 'Ann', articles: [{ title: 'a' }, { title: 'b' }, { title: 'c' }] });
     const articles = { create: [{ title: 'd' }], update: [{ id: 1, title: 'A' }], delete: [2] };
     const { body } = await send('PATCH', '/items/author/1?fields=articles.title', { articles });
@@ -156,14 +156,14 @@ describe('writing items', () => {
     );
   });
 
-  it('writes nothing of a nested payload whose last part fails', async () => {
+  it('POST writes nothing of a nested payload whose last part fails', async () => {
     const body = { name: 'Ann', articles: [{ title: 'a', author: 1 }, { id: 'wrong' }] };
     expect((await send('POST', '/items/author', body)).status).to.equal(403);
     expect(await database.query('select * from author')).to.deep.equal([]);
     expect(await database.query('select * from article')).to.deep.equal([]);
   });
 
-  it('serves a singleton as one object', async () => {
+  it('a singleton is served as one object', async () => {
     expect((await send('GET', '/items/site')).body.data).to.deep.equal({ id: null, name: 'Untitled' });
     expect((await send('PATCH', '/items/site', { color: 'red' })).body.data).to.deep.equal({
       id: 1,
@@ -185,14 +185,14 @@ describe('writing items', () => {
     }
   });
 
-  it('reads a view and does not write it', async () => {
+  it('a view is read and not written', async () => {
     await send('POST', '/items/article', { title: 'quiet' });
     expect((await send('GET', '/items/loud')).body.data).to.deep.equal([{ id: 1, title: 'QUIET' }]);
     expect((await send('POST', '/items/loud', { title: 'x' })).status).to.equal(403);
   });
 
   describe('under permissions', () => {
-    it('fails a batch entirely when one row may not be updated', async () => {
+    it('a batch fails entirely when one row may not be updated', async () => {
       await send('POST', '/items/article', [{ status: 'mine' }, { status: 'theirs' }]);
       const { token } = await personWith(service, [
         { collection: 'article', action: 'update', permissions: { status: { _eq: 'mine' } } },
@@ -220,7 +220,7 @@ describe('writing items', () => {
       });
     });
 
-    it('refuses fields outside the list and adds presets', async () => {
+    it('fields outside of the list are rejected and presets are added', async () => {
       const { token, id } = await personWith(service, [
         { collection: 'article', action: 'create', fields: ['title'], presets: { status: '$CURRENT_USER' } },
         { collection: 'article', action: 'read', fields: ['title', 'status'] },
@@ -232,13 +232,13 @@ describe('writing items', () => {
       });
     });
 
-    it('answers 204 to who may create but not read', async () => {
+    it('a caller that may create but not read gets 204', async () => {
       const { token } = await personWith(service, [{ collection: 'article', action: 'create' }]);
       const reply = await send('POST', '/items/article', { title: 'a' }, token);
       expect([reply.status, reply.body]).to.deep.equal([204, undefined]);
     });
 
-    it('checks validation of a permission', async () => {
+    it('the validation of a permission is checked', async () => {
       const { token } = await personWith(service, [
         { collection: 'article', action: 'create', validation: { title: { _starts_with: 'A' } } },
       ]);
@@ -248,7 +248,7 @@ describe('writing items', () => {
       expect((await send('POST', '/items/article', { title: 'Ab' }, token)).status).to.equal(204);
     });
 
-    it('checks nested writes on the related collection', async () => {
+    it('nested writes are checked on the related collection', async () => {
       await send('POST', '/items/article', { title: 'theirs' });
       const { token } = await personWith(service, [
         { collection: 'author', action: 'create', fields: ['name', 'articles'] },
@@ -257,7 +257,7 @@ describe('writing items', () => {
       expect((await send('POST', '/items/author', { name: 'a', articles: [{ title: 'x' }] }, token)).status).to.equal(
         204,
       );
-      // Taking over a row, also by its bare key, needs update permission on it.
+      // Linking a row, also by key alone, needs update permission on it.
       expect((await send('POST', '/items/author', { name: 'b', articles: [1] }, token)).status).to.equal(403);
       expect((await send('POST', '/items/author', { name: 'c', articles: [{ status: 'x' }] }, token)).status).to.equal(
         403,
@@ -265,7 +265,7 @@ describe('writing items', () => {
       expect(await database.query('select name from author')).to.deep.equal([{ name: 'a' }]);
     });
 
-    it('does not let a filter of a write ask about hidden fields', async () => {
+    it('the filter of a write cannot test hidden fields', async () => {
       await send('POST', '/items/article', [{ title: 'a', status: 'secret' }]);
       const { token } = await personWith(service, [
         { collection: 'article', action: 'update', fields: ['title'] },

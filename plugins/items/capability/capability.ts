@@ -5,24 +5,24 @@ import type { ItemsApi } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import type { Reads } from '../read/read.ts';
 import { createItemsApi, MAX_REPLY } from './api.ts';
-import { describeItems, type ItemsGrant, itemsGrantSchema, itemsWiden } from './grant.ts';
-import { createPlaces } from './places.ts';
+import { createCallLimit } from './call-limit.ts';
+import { describeItems, type ItemsGrant, itemsGrantSchema, widensItemsGrant } from './grant.ts';
 
-const name = { type: 'string', minLength: 1, maxLength: 255 } as const;
-const key = { type: ['string', 'number'], maxLength: 255 } as const;
-const query = { type: ['object', 'null'] } as const;
-const payload = { type: 'object' } as const;
-const list = { type: 'array' } as const;
+const NAME = { type: 'string', minLength: 1, maxLength: 255 } as const;
+const KEY = { type: ['string', 'number'], maxLength: 255 } as const;
+const QUERY = { type: ['object', 'null'] } as const;
+const PAYLOAD = { type: 'object' } as const;
+const LIST = { type: 'array' } as const;
 
-/** One verb: the schema of its arguments after the collection, and how many of them there must be. */
-function verb<Args extends unknown[]>(
-  [least, ...args]: readonly [least: number, ...args: readonly object[]],
+/** One remote method: the JSON schema of its arguments after the collection, and their least number. */
+function remoteMethod<Args extends unknown[]>(
+  [min, ...args]: readonly [least: number, ...args: readonly object[]],
   run: (api: ItemsApi, invocation: Invocation, collection: string, ...args: Args) => Promise<unknown>,
 ): RemoteMethod<ItemsApi> {
   return {
-    args: { type: 'array', minItems: least + 1, items: [name, ...args], additionalItems: false },
+    args: { type: 'array', minItems: min + 1, items: [NAME, ...args], additionalItems: false },
     maxReply: MAX_REPLY,
-    // Without what would make two lines of one.
+    // Replaces control characters, which could split a line of the ledger in two.
     target: (collection: string) => collection.replace(/\p{C}+/gu, '?'),
     call(api, invocation, collection: string, ...rest: Args) {
       if (invocation.secrets.mentionedIn(JSON.stringify(rest)))
@@ -32,39 +32,43 @@ function verb<Args extends unknown[]>(
   };
 }
 
-type Query = Record<string, unknown> | null;
-const readMany = verb([0, query], (api, run, collection, asked?: Query) => api.readMany(run, collection, asked));
+type QueryArgument = Record<string, unknown> | null;
+const readMany = remoteMethod([0, QUERY], (api, run, collection, query?: QueryArgument) =>
+  api.readMany(run, collection, query),
+);
 
-const remote = {
+const remoteMethods = {
   readMany,
   read: readMany,
-  readOne: verb([1, key, query], (api, run, collection, own: unknown, asked?: Query) =>
-    api.readOne(run, collection, own, asked),
+  readOne: remoteMethod([1, KEY, QUERY], (api, run, collection, itemKey: unknown, query?: QueryArgument) =>
+    api.readOne(run, collection, itemKey, query),
   ),
-  createOne: verb([1, payload], (api, run, collection, row: unknown) => api.createOne(run, collection, row)),
-  createMany: verb([1, list], (api, run, collection, rows: unknown) => api.createMany(run, collection, rows)),
-  updateOne: verb([2, key, payload], (api, run, collection, own: unknown, change: unknown) =>
-    api.updateOne(run, collection, own, change),
+  createOne: remoteMethod([1, PAYLOAD], (api, run, collection, row: unknown) => api.createOne(run, collection, row)),
+  createMany: remoteMethod([1, LIST], (api, run, collection, rows: unknown) => api.createMany(run, collection, rows)),
+  updateOne: remoteMethod([2, KEY, PAYLOAD], (api, run, collection, itemKey: unknown, change: unknown) =>
+    api.updateOne(run, collection, itemKey, change),
   ),
-  updateMany: verb([2, list, payload], (api, run, collection, keys: unknown, change: unknown) =>
+  updateMany: remoteMethod([2, LIST, PAYLOAD], (api, run, collection, keys: unknown, change: unknown) =>
     api.updateMany(run, collection, keys, change),
   ),
-  deleteOne: verb([1, key], (api, run, collection, own: unknown) => api.deleteOne(run, collection, own)),
-  deleteMany: verb([1, list], (api, run, collection, keys: unknown) => api.deleteMany(run, collection, keys)),
+  deleteOne: remoteMethod([1, KEY], (api, run, collection, itemKey: unknown) =>
+    api.deleteOne(run, collection, itemKey),
+  ),
+  deleteMany: remoteMethod([1, LIST], (api, run, collection, keys: unknown) => api.deleteMany(run, collection, keys)),
 };
 
-export const itemsMethods: RemoteTable = { capability: 'items', methods: remote };
+export const itemsMethods: RemoteTable = { capability: 'items', methods: remoteMethods };
 
-/** `host.items` for code that is held to its grant; plugins of the product use the service. */
+/** `host.items` for code that is held to its grant; core plugins use the service `items`. */
 export const itemsCapability = (
   deps: Deps,
-  reads: Pick<Reads, 'quiet'>,
-  runInPlace = createPlaces(),
+  reads: Pick<Reads, 'readWithoutListeners'>,
+  runInPlace = createCallLimit(),
 ): Capability<ItemsGrant, ItemsApi> => ({
   name: 'items',
   member: 'items',
   schema: itemsGrantSchema,
   bind: (grant, subject) => createItemsApi(deps, reads, grant, subject, runInPlace),
   describe: describeItems,
-  widens: itemsWiden,
+  widens: widensItemsGrant,
 });

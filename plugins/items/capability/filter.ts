@@ -1,4 +1,4 @@
-import { invalid, isObject, isStep } from './shape.ts';
+import { invalidRequest, isObject, isPathStep } from './input-checks.ts';
 
 /** Bounds of a filter of confined code (conventions, "items"). */
 const MAX = { depth: 8, nodes: 256, branches: 16, list: 100 } as const;
@@ -11,18 +11,18 @@ const OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Holds a filter to a smaller grammar than that of a request: whether its names exist and may be used is said by the
- * parser and the caller's permissions.
+ * Asserts that a filter is within a smaller grammar than that of a request. The parser and the caller's permissions
+ * check its names later.
  */
-export function checkFilter(filter: unknown): void {
+export function assertFilter(filter: unknown): void {
   let nodes = 0;
   const count = (depth: number) => {
-    if (depth > MAX.depth) throw invalid(`The filter is nested deeper than ${MAX.depth} levels.`);
-    if (++nodes > MAX.nodes) throw invalid(`The filter has more than ${MAX.nodes} parts.`);
+    if (depth > MAX.depth) throw invalidRequest(`The filter is nested deeper than ${MAX.depth} levels.`);
+    if (++nodes > MAX.nodes) throw invalidRequest(`The filter has more than ${MAX.nodes} parts.`);
   };
 
   function group(one: unknown, depth: number): void {
-    if (!isObject(one)) throw invalid('A filter is an object.');
+    if (!isObject(one)) throw invalidRequest('A filter is an object.');
     count(depth);
     for (const [key, rule] of Object.entries(one)) {
       count(depth);
@@ -33,28 +33,28 @@ export function checkFilter(filter: unknown): void {
 
   function branches(key: string, list: unknown, depth: number): void {
     if (!Array.isArray(list) || list.length < 1 || list.length > MAX.branches)
-      throw invalid(`${key} takes a list of 1 to ${MAX.branches} filters.`);
+      throw invalidRequest(`${key} takes a list of 1 to ${MAX.branches} filters.`);
     for (const one of list) group(one, depth + 1);
   }
 
   function field(name: string, rule: unknown, depth: number): void {
-    if (!isStep(name)) throw invalid('A filter names a field, or a function of one.');
+    if (!isPathStep(name)) throw invalidRequest('A filter names a field, or a function of one.');
     const [entry, ...more] = isObject(rule) ? Object.entries(rule) : [];
-    if (!entry || more.length > 0) throw invalid('Under a field of a filter stands one operator or one field.');
+    if (!entry || more.length > 0) throw invalidRequest('A field of a filter has one operator or one field.');
     const [key, value] = entry;
     count(depth + 1);
     if (!key.startsWith('_')) field(key, value, depth + 1);
-    else if (OPERATORS.has(key)) operand(key, value);
-    else throw invalid(`A filter has no operator "${key.slice(0, 40)}" here.`);
+    else if (OPERATORS.has(key)) assertOperand(key, value);
+    else throw invalidRequest(`A filter has no operator "${key.slice(0, 40)}" here.`);
   }
 
   group(filter, 0);
 }
 
-function operand(operator: string, value: unknown): void {
+function assertOperand(operator: string, value: unknown): void {
   if (!LISTS.has(operator)) {
-    if (typeof value === 'object' && value !== null) throw invalid(`${operator} takes one value.`);
+    if (typeof value === 'object' && value !== null) throw invalidRequest(`${operator} takes one value.`);
   } else if (!Array.isArray(value) || value.length > MAX.list) {
-    throw invalid(`${operator} takes a list of at most ${MAX.list} values.`);
+    throw invalidRequest(`${operator} takes a list of at most ${MAX.list} values.`);
   }
 }

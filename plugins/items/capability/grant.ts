@@ -1,17 +1,17 @@
 import { type Authority, authorities, type Capability, listsWiden } from '#kernel';
 
-export const VERBS = ['read', 'create', 'update', 'delete'] as const;
-export type Verb = (typeof VERBS)[number];
+export const ITEMS_VERBS = ['read', 'create', 'update', 'delete'] as const;
+export type ItemsVerb = (typeof ITEMS_VERBS)[number];
 
 interface ItemsGrantObject {
   readonly accountability: 'user' | 'full-access';
-  /** Nothing but these, nor through a relation. All where it is left out. */
+  /** Only these collections, also through relations. Omitted: all. */
   readonly collections?: readonly string[];
-  /** All where it is left out. */
-  readonly actions?: readonly Verb[];
+  /** Omitted: all. */
+  readonly actions?: readonly ItemsVerb[];
 }
 
-/** As it stands in a manifest. The texts are older names of the two forms (conventions, "Capabilities"). */
+/** The grant as a manifest has it. The texts are older names of the two objects (conventions, "Capabilities"). */
 export type ItemsGrant = ItemsGrantObject | 'current-user' | 'system';
 
 const ALIASES = {
@@ -35,41 +35,42 @@ export const itemsGrantSchema: Capability['schema'] = {
         type: 'array',
         minItems: 1,
         uniqueItems: true,
-        // They stand in what an administrator is asked.
+        // Administrators read these names when they consent, so they have no control characters.
         items: { type: 'string', minLength: 1, maxLength: 255, pattern: '^\\P{C}+$' },
       },
-      actions: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: VERBS } },
+      actions: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: ITEMS_VERBS } },
     },
   },
 };
 
-export const grantOf = (grant: ItemsGrant): ItemsGrantObject => (typeof grant === 'string' ? ALIASES[grant] : grant);
+export const normalizeItemsGrant = (grant: ItemsGrant): ItemsGrantObject =>
+  typeof grant === 'string' ? ALIASES[grant] : grant;
 
-/** Whose rights, in words. */
-export const WHOSE = {
+/** Whose permissions apply, in words. */
+export const ACCOUNTABILITY_TEXTS = {
   user: 'as the calling user',
   'full-access': 'without permissions (full access)',
 } as const;
 
-const DOES = { read: 'reads', create: 'creates', update: 'updates', delete: 'deletes' } as const;
+const VERB_TEXTS = { read: 'reads', create: 'creates', update: 'updates', delete: 'deletes' } as const;
 
 export function describeItems(grant: ItemsGrant): readonly Authority[] {
-  const { accountability, collections, actions = VERBS } = grantOf(grant);
+  const { accountability, collections, actions = ITEMS_VERBS } = normalizeItemsGrant(grant);
   const objects = collections ? [...collections].sort().map((name) => `items of ${name}`) : ['items'];
-  return VERBS.filter((verb) => actions.includes(verb)).flatMap((verb) =>
-    authorities(DOES[verb], objects, WHOSE[accountability]),
+  return ITEMS_VERBS.filter((verb) => actions.includes(verb)).flatMap((verb) =>
+    authorities(VERB_TEXTS[verb], objects, ACCOUNTABILITY_TEXTS[accountability]),
   );
 }
 
-/** To act with full access is more than to act as the user; no list is more than any. */
-export function itemsWiden(before: ItemsGrant | undefined, after: ItemsGrant): boolean {
+/** Full access is more than the user's permissions, and no list is more than any list. */
+export function widensItemsGrant(before: ItemsGrant | undefined, after: ItemsGrant): boolean {
   if (before === undefined) return true;
-  const [had, has] = [grantOf(before), grantOf(after)];
-  if (has.accountability === 'full-access' && had.accountability === 'user') return true;
-  if (had.collections && !has.collections) return true;
-  const { collections: known } = had;
+  const [grantBefore, grantAfter] = [normalizeItemsGrant(before), normalizeItemsGrant(after)];
+  if (grantAfter.accountability === 'full-access' && grantBefore.accountability === 'user') return true;
+  if (grantBefore.collections && !grantAfter.collections) return true;
+  const { collections: known } = grantBefore;
   return (
-    (known !== undefined && listsWiden({ known }, { known: has.collections })) ||
-    listsWiden({ verbs: had.actions ?? VERBS }, { verbs: has.actions ?? VERBS })
+    (known !== undefined && listsWiden({ known }, { known: grantAfter.collections })) ||
+    listsWiden({ verbs: grantBefore.actions ?? ITEMS_VERBS }, { verbs: grantAfter.actions ?? ITEMS_VERBS })
   );
 }

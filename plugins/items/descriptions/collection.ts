@@ -15,7 +15,7 @@ import {
 } from '../../http/library.ts';
 import { LIST_PARAMETERS, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS } from './query.ts';
 
-/** Codes of rows that cannot be written as they are. */
+/** Error codes of writes of rows. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
   'FAILED_VALIDATION',
   'INVALID_FOREIGN_KEY',
@@ -26,15 +26,15 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
   'VALUE_TOO_LONG',
 ];
 
-/** Files in the formats of `export`. JSON is a list without an envelope. */
-const EXPORTED: Content = { 'text/csv': TEXT, 'text/xml': TEXT, 'text/yaml': TEXT };
+/** Content types of `export`. JSON is a list without an envelope. */
+const EXPORT_CONTENT: Content = { 'text/csv': TEXT, 'text/xml': TEXT, 'text/yaml': TEXT };
 
 const QUERY = schemaRef('Query');
 const KEYS = listOf(schemaRef('Key'));
 
 /**
- * A row of a collection. The annotation `x-collection` names the collection whose fields it has, so that a document can put
- * the fields of the schema in its place; `{collection}` is that of the path.
+ * A row of a collection. The annotation `x-collection` names the collection, so that a document can insert its fields
+ * from the schema; `{collection}` is that of the path.
  */
 export const itemOf = (collection: string): JsonSchema => ({
   ...schemaRef('Item'),
@@ -52,18 +52,18 @@ export interface CollectionDescriptions {
   readonly deleteOne: RouteDescription;
 }
 
-export interface CollectionSubject {
-  /** `{collection}` where the path names it. */
+export interface DocumentedCollection {
+  /** `{collection}` where the path has the name. */
   readonly collection: string;
-  /** The rows as a sentence names them. */
+  /** The rows, as the summaries call them. */
   readonly plural: string;
   readonly tag: string;
-  /** A list of rows, the one row of a singleton, or what the collection of the path is. */
+  /** A list of rows, the one row of a singleton, or either of them, by the collection in the path. */
   readonly holds: 'many' | 'one' | 'either';
 }
 
-/** What the routes of a collection take and answer, at whatever path they stand. */
-export const describeCollection = (subject: CollectionSubject): CollectionDescriptions => ({
+/** Descriptions of the parameters, bodies and answers of the routes of a collection, independent of their path. */
+export const describeCollection = (subject: DocumentedCollection): CollectionDescriptions => ({
   ...describeList(subject),
   ...describeRow(subject),
 });
@@ -72,14 +72,14 @@ type ListDescriptions = Pick<CollectionDescriptions, 'list' | 'search' | 'create
 type RowDescriptions = Omit<CollectionDescriptions, keyof ListDescriptions>;
 type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'params' | 'components' | 'errors'>;
 
-function describeList(subject: CollectionSubject): ListDescriptions {
+function describeList(subject: DocumentedCollection): ListDescriptions {
   const { collection, plural, holds } = subject;
   const item = itemOf(collection);
   const base = describeBase(subject);
   const rows = { many: listOf(item), one: nullable(item), either: anyOf(listOf(item), nullable(item)) }[holds];
-  const sent = { 'application/json': anyOf(envelopeOf(rows, schemaRef('Meta')), listOf(item)), ...EXPORTED };
+  const sent = { 'application/json': anyOf(envelopeOf(rows, schemaRef('Meta')), listOf(item)), ...EXPORT_CONTENT };
   const changes = {
-    many: anyOf(listOf(item), ...keysOrQuery({ data: item })),
+    many: anyOf(listOf(item), ...keysOrQueryBodies({ data: item })),
     one: item,
     either: anyOf(listOf(item), item),
   };
@@ -102,7 +102,7 @@ function describeList(subject: CollectionSubject): ListDescriptions {
       summary: `Creates ${plural}, one or a list; answers what the caller may read of them.`,
       query: SHAPE_PARAMETERS,
       body: jsonBody(anyOf(item, listOf(item))),
-      answers: written(anyOf(item, listOf(item))),
+      answers: writtenAnswers(anyOf(item, listOf(item))),
       errors: writeErrors(subject),
     },
     updateMany: {
@@ -110,20 +110,20 @@ function describeList(subject: CollectionSubject): ListDescriptions {
       summary: `Changes ${plural}${holds === 'one' ? '' : ' by keys, by a query or one by one'}.`,
       query: SHAPE_PARAMETERS,
       body: jsonBody(changes[holds]),
-      answers: written(rows),
+      answers: writtenAnswers(rows),
       errors: writeErrors(subject),
     },
     deleteMany: {
       ...base,
       summary: `Deletes ${plural} by keys or by a query.`,
-      body: jsonBody(anyOf(KEYS, ...keysOrQuery({}))),
+      body: jsonBody(anyOf(KEYS, ...keysOrQueryBodies({}))),
       answers: NO_CONTENT,
       errors: writeErrors(subject),
     },
   };
 }
 
-function describeRow(subject: CollectionSubject): RowDescriptions {
+function describeRow(subject: DocumentedCollection): RowDescriptions {
   const { collection, plural } = subject;
   const item = itemOf(collection);
   const base = describeBase(subject);
@@ -140,7 +140,7 @@ function describeRow(subject: CollectionSubject): RowDescriptions {
       summary: `Changes one row of ${plural} by its key.`,
       query: SHAPE_PARAMETERS,
       body: jsonBody(item),
-      answers: written(item),
+      answers: writtenAnswers(item),
       errors: writeErrors(subject),
     },
     deleteOne: {
@@ -152,24 +152,24 @@ function describeRow(subject: CollectionSubject): RowDescriptions {
   };
 }
 
-/** What the descriptions of all routes of a collection have alike. */
-const describeBase = ({ collection, tag, holds }: CollectionSubject): BaseDescription => ({
+/** The part that the descriptions of all routes of a collection share. */
+const describeBase = ({ collection, tag, holds }: DocumentedCollection): BaseDescription => ({
   tag,
   access: 'permissions',
   params: collection === '{collection}' ? { collection: parameter('The name of the collection.') } : {},
   components: queryComponents,
-  // To admins, where there is no such collection.
+  // Admins get it where the collection does not exist.
   ...(holds === 'either' ? { errors: ['ROUTE_NOT_FOUND'] } : {}),
 });
 
-const writeErrors = ({ holds }: CollectionSubject): readonly ErrorCode[] =>
+const writeErrors = ({ holds }: DocumentedCollection): readonly ErrorCode[] =>
   holds === 'either' ? [...WRITE_ERRORS, 'ROUTE_NOT_FOUND'] : WRITE_ERRORS;
 
-/** The rows written, or nothing where the caller may not read them. */
-const written = (schema: JsonSchema) => ({ ...dataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
+/** The written rows, or 204 where the caller may not read them. */
+const writtenAnswers = (schema: JsonSchema) => ({ ...dataAnswer(schema, schemaRef('Meta')), ...NO_CONTENT });
 
 /** A body that selects rows by keys or by a query. */
-const keysOrQuery = (more: Readonly<Record<string, JsonSchema>>): readonly JsonSchema[] => [
+const keysOrQueryBodies = (more: Readonly<Record<string, JsonSchema>>): readonly JsonSchema[] => [
   objectOf({ keys: KEYS, ...more }, ['keys', ...Object.keys(more)]),
   objectOf({ query: QUERY, ...more }, ['query', ...Object.keys(more)]),
 ];

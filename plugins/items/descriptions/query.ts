@@ -12,15 +12,15 @@ import {
   RECORD,
   TEXT,
 } from '../../http/library.ts';
-import { FORMATS } from '../read/export/formats.ts';
+import { EXPORT_FORMATS } from '../read/export/formats.ts';
 
-/** Names may stand in a list or in one text with commas between. */
+/** Names, as a list or as one text with commas. */
 const NAMES = anyOf(TEXT, listOf(TEXT));
 /** An object, or the JSON text of one. */
 const NESTED = anyOf(RECORD, TEXT);
-const META = ['total_count', 'filter_count', '*'];
+const META_NAMES = ['total_count', 'filter_count', '*'];
 
-const SHAPE: Readonly<Record<string, ParameterDescription>> = {
+const SHAPE_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
   fields: parameter('The fields of the answer, with dots into relations; * for all of a level.', NAMES),
   deep: parameter(
     'Filter, sort and paging of related rows: an object by relation, its keys with an underscore.',
@@ -29,7 +29,7 @@ const SHAPE: Readonly<Record<string, ParameterDescription>> = {
   alias: parameter('Other names for fields of the answer: an object of name and field.', NESTED),
 };
 
-const SELECTION: Readonly<Record<string, ParameterDescription>> = {
+const SELECTION_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
   filter: parameter('The rows that are meant: an object of fields and operators, joined by _and and _or.', NESTED),
   search: parameter('A text that a searchable field must contain, or words that a search vector must have.'),
   sort: parameter('The fields by which rows are ordered; a minus sign before a name reverses it.', NAMES),
@@ -41,31 +41,37 @@ const SELECTION: Readonly<Record<string, ParameterDescription>> = {
   backlink: parameter('Whether a wildcard in "fields" leads back over the relation that it came by.', BOOLEAN),
 };
 
-const SENDING: Readonly<Record<string, ParameterDescription>> = {
-  meta: parameter('Counts that are sent beside the rows.', anyOf(oneOfTexts(...META), listOf(oneOfTexts(...META)))),
-  export: parameter('Sends the rows as a file of this format.', oneOfTexts(...Object.keys(FORMATS))),
+const RESPONSE_DESCRIPTIONS: Readonly<Record<string, ParameterDescription>> = {
+  meta: parameter(
+    'Counts that are sent beside the rows.',
+    anyOf(oneOfTexts(...META_NAMES), listOf(oneOfTexts(...META_NAMES))),
+  ),
+  export: parameter('Sends the rows as a file of this format.', oneOfTexts(...Object.keys(EXPORT_FORMATS))),
 };
 
-const parameters = { ...SHAPE, ...SELECTION, ...SENDING };
+const parameters = { ...SHAPE_DESCRIPTIONS, ...SELECTION_DESCRIPTIONS, ...RESPONSE_DESCRIPTIONS };
 
-/** All that a query may have. */
+/** The names of all query parameters. */
 export const QUERY_NAMES: ReadonlySet<string> = new Set(Object.keys(parameters));
 
-const referencesTo = (of: Readonly<Record<string, unknown>>): Readonly<Record<string, Reference>> =>
+const toParameterReferences = (of: Readonly<Record<string, unknown>>): Readonly<Record<string, Reference>> =>
   Object.fromEntries(Object.keys(of).map((name) => [name, parameterRef(name)]));
 
-/** Parameters of a list, of a single row, and of what is answered after a write. */
-export const LIST_PARAMETERS = referencesTo(parameters);
-export const ROW_PARAMETERS = referencesTo({ ...SHAPE, backlink: SELECTION.backlink });
-export const SHAPE_PARAMETERS = referencesTo(SHAPE);
+/** Parameters of a list, of a single row, and of the answer to a write. */
+export const LIST_PARAMETERS = toParameterReferences(parameters);
+export const ROW_PARAMETERS = toParameterReferences({
+  ...SHAPE_DESCRIPTIONS,
+  backlink: SELECTION_DESCRIPTIONS.backlink,
+});
+export const SHAPE_PARAMETERS = toParameterReferences(SHAPE_DESCRIPTIONS);
 
-/** In a body numbers and flags may be texts and lists may be objects by index, as a query string has them. */
-const member = ({ schema }: ParameterDescription): JsonSchema => nullable(anyOf(schema, TEXT, RECORD));
+/** In a body numbers and flags may be texts and lists may be objects by index, as in a query string. */
+const toBodyMember = ({ schema }: ParameterDescription): JsonSchema => nullable(anyOf(schema, TEXT, RECORD));
 
 /** The parameters as one object, in the bodies of SEARCH and of changes by query. */
 const QUERY: JsonSchema = {
   type: 'object',
-  properties: Object.fromEntries(Object.entries(parameters).map(([name, one]) => [name, member(one)])),
+  properties: Object.fromEntries(Object.entries(parameters).map(([name, one]) => [name, toBodyMember(one)])),
 };
 
 export const queryComponents = {
@@ -77,7 +83,7 @@ export const queryComponents = {
       type: ['string', 'number', 'object'],
     },
     Meta: nullable(exactObject({}, { total_count: INTEGER, filter_count: INTEGER })),
-    /** A row of a collection. `x-collection` beside a reference names it; the fields are those of the schema. */
+    /** A row of a collection. `x-collection` beside a reference names it; the fields come from the schema. */
     Item: RECORD,
   },
 } as const satisfies Components;

@@ -1,31 +1,34 @@
 import type { Read, ReadText, Stream } from '../../query/contract.ts';
 
-/** Up to so many rows an answer is made in one piece, whatever they weigh. */
-const MOST_ROWS_IN_ONE_TEXT = 1000;
-/** Characters of a long read that are waited for, in case they are all of it. */
-const WHOLE = 256 * 1024;
+/** Up to this many rows an answer is one text, whatever its size. */
+const MAX_ROWS_IN_ONE_TEXT = 1000;
+/** Characters of a long read that are buffered, in case they are all of it. */
+const MAX_BUFFERED_CHARACTERS = 256 * 1024;
 
-/** May it have more rows than should be held at a time? Groups are made of all rows anyway, and a single row is one. */
-export const isLong = ({ limit, single, aggregate, keys }: Read): boolean =>
-  !single && !aggregate && !keys && (limit === null || limit > MOST_ROWS_IN_ONE_TEXT);
+/**
+ * Whether a read may have more rows than should be in memory at a time. Groups need all rows anyway, and a single row
+ * is one.
+ */
+export const mayBeLong = ({ limit, single, aggregate, keys }: Read): boolean =>
+  !single && !aggregate && !keys && (limit === null || limit > MAX_ROWS_IN_ONE_TEXT);
 
-export const isShort = ({ data }: ReadText): boolean => (data?.length ?? 0) <= 4 * WHOLE;
+export const isShortText = ({ data }: ReadText): boolean => (data?.length ?? 0) <= 4 * MAX_BUFFERED_CHARACTERS;
 
-/** What could have been long and is not becomes an ordinary answer, with its length and its entity tag. */
-export async function wholeIfShort({ meta, batches }: Stream): Promise<ReadText | Stream> {
+/** Turns a stream that ends early into an ordinary answer, with its length and its entity tag. */
+export async function toTextIfShort({ meta, batches }: Stream): Promise<ReadText | Stream> {
   const iterator = batches[Symbol.asyncIterator]();
-  const seen: (readonly string[])[] = [];
-  for (let size = 0; size < WHOLE; ) {
+  const buffered: (readonly string[])[] = [];
+  for (let size = 0; size < MAX_BUFFERED_CHARACTERS; ) {
     const { done, value } = await iterator.next();
-    if (done) return { data: `[${seen.map((batch) => batch.join(',')).join(',')}]`, meta };
-    seen.push(value);
+    if (done) return { data: `[${buffered.map((batch) => batch.join(',')).join(',')}]`, meta };
+    buffered.push(value);
     for (const { length } of value) size += length;
   }
-  // Not a generator: one that is left before it began would not tell the cursor.
+  // Not a generator: one that is abandoned before its first step would not close the cursor.
   const rest: AsyncIterableIterator<readonly string[]> = {
     [Symbol.asyncIterator]: () => rest,
     next: async () => {
-      const value = seen.shift();
+      const value = buffered.shift();
       return value ? { done: false, value } : iterator.next();
     },
     return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
@@ -33,8 +36,8 @@ export async function wholeIfShort({ meta, batches }: Stream): Promise<ReadText 
   return { meta, batches: rest };
 }
 
-/** The answer of a long read, in parts: a batch is joined at once and becomes bytes at once. */
-export async function* envelopeOf({ meta, batches }: Stream): AsyncGenerator<Uint8Array, void, undefined> {
+/** The answer of a long read, in parts: a batch is joined and encoded at once. */
+export async function* renderEnvelope({ meta, batches }: Stream): AsyncGenerator<Uint8Array, void, undefined> {
   let before = '{"data":[';
   for await (const batch of batches) {
     yield Buffer.from(before + batch.join(','));

@@ -1,83 +1,92 @@
 import { type Caller, fail } from '#kernel';
 import type { RawQuery, ReadText, Stream } from '../../query/contract.ts';
 import { isUnknownField } from '../../query/library.ts';
+import { type CollectionTarget, castKey, findCollection, keyField } from '../collection-target.ts';
 import type { Items, Selecting } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { isOutdated } from '../outdated.ts';
-import { castKey, findCollection, keyField, type Target } from '../target.ts';
-import { type Explained, explained } from './explain.ts';
-import { type Download, downloadOf } from './export/download.ts';
-import { type Asked, createPlans } from './plan.ts';
-import { createPlanRuns, type PlanUse, subjectsOf } from './run-plan.ts';
+import { isOutdatedStatement } from '../outdated-statement.ts';
+import { type ReadExplanation, toReadExplanation } from './explanation.ts';
+import { createDownload, type Download } from './export/download.ts';
+import { createReadPlanner, type ReadRequest } from './read-plan.ts';
+import { createReadPlanRunner, toExecutionContext, type UseReadPlan } from './run-read-plan.ts';
 import { createWrittenRowSql, type WrittenRowSql } from './written-row.ts';
 
 export type Reads = Pick<
   Items,
   'readMany' | 'readOne' | 'readKeys' | 'stream' | 'select' | 'export' | 'explain' | 'rows' | 'checkQuery'
 > & {
-  answer(caller: Caller, collection: string, asked: Asked): Promise<ReadText | Stream>;
-  /** `readMany`, or with a key `readOne`, of which nobody is told: a listener may be the one who asks. */
-  quiet(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadText>;
+  readLong(caller: Caller, collection: string, request: ReadRequest): Promise<ReadText | Stream>;
+  /** `readMany`, or with a key `readOne`, without calling listeners: the caller may itself be a listener. */
+  readWithoutListeners(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadText>;
   readonly writtenRow: WrittenRowSql;
 };
 
 export function createReads(deps: Deps): Reads {
   const { schema, access, query } = deps;
-  const plan = createPlans(deps);
-  const { run, runLong } = createPlanRuns(deps);
+  const plan = createReadPlanner(deps);
+  const { run, runLong } = createReadPlanRunner(deps);
 
-  async function use<T>(caller: Caller, name: string, asked: Asked, then: PlanUse<T>): Promise<T> {
+  async function withPlan<T>(caller: Caller, name: string, request: ReadRequest, usePlan: UseReadPlan<T>): Promise<T> {
     const set = await access.permissions(caller);
-    // Before anything is said about the collection or the query, and before the database is asked about unknown names.
+    // The check comes first, so that a caller without permission learns nothing of the collection or the query, and
+    // causes no schema refresh for unknown names.
     if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
     const target = await findCollection(schema, name, caller);
     try {
-      const cast = withKeys(asked, target);
-      return await then(caller, target, cast, await plan(caller, set, target, cast));
+      const castRequest = withCastKeys(request, target);
+      return await usePlan(caller, target, castRequest, await plan(caller, set, target, castRequest));
     } catch (error) {
-      // The tables may have changed under a statement; what is then still wrong is wrong.
-      if (!(isOutdated(error) || isUnknownField(error))) throw error;
-      const overview = await schema.refresh();
-      if (overview.version === target.overview.version) throw error;
+      // The tables may have changed since the statement was made. A second failure is final.
+      if (!(isOutdatedStatement(error) || isUnknownField(error))) throw error;
+      const schemaSnapshot = await schema.refresh();
+      if (schemaSnapshot.version === target.schemaSnapshot.version) throw error;
       const found = await findCollection(schema, name, caller);
-      const cast = withKeys(asked, found);
-      return then(caller, found, cast, await plan(caller, set, found, cast));
+      const castRequest = withCastKeys(request, found);
+      return usePlan(caller, found, castRequest, await plan(caller, set, found, castRequest));
     }
   }
 
-  const answer = (caller: Caller, name: string, asked: Asked): Promise<ReadText | Stream> =>
-    use(caller, name, asked, runLong);
+  const readLong = (caller: Caller, name: string, request: ReadRequest): Promise<ReadText | Stream> =>
+    withPlan(caller, name, request, runLong);
 
-  const read = (caller: Caller, name: string, asked: Omit<Asked, 'inParts'>): Promise<ReadText> =>
-    use(caller, name, asked, run) as Promise<ReadText>;
+  const read = (caller: Caller, name: string, request: Omit<ReadRequest, 'inParts'>): Promise<ReadText> =>
+    withPlan(caller, name, request, run) as Promise<ReadText>;
 
   return {
-    answer,
-    writtenRow: createWrittenRowSql(deps, plan, asObject),
-    quiet: (caller, collection, raw, key) =>
-      read(caller, collection, { ...asObject(raw), silent: true, ...(key === undefined ? {} : { key }) }),
-    readMany: (caller, collection, raw) => read(caller, collection, asObject(raw)),
-    readOne: (caller, collection, key, raw = {}) => read(caller, collection, { ...asObject(raw), key }),
-    readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { ...asObject(raw), keys }),
-    stream: (caller, collection, raw) => answer(caller, collection, { ...asObject(raw), inParts: 'long' }),
-    select: (caller, collection, asked) => answer(caller, collection, asSelection(asked)),
+    readLong,
+    writtenRow: createWrittenRowSql(deps, plan, toReadRequest),
+    readWithoutListeners: (caller, collection, raw, key) =>
+      read(caller, collection, {
+        ...toReadRequest(raw),
+        withoutListeners: true,
+        ...(key === undefined ? {} : { key }),
+      }),
+    readMany: (caller, collection, raw) => read(caller, collection, toReadRequest(raw)),
+    readOne: (caller, collection, key, raw = {}) => read(caller, collection, { ...toReadRequest(raw), key }),
+    readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { ...toReadRequest(raw), keys }),
+    stream: (caller, collection, raw) => readLong(caller, collection, { ...toReadRequest(raw), inParts: 'long' }),
+    select: (caller, collection, request) => readLong(caller, collection, toSelectionReadRequest(request)),
     export(caller, collection, format, raw, keys) {
-      const asked: Asked = { query: () => raw, inParts: 'always', ...(keys ? { keys } : {}) };
-      return use<Download>(caller, collection, asked, async (who, target, what, made) =>
-        downloadOf(made.read, await run(who, target, what, made), format),
+      const request: ReadRequest = { query: () => raw, inParts: 'always', ...(keys ? { keys } : {}) };
+      return withPlan<Download>(caller, collection, request, async (planCaller, target, castRequest, readPlan) =>
+        createDownload(readPlan.read, await run(planCaller, target, castRequest, readPlan), format),
       );
     },
     explain(caller, collection, raw, key) {
-      const asked: Asked = { query: () => raw, inParts: 'long', ...(key === undefined ? {} : { key }) };
-      return use<Explained>(caller, collection, asked, async (who, _target, _what, { prepared }) =>
-        explained(collection, prepared, await query.explain(prepared, subjectsOf(who))),
+      const request: ReadRequest = { query: () => raw, inParts: 'long', ...(key === undefined ? {} : { key }) };
+      return withPlan<ReadExplanation>(
+        caller,
+        collection,
+        request,
+        async (planCaller, _target, _request, { prepared }) =>
+          toReadExplanation(collection, prepared, await query.explain(prepared, toExecutionContext(planCaller))),
       );
     },
     async checkQuery(caller, name, raw) {
       const set = await access.permissions(caller);
       if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
-      const { overview, collection } = await findCollection(schema, name, caller);
-      query.parse(collection, raw, { overview, visible: access.visible(set) });
+      const { schemaSnapshot, collection } = await findCollection(schema, name, caller);
+      query.parse(collection, raw, { overview: schemaSnapshot, visible: access.visible(set) });
     },
     async rows<Row>(caller: Caller, collection: string, raw: RawQuery) {
       const { data } = await read(caller, collection, { query: () => raw, unlimited: true });
@@ -87,15 +96,17 @@ export function createReads(deps: Deps): Reads {
   };
 }
 
-/** Keys as their column has them: they are values of a statement that is there already. */
-const withKeys = (asked: Asked, { collection }: Target): Asked =>
-  asked.keys ? { ...asked, keys: asked.keys.map((key) => castKey(keyField(collection), key)) } : asked;
+/** Casts the keys to the type of their column, since they are values of a compiled statement. */
+const withCastKeys = (request: ReadRequest, { collection }: CollectionTarget): ReadRequest =>
+  request.keys ? { ...request, keys: request.keys.map((key) => castKey(keyField(collection), key)) } : request;
 
-/** A query that came as an object has a text as well. No query string has a line break, so none is taken for it. */
-const asObject = (raw: RawQuery): Asked => ({ query: () => raw, text: `\n${JSON.stringify(raw)}` });
+/** A query object has a text as well. The leading line break keeps it apart from query strings, which have none. */
+const toReadRequest = (raw: RawQuery): ReadRequest => ({ query: () => raw, text: `\n${JSON.stringify(raw)}` });
 
-const noQuery = (): RawQuery => ({});
+const emptyQuery = (): RawQuery => ({});
 
-/** Nor does a query's text begin like this. */
-const asSelection = ({ text, ...asked }: Selecting): Asked =>
-  text === undefined ? { ...asked, query: noQuery } : { ...asked, query: noQuery, text: `\nselection ${text}` };
+/** The prefix keeps selections apart from queries. */
+const toSelectionReadRequest = ({ text, ...request }: Selecting): ReadRequest =>
+  text === undefined
+    ? { ...request, query: emptyQuery }
+    : { ...request, query: emptyQuery, text: `\nselection ${text}` };

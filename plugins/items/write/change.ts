@@ -3,121 +3,102 @@ import type { RuleValues } from '../../access/contract.ts';
 import type { RevisionSlot } from '../../activity/contract.ts';
 import type { Restricted, Where } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
+import { type CollectionTarget, castKey, findWritableCollection } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
-import { eventNames } from '../names.ts';
-import { castKey, findWritable, type Target } from '../target.ts';
-import { assertSameKey, withoutFields, withoutGrant } from './given.ts';
-import type { Change, Work } from './inner.ts';
-import { withoutJoints } from './joint.ts';
-import { lockedRows } from './lookups.ts';
-import { writeManys } from './many.ts';
-import { merged } from './merge.ts';
-import { writeOnes } from './one.ts';
-import { inOrderOf, setsKey, withoutSameKey } from './row-key.ts';
-import { type RowPath, under } from './row-path.ts';
-import { withGenerated } from './specials.ts';
-import { type Parts, split } from './split.ts';
-import { mayNot, type Writing } from './step.ts';
+import { eventNames } from '../event-names.ts';
+import { type ChangeGroup, groupByStatement, type PreparedChange, splitAtRepeatedKeys } from './change-groups.ts';
+import { expandJointKeys } from './joint-keys.ts';
+import type { RowChange, WriteContext } from './level-writes.ts';
+import { lockRows } from './lookups.ts';
+import { mergeChanges } from './merge-changes.ts';
+import { assertSameKey, withoutFields, withoutSensitiveFields } from './platform-values.ts';
+import { changesKey, sortKeysLike, withoutUnchangedKey } from './row-key.ts';
+import { prefixPath } from './row-path.ts';
+import { withGeneratedValues } from './special-fields.ts';
+import { splitPayload } from './split-payload.ts';
+import { writeToManyFields } from './to-many.ts';
+import { writeToOneFields } from './to-one.ts';
 import { updateEachRow, updateRows } from './update.ts';
+import { forbiddenRowsFailure, type WriteStatement } from './write-statement.ts';
 
-interface Prepared {
-  readonly keys: readonly Key[];
-  readonly parts: Parts;
-  /** What is written in the end, for those who listen. */
-  readonly payload: Payload;
-  /** The row rule; null where the rows were measured by it already. */
-  readonly where: Restricted<Where> | null;
-  /** What the row rule depends on: the fields asked for. */
-  readonly asked: string;
-  readonly above: RevisionSlot | null;
-  readonly path: RowPath;
-  /** One for each key. */
-  readonly slots: readonly RevisionSlot[];
-}
+type WritableTarget = CollectionTarget & { readonly key: Field };
 
-type WritableTarget = Target & { readonly key: Field };
-
-/** Changes rows of one collection; answers the keys they are known by afterwards, for each change. */
+/** Changes rows of one collection. Returns the keys of the rows after each change. */
 export async function changeRows(
-  work: Work,
+  context: WriteContext,
   caller: Caller,
   name: string,
-  changes: readonly Change[],
-  last: boolean,
+  changes: readonly RowChange[],
+  isLast: boolean,
 ): Promise<Key[][]> {
-  const { deps } = work;
-  const target = await findWritable(deps.schema, name);
-  // A listener may look at the rows, so it finds the changes before its own already made.
-  const isHeard = eventNames(target.collection, 'update').some((event) => deps.events.has('filter', event));
-  const rows = merged(target.collection, target.key, changes);
-  const parts = isHeard ? rows.map((one) => [one]) : distinct(rows, target.key);
+  const { deps } = context;
+  const target = await findWritableCollection(deps.schema, name);
+  // A listener may read the rows, so it has to find the preceding changes applied.
+  const hasFilterListeners = eventNames(target.collection, 'update').some((event) => deps.events.has('filter', event));
+  const rows = mergeChanges(target.collection, target.key, changes);
+  const parts = hasFilterListeners ? rows.map((one) => [one]) : splitAtRepeatedKeys(rows, target.key);
   const answer = changes.length === 1 ? changes[0]?.answer : undefined;
-  const done: Key[][] = [];
+  const changedKeys: Key[][] = [];
   for (const [at, part] of parts.entries())
-    done.push(...(await changeAll(work, caller, target, part, { last: last && at === parts.length - 1, answer })));
-  return done;
+    changedKeys.push(
+      ...(await changeDistinctRows(context, caller, target, part, {
+        isLast: isLast && at === parts.length - 1,
+        answer,
+      })),
+    );
+  return changedKeys;
 }
 
-/** Cut where a row is named again: its second change finds the first one made. */
-function distinct(changes: readonly Change[], key: Field): readonly (readonly Change[])[] {
-  const parts: Change[][] = [];
-  let named = new Set<Key>();
-  for (const change of changes) {
-    const keys = change.keys.map((raw) => castKey(key, raw));
-    if (parts.length === 0 || keys.some((one) => named.has(one))) {
-      parts.push([]);
-      named = new Set();
-    }
-    parts.at(-1)?.push(change);
-    for (const one of keys) named.add(one);
-  }
-  return parts;
-}
-
-async function changeAll(
-  work: Work,
+async function changeDistinctRows(
+  context: WriteContext,
   caller: Caller,
   target: WritableTarget,
-  changes: readonly Change[],
-  { last, answer }: Pick<Writing, 'last' | 'answer'>,
+  changes: readonly RowChange[],
+  { isLast, answer }: Pick<WriteStatement, 'isLast' | 'answer'>,
 ): Promise<Key[][]> {
-  const { deps } = work;
+  const { deps } = context;
   const { collection, key } = target;
-  const prepare = preparer(work, caller, target);
-  const prepared: Prepared[] = [];
+  const prepare = createChangePreparer(context, caller, target);
+  const prepared: PreparedChange[] = [];
   for (const change of changes) {
     const preparing = prepare(change).catch((error) => {
-      throw under(change.path ?? [], error);
+      throw prefixPath(change.path ?? [], error);
     });
     prepared.push(await preparing);
   }
-  const rows = await admitFirst(work, caller, target, prepared);
+  const rows = await assertRowRulesFirst(context, caller, target, prepared);
 
-  const hasRevisions = deps.activity.kept(collection) === 'all';
-  const written = await writeOnes(
-    work,
+  const hasRevisions = deps.activity.historyLevel(collection) === 'all';
+  const written = await writeToOneFields(
+    context,
     caller,
-    rows.map(({ parts, slots, path }) => ({ parts, above: hasRevisions ? (slots[0] ?? null) : null, path })),
+    rows.map(({ parts, revisions, path }) => ({
+      parts,
+      parentRevision: hasRevisions ? (revisions[0] ?? null) : null,
+      path,
+    })),
   );
-  const owns = written.map((own, at) => withoutSameKey(key, (rows[at] as Prepared).keys, own));
-  const changed = owns.map((values, at) => ({ keys: (rows[at] as Prepared).keys, values }));
+  const columns = written.map((ownColumns, at) =>
+    withoutUnchangedKey(key, (rows[at] as PreparedChange).keys, ownColumns),
+  );
+  const changed = columns.map((values, at) => ({ keys: (rows[at] as PreparedChange).keys, values }));
   await deps.access.assertAuthority(caller, collection.name, 'update', changed);
-  const hasManys = rows.some(({ parts }) => parts.manys.length > 0);
-  const groups = grouped(rows, owns, key);
-  const done: Key[][] = [];
+  const hasToMany = rows.some(({ parts }) => parts.toMany.length > 0);
+  const groups = groupByStatement(rows, columns, key);
+  const changedKeys: Key[][] = [];
   for (const [at, group] of groups.entries()) {
-    const isLast = last && !hasManys && at === groups.length - 1;
-    const keys = await writeGroup(work, caller, target, group, { hasRevisions, last: isLast, answer });
-    for (const [index, place] of group.places.entries()) done[place] = keys[index] as Key[];
+    const isLastGroup = isLast && !hasToMany && at === groups.length - 1;
+    const keys = await updateGroup(context, caller, target, group, { hasRevisions, isLast: isLastGroup, answer });
+    for (const [index, place] of group.positions.entries()) changedKeys[place] = keys[index] as Key[];
   }
-  await writeManys(
-    work,
+  await writeToManyFields(
+    context,
     caller,
-    rows.flatMap(({ parts, slots, path }, at) =>
-      (done[at] as Key[]).map((one, index) => ({
-        manys: parts.manys,
+    rows.flatMap(({ parts, revisions, path }, at) =>
+      (changedKeys[at] as Key[]).map((one, index) => ({
+        toMany: parts.toMany,
         key: one,
-        above: hasRevisions ? (slots[index] as RevisionSlot) : null,
+        parentRevision: hasRevisions ? (revisions[index] as RevisionSlot) : null,
         path,
         isNew: false,
       })),
@@ -125,121 +106,142 @@ async function changeAll(
   );
   for (const { keys, payload } of rows)
     deps.events.action(eventNames(collection, 'update'), { caller, collection: collection.name, keys, payload });
-  return done;
+  return changedKeys;
 }
 
 /**
- * The row rule is about the rows as they are before anything of the request (conventions, 5). Where a nested row is
- * changed first, which the rule may speak of, it cannot wait for the statement. Rows under one rule are measured at once.
+ * The row rule applies to the rows as they are before the request (conventions, 5). A nested row that is changed first
+ * may be part of the rule, so the rule cannot wait for the statement. Rows under one rule are checked at once.
  */
-async function admitFirst(
-  { deps }: Work,
+async function assertRowRulesFirst(
+  { deps }: WriteContext,
   caller: Caller,
-  { collection, overview }: WritableTarget,
-  rows: readonly Prepared[],
-): Promise<readonly Prepared[]> {
-  const nested = new Set(rows.filter(({ parts, where }) => parts.ones.length > 0 && where !== null));
-  for (const same of Map.groupBy(nested, ({ asked }) => asked).values()) {
-    const condition = deps.query.condition((same[0] as Prepared).where as Restricted<Where>, caller, overview, 2);
+  { collection, schemaSnapshot }: WritableTarget,
+  rows: readonly PreparedChange[],
+): Promise<readonly PreparedChange[]> {
+  const nested = new Set(rows.filter(({ parts, rowRule }) => parts.toOne.length > 0 && rowRule !== null));
+  for (const same of Map.groupBy(nested, ({ requestedFields }) => requestedFields).values()) {
+    const condition = deps.query.condition(
+      (same[0] as PreparedChange).rowRule as Restricted<Where>,
+      caller,
+      schemaSnapshot,
+      2,
+    );
     const keys = same.flatMap((row) => row.keys);
-    if ((await lockedRows(deps.db, collection, keys, condition)) < keys.length) throw mayNot('updated', collection);
+    if ((await lockRows(deps.db, collection, keys, condition)) < keys.length)
+      throw forbiddenRowsFailure('updated', collection);
   }
   return nested.size === 0
     ? rows
-    : rows.map((row) => (nested.has(row) ? { ...row, where: null, asked: `${row.asked}\nadmitted` } : row));
+    : rows.map((row) =>
+        nested.has(row) ? { ...row, rowRule: null, requestedFields: `${row.requestedFields}\nchecked` } : row,
+      );
 }
 
-/** Everything that comes before the statement. Changes of the same fields share their row rule. */
-function preparer({ deps, spend }: Work, caller: Caller, { collection, overview, key }: WritableTarget) {
+/** Prepares everything before the statement. Changes of the same fields share their row rule. */
+function createChangePreparer(
+  { deps, countRows }: WriteContext,
+  caller: Caller,
+  { collection, schemaSnapshot, key }: WritableTarget,
+) {
   const rules = new Map<string, Restricted<Where>>();
   const values: RuleValues = new Map();
-  const ruleFor = async (fields: readonly string[], asked: string): Promise<Restricted<Where>> => {
-    const rule = rules.get(asked) ?? (await deps.access.restrictWrite(collection, 'update', fields, caller, overview));
-    rules.set(asked, rule);
+  const ruleFor = async (fields: readonly string[], requestedFields: string): Promise<Restricted<Where>> => {
+    const rule =
+      rules.get(requestedFields) ??
+      (await deps.access.restrictWrite(collection, 'update', fields, caller, schemaSnapshot));
+    rules.set(requestedFields, rule);
     return rule;
   };
 
-  return async ({ keys: raw, payload, given: added = {}, above = null, path = [] }: Change): Promise<Prepared> => {
+  return async ({
+    keys: raw,
+    payload,
+    platformValues: rawPlatformValues = {},
+    parentRevision = null,
+    path = [],
+  }: RowChange): Promise<PreparedChange> => {
     const keys = [...new Set(raw.map((one) => castKey(key, one)))];
-    spend(keys.length);
+    countRows(keys.length);
     const meta = { caller, collection: collection.name, keys };
-    const given = withoutJoints(collection, added);
-    const heard = await deps.events.filter(eventNames(collection, 'update'), { ...payload, ...given }, meta);
-    const filtered = withoutJoints(collection, heard);
-    const granted = withoutGrant(collection, given);
+    const platformValues = expandJointKeys(collection, rawPlatformValues);
+    const filterResult = await deps.events.filter(
+      eventNames(collection, 'update'),
+      { ...payload, ...platformValues },
+      meta,
+    );
+    const filtered = expandJointKeys(collection, filterResult);
+    const granted = withoutSensitiveFields(collection, platformValues);
     const submitted = withoutFields(filtered, granted);
     const fields = Object.keys(submitted);
-    const asked = fields.join('\0');
-    const where = await ruleFor(fields, asked);
-    const admitted = await deps.access.admit(collection, 'update', submitted, caller, overview, granted, values);
-    const final = await withGenerated(collection, 'update', { ...admitted, ...given }, caller, deps.hash);
+    const requestedFields = fields.join('\0');
+    const rowRule = await ruleFor(fields, requestedFields);
+    const validated = await deps.access.admit(collection, 'update', submitted, caller, schemaSnapshot, granted, values);
+    const final = await withGeneratedValues(
+      collection,
+      'update',
+      { ...validated, ...platformValues },
+      caller,
+      deps.hash,
+    );
     assertSameKey(collection, keys, final);
-    const parts = split(collection, final, overview);
-    return { keys, parts, payload: final, where, asked, above, path, slots: keys.map(() => ({ id: null })) };
+    const parts = splitPayload(collection, final, schemaSnapshot);
+    return {
+      keys,
+      parts,
+      payload: final,
+      rowRule,
+      requestedFields,
+      parentRevision,
+      path,
+      revisions: keys.map(() => ({ id: null })),
+    };
   };
 }
 
-interface Group {
-  readonly rows: readonly Prepared[];
-  readonly owns: readonly Payload[];
-  /** Where the rows stand in the list of all. */
-  readonly places: readonly number[];
-}
-
-/** Rows that set the same fields under the same rule: one statement does for them. One whose key changes is written alone. */
-function grouped(rows: readonly Prepared[], owns: readonly Payload[], key: Field): readonly Group[] {
-  const groups = new Map<string, { rows: Prepared[]; owns: Payload[]; places: number[] }>();
-  for (const [at, row] of rows.entries()) {
-    const own = owns[at] as Payload;
-    const kind = setsKey(key, own) ? `${at}` : `${row.asked}\n${Object.keys(own).sort().join('\0')}\n`;
-    const group = groups.get(kind) ?? { rows: [], owns: [], places: [] };
-    groups.set(kind, group);
-    group.rows.push(row);
-    group.owns.push(own);
-    group.places.push(at);
-  }
-  return [...groups.values()];
-}
-
-async function writeGroup(
-  { deps }: Work,
+async function updateGroup(
+  { deps }: WriteContext,
   caller: Caller,
-  { collection, overview, key }: WritableTarget,
-  { rows, owns }: Group,
-  { hasRevisions, last, answer }: { readonly hasRevisions: boolean } & Pick<Writing, 'last' | 'answer'>,
+  { collection, schemaSnapshot, key }: WritableTarget,
+  { rows, columns }: ChangeGroup,
+  { hasRevisions, isLast, answer }: { readonly hasRevisions: boolean } & Pick<WriteStatement, 'isLast' | 'answer'>,
 ): Promise<Key[][]> {
-  const [first] = rows as readonly [Prepared];
+  const [first] = rows as readonly [PreparedChange];
   const conditionAt = (at: number) =>
-    first.where ? deps.query.condition(first.where, caller, overview, at) : { text: 'true', params: [] };
-  const places = rows.flatMap(({ slots, above }) => slots.map((own) => ({ own, above })));
-  const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
-  const isPlaced = isAround || (hasRevisions && places.some(({ own, above }) => above !== null || own.id !== null));
+    first.rowRule ? deps.query.condition(first.rowRule, caller, schemaSnapshot, at) : { text: 'true', params: [] };
+  const revisionPlaces = rows.flatMap(({ revisions, parentRevision }) =>
+    revisions.map((revision) => ({ revision, parent: parentRevision })),
+  );
+  const hasNestedRows = hasRevisions && rows.some(({ parts }) => parts.toMany.length > 0);
+  const hasRevisionPlaces =
+    hasNestedRows ||
+    (hasRevisions && revisionPlaces.some(({ revision, parent }) => parent !== null || revision.id !== null));
   const paths = rows.flatMap(({ keys, path }) => keys.map(() => path));
-  const [own] = owns as readonly [Payload];
-  // A foreign key that follows its row's new key does so after the statement, also where the row leads to itself.
-  const isAnswered = last && rows.length === 1 && first.keys.length === 1 && !setsKey(key, own);
-  const writing = {
+  const [ownColumns] = columns as readonly [Payload];
+  // A foreign key that cascades to its row's new key changes after the statement, also where the row refers to itself.
+  const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !changesKey(key, ownColumns);
+  const statement = {
     caller,
     collection,
     paths,
-    isAround,
-    last,
-    ...(isPlaced ? { places } : {}),
+    hasNestedRows,
+    isLast,
+    ...(hasRevisionPlaces ? { revisionPlaces } : {}),
     ...(isAnswered ? { answer } : {}),
   };
-  if (rows.length === 1 || Object.keys(own).length === 0) {
-    const done = await updateRows(
+  if (rows.length === 1 || Object.keys(ownColumns).length === 0) {
+    const changedKeys = await updateRows(
       deps,
-      writing,
+      statement,
       rows.flatMap(({ keys }) => keys),
-      own,
+      ownColumns,
       conditionAt,
     );
-    // Where the key itself is among the changes the rows are now known by their new keys.
-    if (setsKey(key, own)) return [[...inOrderOf(first.keys, key, own, done)]];
-    return collection.hasKey ? rows.map(({ keys }) => [...keys]) : [done];
+    // Rows whose key changed are known by their new keys.
+    if (changesKey(key, ownColumns)) return [[...sortKeysLike(first.keys, key, ownColumns, changedKeys)]];
+    return collection.hasKey ? rows.map(({ keys }) => [...keys]) : [changedKeys];
   }
-  const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, own: owns[at] as Payload })));
-  await updateEachRow(deps, writing, each, conditionAt);
+  const each = rows.flatMap(({ keys }, at) => keys.map((one) => ({ key: one, columns: columns[at] as Payload })));
+  await updateEachRow(deps, statement, each, conditionAt);
   return rows.map(({ keys }) => [...keys]);
 }

@@ -1,20 +1,20 @@
 import type { Db } from '../../database/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
-import type { Complaint } from './complaint.ts';
+import type { PostgresError } from './postgres-error.ts';
 
-/** A constraint that refused a row. */
+/** A constraint that rejected a row. */
 export interface Constraint {
   /** As PostgreSQL writes it: `CHECK (price > 0)`. */
   readonly definition: string;
-  /** Columns of the table that it speaks of; of a domain, those that have it. */
+  /** Columns of the table in the constraint; for a domain, columns of its type. */
   readonly columns: readonly string[];
   readonly isOfDomain: boolean;
-  /** It looks at the row as a whole: it may speak of any column. */
+  /** The constraint reads the row as a whole, so it may depend on any column. */
   readonly isOfRow: boolean;
 }
 
 /** Constraints of a table, with their columns and those of their expressions. */
-const OF_TABLE = `
+const TABLE_CONSTRAINT_SQL = `
 select pg_get_constraintdef(k.oid, true) as definition,
   k.contype = 'c' and (k.conkey is null or 0 = any(k.conkey)) as whole,
   (select coalesce(json_agg(a.attname order by a.attnum), '[]') from pg_attribute a
@@ -24,8 +24,8 @@ select pg_get_constraintdef(k.oid, true) as definition,
 from pg_constraint k join pg_class r on r.oid = k.conrelid join pg_namespace n on n.oid = r.relnamespace
 where n.nspname = $1 and r.relname = $2 and k.conname = $3`;
 
-/** Those of a domain or of what it is made of, with the columns of the table that have it. */
-const OF_DOMAIN = `
+/** Constraints of a domain or its base domains, with the columns of the table that have it. */
+const DOMAIN_CONSTRAINT_SQL = `
 with recursive chain as (
   select t.oid, t.oid as domain, t.typbasetype from pg_type t join pg_namespace n on n.oid = t.typnamespace
   where n.nspname = $4 and t.typname = $5
@@ -37,16 +37,16 @@ select pg_get_constraintdef(k.oid, true) as definition, false as whole,
     where n.nspname = $1 and r.relname = $2 and a.attnum > 0 and not a.attisdropped and a.atttypid = c.domain) as columns
 from chain c join pg_constraint k on k.contypid = c.oid where k.conname = $3`;
 
-/** Asks the catalog, which the overview does not need to know for anything but a refusal. */
+/** Reads the catalog. The schema snapshot has no constraints, since only a rejected write needs them. */
 export async function findConstraint(
   db: Db,
-  { table: own }: Collection,
-  { schema, table, dataType, constraint }: Complaint,
+  { table: ownTable }: Collection,
+  { schema, table, dataType, constraint }: PostgresError,
 ): Promise<Constraint | undefined> {
   const isOfDomain = dataType !== undefined;
-  const place = isOfDomain ? [own?.schema, own?.name] : [schema, table];
+  const place = isOfDomain ? [ownTable?.schema, ownTable?.name] : [schema, table];
   const { rows } = await db.query<{ definition: string; columns: string[]; whole: boolean }>(
-    isOfDomain ? OF_DOMAIN : OF_TABLE,
+    isOfDomain ? DOMAIN_CONSTRAINT_SQL : TABLE_CONSTRAINT_SQL,
     [...place, constraint, ...(isOfDomain ? [schema, dataType] : [])],
   );
   const [row] = rows;

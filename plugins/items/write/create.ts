@@ -1,76 +1,77 @@
 import type { Caller } from '#kernel';
 import type { RuleValues } from '../../access/contract.ts';
 import type { RevisionSlot } from '../../activity/contract.ts';
+import { type CollectionTarget, findWritableCollection } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
-import { eventNames } from '../names.ts';
-import { findWritable, type Target } from '../target.ts';
-import { withoutFields, withoutGrant } from './given.ts';
-import type { Entry, Work } from './inner.ts';
+import { eventNames } from '../event-names.ts';
 import { insertRows } from './insert.ts';
-import { withoutJoints } from './joint.ts';
-import { writeManys } from './many.ts';
-import { writeOnes } from './one.ts';
-import { type RowPath, under } from './row-path.ts';
-import { withGenerated } from './specials.ts';
-import { type Parts, split } from './split.ts';
+import { expandJointKeys } from './joint-keys.ts';
+import type { RowCreate, WriteContext } from './level-writes.ts';
+import { withoutFields, withoutSensitiveFields } from './platform-values.ts';
+import { prefixPath, type RowPath } from './row-path.ts';
+import { withGeneratedValues } from './special-fields.ts';
+import { type PayloadParts, splitPayload } from './split-payload.ts';
+import { writeToManyFields } from './to-many.ts';
+import { writeToOneFields } from './to-one.ts';
 
-interface Row {
-  readonly parts: Parts;
-  /** What is written in the end, for those who listen. */
+interface PreparedCreate {
+  readonly parts: PayloadParts;
+  /** The payload as written, for listeners. */
   readonly payload: Payload;
-  readonly above: RevisionSlot | null;
-  readonly own: RevisionSlot;
+  readonly parent: RevisionSlot | null;
+  readonly revision: RevisionSlot;
 }
 
-/** Creates rows of one collection; answers their keys in the order given. */
+/** Creates rows of one collection. Returns their keys in the order of `entries`. */
 export async function createRows(
-  work: Work,
+  context: WriteContext,
   caller: Caller,
   name: string,
-  entries: readonly Entry[],
-  last: boolean,
+  entries: readonly RowCreate[],
+  isLast: boolean,
 ): Promise<Key[]> {
-  const { deps } = work;
-  work.spend(entries.length);
-  const target = await findWritable(deps.schema, name);
+  const { deps } = context;
+  context.countRows(entries.length);
+  const target = await findWritableCollection(deps.schema, name);
   const { collection } = target;
-  const rows: Row[] = [];
+  const rows: PreparedCreate[] = [];
   const values: RuleValues = new Map();
-  for (const entry of entries) rows.push(await prepared(work, caller, target, entry, values));
+  for (const entry of entries) rows.push(await prepareCreate(context, caller, target, entry, values));
   const paths = entries.map(({ path = [] }) => path);
 
-  const hasRevisions = deps.activity.kept(collection) === 'all';
-  const inside = (row: Row) => (hasRevisions ? row.own : null);
-  const owns = await writeOnes(
-    work,
+  const hasRevisions = deps.activity.historyLevel(collection) === 'all';
+  const revisionOf = (row: PreparedCreate) => (hasRevisions ? row.revision : null);
+  const columns = await writeToOneFields(
+    context,
     caller,
-    rows.map((row, at) => ({ parts: row.parts, above: inside(row), path: paths[at] as RowPath })),
+    rows.map((row, at) => ({ parts: row.parts, parentRevision: revisionOf(row), path: paths[at] as RowPath })),
   );
-  const created = owns.map((values) => ({ keys: [], values }));
+  const created = columns.map((values) => ({ keys: [], values }));
   await deps.access.assertAuthority(caller, collection.name, 'create', created);
-  const isAround = hasRevisions && rows.some(({ parts }) => parts.manys.length > 0);
-  const isPlaced = isAround || (hasRevisions && rows.some(({ above, own }) => above !== null || own.id !== null));
-  const isLast = last && rows.every(({ parts }) => parts.manys.length === 0);
+  const hasNestedRows = hasRevisions && rows.some(({ parts }) => parts.toMany.length > 0);
+  const hasRevisionPlaces =
+    hasNestedRows || (hasRevisions && rows.some(({ parent, revision }) => parent !== null || revision.id !== null));
+  const isLastStatement = isLast && rows.every(({ parts }) => parts.toMany.length === 0);
   const keys = await insertRows(
     deps,
     {
       caller,
       collection,
       paths,
-      isAround,
-      ...(isPlaced ? { places: rows } : {}),
-      last: isLast,
-      ...(isLast && entries.length === 1 ? { answer: entries[0]?.answer } : {}),
+      hasNestedRows,
+      ...(hasRevisionPlaces ? { revisionPlaces: rows } : {}),
+      isLast: isLastStatement,
+      ...(isLastStatement && entries.length === 1 ? { answer: entries[0]?.answer } : {}),
     },
-    owns,
+    columns,
   );
-  await writeManys(
-    work,
+  await writeToManyFields(
+    context,
     caller,
     rows.map((row, at) => ({
-      manys: row.parts.manys,
+      toMany: row.parts.toMany,
       key: keys[at] as Key,
-      above: inside(row),
+      parentRevision: revisionOf(row),
       path: paths[at] as RowPath,
       isNew: true,
     })),
@@ -80,28 +81,43 @@ export async function createRows(
   return keys;
 }
 
-async function prepared(work: Work, caller: Caller, target: Target, entry: Entry, values: RuleValues): Promise<Row> {
+async function prepareCreate(
+  context: WriteContext,
+  caller: Caller,
+  target: CollectionTarget,
+  entry: RowCreate,
+  values: RuleValues,
+): Promise<PreparedCreate> {
   try {
-    return await preparedRow(work, caller, target, entry, values);
+    return await prepareCreateUnlocated(context, caller, target, entry, values);
   } catch (error) {
-    throw under(entry.path ?? [], error);
+    throw prefixPath(entry.path ?? [], error);
   }
 }
 
-async function preparedRow(
-  { deps }: Work,
+async function prepareCreateUnlocated(
+  { deps }: WriteContext,
   caller: Caller,
-  { collection, overview }: Target,
-  { payload, given: added = {}, above = null }: Entry,
+  { collection, schemaSnapshot }: CollectionTarget,
+  { payload, platformValues: rawPlatformValues = {}, parentRevision = null }: RowCreate,
   values: RuleValues,
-): Promise<Row> {
-  const given = withoutJoints(collection, added);
-  const granted = withoutGrant(collection, given);
+): Promise<PreparedCreate> {
+  const platformValues = expandJointKeys(collection, rawPlatformValues);
+  const granted = withoutSensitiveFields(collection, platformValues);
   const meta = { caller, collection: collection.name };
-  const heard = await deps.events.filter(eventNames(collection, 'create'), { ...payload, ...given }, meta);
-  const filtered = withoutJoints(collection, heard);
+  const filterResult = await deps.events.filter(
+    eventNames(collection, 'create'),
+    { ...payload, ...platformValues },
+    meta,
+  );
+  const filtered = expandJointKeys(collection, filterResult);
   const submitted = withoutFields(filtered, granted);
-  const admitted = await deps.access.admit(collection, 'create', submitted, caller, overview, granted, values);
-  const final = await withGenerated(collection, 'create', { ...admitted, ...given }, caller, deps.hash);
-  return { parts: split(collection, final, overview), payload: final, above, own: { id: null } };
+  const validated = await deps.access.admit(collection, 'create', submitted, caller, schemaSnapshot, granted, values);
+  const final = await withGeneratedValues(collection, 'create', { ...validated, ...platformValues }, caller, deps.hash);
+  return {
+    parts: splitPayload(collection, final, schemaSnapshot),
+    payload: final,
+    parent: parentRevision,
+    revision: { id: null },
+  };
 }

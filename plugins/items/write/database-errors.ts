@@ -1,19 +1,19 @@
 import { type ErrorCode, Failure, Failures, fail } from '#kernel';
 import { withoutValue } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { type Allowed, allowedForm, allowedRange, allowedText } from './allowed.ts';
+import { type AllowedValues, allowedFormOf, allowedRangeOf, renderAllowedValues } from './allowed-values.ts';
 import {
   type FieldOfParam,
   fieldOfColumn,
-  fieldOfWhere,
-  isComplaint,
-  isFromInside,
-  keyOfDetail,
-  nameableOfKey,
-} from './complaint.ts';
-import { Refusal, type RefusedStatement } from './refusal.ts';
+  fieldOfParameterContext,
+  isFromNestedStatement,
+  isPostgresError,
+  nameableKeyFields,
+  parseKeyDetail,
+} from './postgres-error.ts';
+import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts';
 
-/** What is known of a statement that may be refused. */
+/** What is known of a statement that may be rejected. */
 export interface StatementFields {
   readonly action?: RefusedStatement['action'];
   readonly paramCount?: number;
@@ -21,60 +21,63 @@ export interface StatementFields {
 }
 
 /**
- * PostgreSQL's complaint in the terms of the API (conventions, errors 2 and 4), naming collection, field and what is allowed,
- * never a value. `path` is that inside of a row.
+ * Translates an error of PostgreSQL to a failure of the API (conventions, errors 2 and 4) with collection, field and
+ * allowed values, never a value. `path` is relative to the row.
  */
-export function asWriteError(
+export function toWriteError(
   error: unknown,
   collection: Collection,
   { action, paramCount = 0, fieldOfParam = () => undefined }: StatementFields = {},
 ): unknown {
-  if (error instanceof Failure || error instanceof Failures || !isComplaint(error)) return error;
+  if (error instanceof Failure || error instanceof Failures || !isPostgresError(error)) return error;
   const written = new Set(Array.from({ length: paramCount }, (_, at) => fieldOfParam(at + 1) ?? []).flat());
-  const statement: RefusedStatement = { complaint: error, collection, action, written };
-  const failure = translated(statement, isFromInside(error) ? undefined : fieldOfWhere(error, fieldOfParam));
+  const statement: RefusedStatement = { error, collection, action, written };
+  const failure = translateError(
+    statement,
+    isFromNestedStatement(error) ? undefined : fieldOfParameterContext(error, fieldOfParam),
+  );
   if (failure === undefined) return error;
   const { code, detail, extensions } = failure;
-  return new Refusal({ code, detail, extensions, isPlaced: false }, statement);
+  return new StatementRefusal({ code, detail, extensions, isLocated: false }, statement);
 }
 
 /** `param`: the field of the parameter that PostgreSQL could not read. */
-function translated(statement: RefusedStatement, param: Field | undefined): Failure | undefined {
-  const { complaint, collection } = statement;
-  const isInside = isFromInside(complaint);
-  switch (complaint.code) {
+function translateError(statement: RefusedStatement, param: Field | undefined): Failure | undefined {
+  const { error, collection } = statement;
+  const isInside = isFromNestedStatement(error);
+  switch (error.code) {
     case '23505':
-      return keyRefused('RECORD_NOT_UNIQUE', statement, (names) => `Value${names && ` of ${names}`} has to be unique.`);
-    // PostgreSQL 18 tells a delete stopped by RESTRICT apart.
+      return keyFailure('RECORD_NOT_UNIQUE', statement, (names) => `Value${names && ` of ${names}`} has to be unique.`);
+    // PostgreSQL 18 has an own code for a delete rejected by RESTRICT.
     case '23001':
     case '23503':
-      // Without the constraint: its name tells of a table that the caller may not know.
-      return keyRefused('INVALID_FOREIGN_KEY', statement, (names) =>
+      // Without the constraint, whose name may contain a table that the caller may not know.
+      return keyFailure('INVALID_FOREIGN_KEY', statement, (names) =>
         names ? `Invalid foreign key in ${names}: it leads to no row.` : 'Invalid foreign key.',
       );
     case '23502': {
-      const field = isInside ? undefined : fieldOfColumn(collection, complaint.column);
-      return refused('NOT_NULL_VIOLATION', `${field?.name ?? 'A value'} must not be null.`, collection, field);
+      const field = isInside ? undefined : fieldOfColumn(collection, error.column);
+      return fieldFailure('NOT_NULL_VIOLATION', `${field?.name ?? 'A value'} must not be null.`, collection, field);
     }
     case '22003': {
-      const allowed = param && allowedRange(param);
-      const reason = `${param?.name ?? 'A number'} is out of range${allowed ? `: ${allowedText(allowed)} allowed` : ' for its column'}.`;
-      return refused('VALUE_OUT_OF_RANGE', reason, collection, param, allowed);
+      const allowed = param && allowedRangeOf(param);
+      const reason = `${param?.name ?? 'A number'} is out of range${allowed ? `: ${renderAllowedValues(allowed)} allowed` : ' for its column'}.`;
+      return fieldFailure('VALUE_OUT_OF_RANGE', reason, collection, param, allowed);
     }
     case '22001': {
-      const limit = Number(/\((\d+)\)/.exec(complaint.message)?.[1] ?? 0);
+      const limit = Number(/\((\d+)\)/.exec(error.message)?.[1] ?? 0);
       const allowed = limit > 0 && !isInside ? { max_length: limit } : undefined;
-      return refused('VALUE_TOO_LONG', 'A text is too long for its column.', collection, undefined, allowed);
+      return fieldFailure('VALUE_TOO_LONG', 'A text is too long for its column.', collection, undefined, allowed);
     }
     case '23514':
     case '23P01':
       return fail('INVALID_PAYLOAD', `A constraint${isInside ? ' of another table' : ''} does not hold.`, { path: [] });
     case 'P0001':
-      // Raised on purpose, by a trigger of the database's owner, for whoever writes.
-      return fail('INVALID_PAYLOAD', complaint.message, { constraint: complaint.constraint, path: [] });
+      // A trigger of the database's owner raises it on purpose, for the client.
+      return fail('INVALID_PAYLOAD', error.message, { constraint: error.constraint, path: [] });
     case '428C9': {
-      const field = isInside ? undefined : fieldOfColumn(collection, /"(.+)"/.exec(complaint.message)?.[1]);
-      return refused(
+      const field = isInside ? undefined : fieldOfColumn(collection, /"(.+)"/.exec(error.message)?.[1]);
+      return fieldFailure(
         'INVALID_PAYLOAD',
         `${field?.name ?? 'A column'} is generated by the database.`,
         collection,
@@ -82,17 +85,17 @@ function translated(statement: RefusedStatement, param: Field | undefined): Fail
       );
     }
   }
-  return notOfValues(statement) ?? dataRefused(statement, param);
+  return environmentFailure(statement) ?? dataFailure(statement, param);
 }
 
-function keyRefused(
+function keyFailure(
   code: ErrorCode,
-  { complaint, collection, action, written }: RefusedStatement,
+  { error, collection, action, written }: RefusedStatement,
   message: (names: string) => string,
 ): Failure {
-  const key = isFromInside(complaint) ? undefined : keyOfDetail(complaint, collection);
-  // A delete writes no field: what is wrong is a row that refers to this one.
-  const fields = action === 'delete' ? [] : nameableOfKey(complaint, key, collection, written);
+  const key = isFromNestedStatement(error) ? undefined : parseKeyDetail(error, collection);
+  // A delete sets no field: the error is about a row that refers to this one.
+  const fields = action === 'delete' ? [] : nameableKeyFields(error, key, collection, written);
   const names = fields.map(({ name }) => name);
   return fail(code, message(names.join(', ')), {
     collection: collection.name,
@@ -102,9 +105,9 @@ function keyRefused(
   });
 }
 
-/** What no other value would change. */
-function notOfValues({ complaint, collection }: RefusedStatement): Failure | undefined {
-  switch (complaint.code) {
+/** Failures that no other value would avoid. */
+function environmentFailure({ error, collection }: RefusedStatement): Failure | undefined {
+  switch (error.code) {
     case '40001':
     case '40P01':
     case '55P03':
@@ -112,10 +115,10 @@ function notOfValues({ complaint, collection }: RefusedStatement): Failure | und
     case '57014':
       return fail('SERVICE_UNAVAILABLE', 'The database took too long.', { service: 'database' });
     case '42501':
-      return fail('FORBIDDEN', `the database refuses: ${complaint.message}`);
+      return fail('FORBIDDEN', `the database refuses: ${error.message}`);
     case '0A000':
-      // Statements record themselves, and what rules make of a statement is more than PostgreSQL lets one do.
-      if (!/\brules?\b/i.test(complaint.message)) return undefined;
+      // The statement records itself in CTEs, and PostgreSQL does not allow those on tables with rules.
+      if (!/\brules?\b/i.test(error.message)) return undefined;
       return fail(
         'UNPROCESSABLE_ENTITY',
         `${collection.name} has rules (create rule) that change what is written: it can only be read. Triggers do the same.`,
@@ -124,24 +127,30 @@ function notOfValues({ complaint, collection }: RefusedStatement): Failure | und
   return undefined;
 }
 
-/** Class 22: a text that its type cannot be made of; class 54: a value too large for an index or a row. */
-function dataRefused({ complaint, collection }: RefusedStatement, param: Field | undefined): Failure | undefined {
-  const { code, message } = complaint;
+/** Class 22: a text that is no value of its type. Class 54: a value too large for an index or a row. */
+function dataFailure({ error, collection }: RefusedStatement, param: Field | undefined): Failure | undefined {
+  const { code, message } = error;
   if (code.startsWith('54'))
     return fail('INVALID_PAYLOAD', `A value is too large: ${withoutValue(message)}`, { path: [] });
   if (!code.startsWith('22')) return undefined;
-  const allowed = param && allowedForm(param);
-  const reason = allowed ? `: ${allowedText(allowed)} expected` : `: ${withoutValue(message)}`;
-  return refused('INVALID_PAYLOAD', `${param?.name ?? 'A value'} does not fit${reason}`, collection, param, allowed);
+  const allowed = param && allowedFormOf(param);
+  const reason = allowed ? `: ${renderAllowedValues(allowed)} expected` : `: ${withoutValue(message)}`;
+  return fieldFailure(
+    'INVALID_PAYLOAD',
+    `${param?.name ?? 'A value'} does not fit${reason}`,
+    collection,
+    param,
+    allowed,
+  );
 }
 
-/** A failure about a field, or about a row where the field is not known. */
-export const refused = (
+/** A failure about a field, or about a row where the field is unknown. */
+export const fieldFailure = (
   code: ErrorCode,
   message: string,
   collection: Pick<Collection, 'name'>,
   field: Field | undefined,
-  allowed?: Allowed,
+  allowed?: AllowedValues,
 ): Failure =>
   fail(code, message, {
     collection: collection.name,

@@ -1,30 +1,40 @@
+import { keyField } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
-import { keyField } from '../target.ts';
-import { keySql, selected, tableOf } from './sql.ts';
-import { finalSql, mayNot, openStep, type StepDeps, type Writing } from './step.ts';
+import { createKeyCondition, keySql, tableSql } from './sql.ts';
 import type { ConditionAt } from './update.ts';
+import {
+  createStatementRunner,
+  forbiddenRowsFailure,
+  renderFinalSelect,
+  type StatementDeps,
+  type WriteStatement,
+} from './write-statement.ts';
 
 /**
- * Deletes the rows of these keys that the condition admits and answers their keys. Nothing hides from an admin, so a row
- * that is not there is simply gone already; for others all of them are deleted or none.
+ * Deletes the rows of these keys that match the condition. Returns their keys. For an admin a missing row counts as
+ * deleted already; for other callers all rows are deleted or none.
  */
 export async function deleteRows(
-  deps: StepDeps,
-  writing: Writing,
+  deps: StatementDeps,
+  context: WriteStatement,
   keys: readonly Key[],
   conditionAt: ConditionAt,
 ): Promise<Key[]> {
-  const { caller, collection } = writing;
+  const { caller, collection } = context;
   const key = keyField(collection);
-  const step = openStep(deps, 'delete', writing);
-  const condition = conditionAt(step.values.length + 2);
-  const rows = selected(key, keys, step.values.length + 1);
-  const write = () => {
-    const recorded = step.recorded();
+  const runner = createStatementRunner(deps, 'delete', context);
+  const condition = conditionAt(runner.values.length + 2);
+  const rows = createKeyCondition(key, keys, runner.values.length + 1);
+  const render = () => {
+    const history = runner.historySql();
     const expected = caller.admin ? undefined : rows.count;
-    return `with changed as (delete from ${tableOf(collection)} t where ${rows.sql} and (${condition.text}) returning ${keySql(key, 't')} as key${recorded.returning})${recorded.ctes}${finalSql(recorded, expected)}`;
+    return `with changed as (delete from ${tableSql(collection)} t where ${rows.sql} and (${condition.text}) returning ${keySql(key, 't')} as key${history.returning})${history.ctes}${renderFinalSelect(history, expected)}`;
   };
-  const shape = deps.shapes(collection, `${step.variant} ${caller.admin} ${rows.count} ${condition.text}`, write);
-  const values = [...step.values, rows.value, ...condition.params];
-  return step.run(shape, values, () => mayNot('deleted', collection));
+  const statement = deps.statements(
+    collection,
+    `${runner.variant} ${caller.admin} ${rows.count} ${condition.text}`,
+    render,
+  );
+  const values = [...runner.values, rows.value, ...condition.params];
+  return runner.run(statement, values, () => forbiddenRowsFailure('deleted', collection));
 }

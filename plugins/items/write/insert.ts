@@ -1,115 +1,146 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
+import { keyField } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
-import { keyField } from '../target.ts';
 import { writeRows } from './refused-row.ts';
-import { columnOf, keySql, rowsAtOnce, slices, tableOf } from './sql.ts';
-import { answerColumn, finalSql, type Open, openStep, type StepDeps, type Writing } from './step.ts';
-import { castSql, paramValue } from './values.ts';
+import { columnSql, keySql, rowsPerStatement, slices, tableSql } from './sql.ts';
+import { castSql, toParameterValue } from './values.ts';
+import {
+  createStatementRunner,
+  renderAnswerColumn,
+  renderFinalSelect,
+  type StatementDeps,
+  type StatementRunner,
+  type WriteStatement,
+} from './write-statement.ts';
 
-/** Inserts rows in as few statements as hold them; answers their keys in the order given. */
-export async function insertRows(deps: StepDeps, writing: Writing, rows: readonly Payload[]): Promise<Key[]> {
+/** Inserts rows in as few statements as possible. Returns their keys in the order of `rows`. */
+export async function insertRows(
+  deps: StatementDeps,
+  context: WriteStatement,
+  rows: readonly Payload[],
+): Promise<Key[]> {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const fields = names.map((name) => writing.collection.fields.get(name) as Field);
-  const isUniform = rows.length > 1 && fields.length > 0 && fields.every(hasArrayForm) && rows.every(setsAll(names));
+  const fields = names.map((name) => context.collection.fields.get(name) as Field);
+  const isUniform =
+    rows.length > 1 && fields.length > 0 && fields.every(canBeArrayParameter) && rows.every(setsAllFields(names));
   const insert = isUniform ? insertArrays : insertTuples;
   const keys: Key[] = [];
-  for (const { part, isLast } of slices(rows, rowsAtOnce(isUniform ? 1 : fields.length))) {
-    const last = writing.last && isLast;
-    const write = (from: number, to: number) => {
+  for (const { part, isLast: isLastSlice } of slices(rows, rowsPerStatement(isUniform ? 1 : fields.length))) {
+    const isLast = context.isLast && isLastSlice;
+    const writeSlice = (from: number, to: number) => {
       const at = [keys.length + from, keys.length + to] as const;
-      const [places, paths] = [writing.places?.slice(...at), writing.paths.slice(...at)];
-      const some = part.slice(from, to);
-      // The statement of one row is remembered by its columns.
-      const own = some.length === 1 ? fields.filter(({ name }) => Object.hasOwn(some[0] as Payload, name)) : fields;
-      return insert(deps, { ...writing, places, paths, last }, own, some);
+      const [revisionPlaces, paths] = [context.revisionPlaces?.slice(...at), context.paths.slice(...at)];
+      const sliceRows = part.slice(from, to);
+      // The statement of one row is cached by its columns.
+      const setFields =
+        sliceRows.length === 1 ? fields.filter(({ name }) => Object.hasOwn(sliceRows[0] as Payload, name)) : fields;
+      return insert(deps, { ...context, revisionPlaces, paths, isLast }, setFields, sliceRows);
     };
-    keys.push(...(await writeRows(deps, writing.collection, part, writing.paths.slice(keys.length), write)));
+    keys.push(...(await writeRows(deps, context.collection, part, context.paths.slice(keys.length), writeSlice)));
   }
   return keys;
 }
 
-const setsAll = (names: readonly string[]) => (row: Payload) => names.every((name) => Object.hasOwn(row, name));
+const setsAllFields = (names: readonly string[]) => (row: Payload) => names.every((name) => Object.hasOwn(row, name));
 
 /** Types of which node-postgres can write an array: elements are separated by commas, and each is a single value. */
-const ARRAY_FORM =
+const ARRAY_PARAMETER_TYPES =
   /^(smallint|integer|bigint|real|double precision|numeric|boolean|uuid|text|character|date|time|timestamp|jsonb?)\b/;
-const hasArrayForm = ({ column }: Field): boolean => !column?.array && ARRAY_FORM.test(column?.sqlType ?? '');
+const canBeArrayParameter = ({ column }: Field): boolean =>
+  !column?.array && ARRAY_PARAMETER_TYPES.test(column?.sqlType ?? '');
 
 /**
- * Inserts rows that set the same columns: one array parameter for each column. PostgreSQL needs half the time that it needs for a
- * parameter per value, and the statement text does not depend on the number of rows, so it is prepared once.
+ * Inserts rows that set the same columns, with one array parameter for each column. PostgreSQL takes half the time of a
+ * parameter for each value, and the statement text does not depend on the number of rows, so it is prepared once.
  */
-async function insertArrays(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
-  const { collection } = writing;
-  const step = openStep(deps, 'create', writing);
-  const first = step.values.length + 1;
-  const arrays = fields.map((field) => rows.map((row, at) => paramValue(field, row, writing.paths[at])));
-  const shape = deps.shapes(collection, `${step.variant} arrays ${fields.map(({ name }) => name).join('\0')}`, () => {
-    const list = (field: Field, at: number) => `$${first + at}::${field.column?.sqlType}[]`;
-    const source = `select * from unnest(${fields.map(list).join(', ')})`;
-    return insertSql(writing, step, fields, source, `cardinality(${list(fields[0] as Field, 0)})`);
-  });
-  return step.run(
-    shape,
-    [...step.values, ...arrays],
-    () => rowsMissing(collection),
+async function insertArrays(
+  deps: StatementDeps,
+  context: WriteStatement,
+  fields: readonly Field[],
+  rows: readonly Payload[],
+) {
+  const { collection } = context;
+  const runner = createStatementRunner(deps, 'create', context);
+  const first = runner.values.length + 1;
+  const arrays = fields.map((field) => rows.map((row, at) => toParameterValue(field, row, context.paths[at])));
+  const statement = deps.statements(
+    collection,
+    `${runner.variant} arrays ${fields.map(({ name }) => name).join('\0')}`,
+    () => {
+      const list = (field: Field, at: number) => `$${first + at}::${field.column?.sqlType}[]`;
+      const source = `select * from unnest(${fields.map(list).join(', ')})`;
+      return renderInsert(context, runner, fields, source, `cardinality(${list(fields[0] as Field, 0)})`);
+    },
+  );
+  return runner.run(
+    statement,
+    [...runner.values, ...arrays],
+    () => missingRowsFailure(collection),
     (param) => fields[param - first],
   );
 }
 
-/** `source`: the rows' values; `count`: SQL of how many rows they are. */
-function insertSql(
-  { collection, answer }: Writing,
-  step: Open,
+/** `source`: SQL of the rows' values; `count`: SQL of their number. */
+function renderInsert(
+  { collection, answer }: WriteStatement,
+  runner: StatementRunner,
   fields: readonly Field[],
   source: string,
   count: string,
 ): string {
-  const recorded = step.recorded();
-  const into = `insert into ${tableOf(collection)} as t (${fields.map(columnOf).join(', ')}) ${source}`;
-  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${recorded.returning}${answerColumn(answer)})${recorded.ctes}${finalSql(recorded, count, answer)}`;
+  const history = runner.historySql();
+  const into = `insert into ${tableSql(collection)} as t (${fields.map(columnSql).join(', ')}) ${source}`;
+  return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)})${history.ctes}${renderFinalSelect(history, count, answer)}`;
 }
 
-/** A trigger may leave a row out; what hangs on it would be written to another one. */
-const rowsMissing = ({ name }: Collection) =>
+/** A trigger may skip a row; its nested rows would then be written to another one. */
+const missingRowsFailure = ({ name }: Collection) =>
   fail('INVALID_PAYLOAD', `The database did not take every row of ${name}.`);
 
-const anyColumn = ({ key, fields }: Collection): Field => {
+const findWritableColumn = ({ key, fields }: Collection): Field => {
   const isWritten = (field: Field) => field.column && !field.column.generated;
   return (key && isWritten(key) ? key : [...fields.values()].find(isWritten)) as Field;
 };
 
-/** Inserts rows that leave out different columns, or have arrays, geometry or types of the database's own: a parameter per value. */
-async function insertTuples(deps: StepDeps, writing: Writing, fields: readonly Field[], rows: readonly Payload[]) {
-  const { collection } = writing;
-  const step = openStep(deps, 'create', writing);
-  const values: unknown[] = [...step.values];
-  const owners: Field[] = [];
+/**
+ * Inserts rows that omit different columns, or have arrays, geometry or user-defined types: with a parameter for each
+ * value.
+ */
+async function insertTuples(
+  deps: StatementDeps,
+  context: WriteStatement,
+  fields: readonly Field[],
+  rows: readonly Payload[],
+) {
+  const { collection } = context;
+  const runner = createStatementRunner(deps, 'create', context);
+  const values: unknown[] = [...runner.values];
+  const fieldOfValue: Field[] = [];
   for (const [at, row] of rows.entries()) {
     for (const field of fields) {
       if (!Object.hasOwn(row, field.name)) continue;
-      values.push(paramValue(field, row, writing.paths[at]));
-      owners.push(field);
+      values.push(toParameterValue(field, row, context.paths[at]));
+      fieldOfValue.push(field);
     }
   }
-  const write = () => {
-    let param = step.values.length;
+  const render = () => {
+    let param = runner.values.length;
     const slot = (row: Payload, field: Field) =>
       Object.hasOwn(row, field.name) ? castSql(field, `$${++param}`) : 'default';
-    // A row of nothing but defaults has some column as one of them.
-    const columns = fields.length > 0 ? fields : [anyColumn(collection)];
+    // An insert needs a column, so a row of defaults only names one with `default`.
+    const columns = fields.length > 0 ? fields : [findWritableColumn(collection)];
     const tuples = rows.map((row) => `(${columns.map((field) => slot(row, field)).join(', ')})`);
-    return insertSql(writing, step, columns, `values ${tuples.join(', ')}`, String(rows.length));
+    return renderInsert(context, runner, columns, `values ${tuples.join(', ')}`, String(rows.length));
   };
-  const shape =
+  const statement =
     rows.length === 1
-      ? deps.shapes(collection, `${step.variant} ${fields.map(({ name }) => name).join('\0')}`, write)
-      : { text: write() };
-  return step.run(
-    shape,
+      ? deps.statements(collection, `${runner.variant} ${fields.map(({ name }) => name).join('\0')}`, render)
+      : { text: render() };
+  return runner.run(
+    statement,
     values,
-    () => rowsMissing(collection),
-    (param) => owners[param - step.values.length - 1],
+    () => missingRowsFailure(collection),
+    (param) => fieldOfValue[param - runner.values.length - 1],
   );
 }

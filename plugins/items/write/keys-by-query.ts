@@ -1,53 +1,54 @@
 import { type Caller, fail } from '#kernel';
 import type { Action } from '../../access/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
+import { findWritableCollection } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { RowPlace } from '../row-place.ts';
-import { findWritable } from '../target.ts';
-import { tableOf } from './sql.ts';
+import { RowLocation } from '../row-location.ts';
+import { tableSql } from './sql.ts';
 
-/** What chooses rows, and what only shapes an answer and is no reason to refuse. */
-const KNOWN: ReadonlySet<string> = new Set([
+/** Parameters that select rows, and those that only shape an answer and are ignored. */
+const ALLOWED_QUERY_NAMES: ReadonlySet<string> = new Set([
   ...['filter', 'search', 'sort', 'limit', 'offset', 'page'],
   ...['fields', 'deep', 'alias', 'meta', 'backlink'],
 ]);
 
 /**
- * The rows a by-query write means: those the query's filter, search and limit match at this moment. The query is checked
- * like a read's. Where rows have no key but their place, the table is locked against other writers, so that the
- * place holds. `any` asks for the row of a singleton, which the caller need not be able to read.
+ * Finds the rows that a write by query selects: those of its filter, search and limit at this moment. The query is
+ * checked like that of a read. A table without a key is locked against other writers, so that the locations of its rows
+ * stay valid. `any` finds the row of a singleton that the caller may not be able to read.
  */
-export async function keysByQuery(
+export async function findKeysByQuery(
   deps: Deps,
   caller: Caller,
   name: string,
   raw: RawQuery,
   { action, visibility = 'readable' }: { readonly action: Action; readonly visibility?: 'readable' | 'any' },
 ): Promise<Key[]> {
-  const { collection, overview, key } = await findWritable(deps.schema, name);
-  // A misspelt filter would be none, and every row would be meant.
-  const unknown = Object.keys(raw).find((member) => !KNOWN.has(member));
+  const { collection, schemaSnapshot, key } = await findWritableCollection(deps.schema, name);
+  // A misspelt filter would be ignored, and every row would be selected.
+  const unknown = Object.keys(raw).find((member) => !ALLOWED_QUERY_NAMES.has(member));
   if (unknown !== undefined)
     throw fail('INVALID_QUERY', `"${unknown.slice(0, 40)}" does not choose rows`, { path: ['query', unknown] });
   const set = await deps.access.permissions(caller);
-  // A caller who may only read gets no further than to the rows, and must not stop those who write.
+  // A caller with read permission only must not lock out writers; its write is rejected later.
   const mayWrite = set.admin || set.of(collection.name, action).length > 0;
   if (!collection.hasKey && mayWrite)
-    await deps.db.query(`lock table ${tableOf(collection)} in share row exclusive mode`);
+    await deps.db.query(`lock table ${tableSql(collection)} in share row exclusive mode`);
   const [field = key] = key.parts ? collection.fields.values() : [key];
-  const asked = { ...raw, fields: [field.name], meta: undefined, deep: undefined, alias: undefined };
+  const readQuery = { ...raw, fields: [field.name], meta: undefined, deep: undefined, alias: undefined };
   const visible = deps.access.visible(set);
-  const parsed = deps.query.parse(collection, asked, { overview, unlimited: true, visible });
+  const parsed = deps.query.parse(collection, readQuery, { overview: schemaSnapshot, unlimited: true, visible });
   const ordered = parsed.order.some((one) => !one.implied);
-  const plain = parsed.where.kind === 'all' && parsed.where.of.length === 0 && parsed.search === null && !ordered;
-  const unread = set.of(collection.name, 'read').length === 0 && !set.admin;
-  if (unread && !plain) throw fail('FORBIDDEN', `no read permission on ${name} to filter by`);
-  // Without a condition there is nothing to find out: every row is meant, and each is checked when it is written.
-  const as = visibility === 'any' || unread ? deps.unseen() : caller;
-  const read = await deps.access.restrict(parsed, as, overview);
-  // The keys stay in here, so they are picked even where the caller may not read them.
+  const hasNoCondition =
+    parsed.where.kind === 'all' && parsed.where.of.length === 0 && parsed.search === null && !ordered;
+  const cannotRead = set.of(collection.name, 'read').length === 0 && !set.admin;
+  if (cannotRead && !hasNoCondition) throw fail('FORBIDDEN', `no read permission on ${name} to filter by`);
+  // Without a condition the result reveals nothing: every row is selected, and each is checked when it is written.
+  const readCaller = visibility === 'any' || cannotRead ? deps.systemCaller() : caller;
+  const read = await deps.access.restrict(parsed, readCaller, schemaSnapshot);
+  // The keys are not answered, so they are read even where the caller may not read them.
   const keys = { ...read, pick: [{ kind: 'column', key: key.name, field: key }] } as const;
-  const rows = await deps.query.rows(keys, caller, overview);
-  return rows.map((row) => (collection.hasKey ? row[key.name] : new RowPlace(String(row[key.name]))) as Key);
+  const rows = await deps.query.rows(keys, caller, schemaSnapshot);
+  return rows.map((row) => (collection.hasKey ? row[key.name] : new RowLocation(String(row[key.name]))) as Key);
 }

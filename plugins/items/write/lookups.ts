@@ -1,55 +1,60 @@
 import type { Condition } from '../../query/contract.ts';
 import { columnsOf, isAmongKeys, isKey } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
+import { keyField, keyType } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { keyField, keyType } from '../target.ts';
-import { asWriteError } from './database-errors.ts';
-import { columnOf, keySql, tableOf } from './sql.ts';
+import { toWriteError } from './database-errors.ts';
+import { columnSql, keySql, tableSql } from './sql.ts';
 
 type Db = Deps['db'];
 
-async function rowsOf<Row>(db: Db, collection: Collection, text: string, params: readonly unknown[]): Promise<Row[]> {
+async function queryRows<Row>(
+  db: Db,
+  collection: Collection,
+  text: string,
+  params: readonly unknown[],
+): Promise<Row[]> {
   try {
     return (await db.query<Row>(text, params)).rows;
   } catch (error) {
-    throw asWriteError(error, collection);
+    throw toWriteError(error, collection);
   }
 }
 
-/** Which of these keys exist: by the text that was asked for, the key as the row has it (`1.5` may be `1.50` there). */
-export async function existingKeys(
+/** The stored keys among these, by the text of the requested key (`1.5` may be stored as `1.50`). */
+export async function findExistingKeys(
   db: Db,
   collection: Collection,
   keys: readonly Key[],
 ): Promise<ReadonlyMap<string, Key>> {
   if (keys.length === 0) return new Map();
   const key = keyField(collection);
-  const own = keySql(key, 't');
-  const table = `${tableOf(collection)} t`;
-  if (hasOneText(key)) {
-    const text = `select ${own} as key from ${table} where ${isAmongKeys('t', key, `$1::${keyType(key)}[]`)}`;
-    const rows = await rowsOf<{ key: Key }>(db, collection, text, [keys]);
+  const keyColumn = keySql(key, 't');
+  const table = `${tableSql(collection)} t`;
+  if (hasCanonicalText(key)) {
+    const text = `select ${keyColumn} as key from ${table} where ${isAmongKeys('t', key, `$1::${keyType(key)}[]`)}`;
+    const rows = await queryRows<{ key: Key }>(db, collection, text, [keys]);
     return new Map(rows.map((row) => [String(row.key), row.key]));
   }
-  const text = `select ${own} as key, p.at::int
+  const text = `select ${keyColumn} as key, p.at::int
     from unnest($1::${keyType(key)}[]) with ordinality p(key, at) join ${table} on ${isKey('t', key, 'p.key')}`;
-  const rows = await rowsOf<{ key: Key; at: number }>(db, collection, text, [keys]);
+  const rows = await queryRows<{ key: Key; at: number }>(db, collection, text, [keys]);
   return new Map(rows.map((row) => [String(keys[row.at - 1]), row.key]));
 }
 
-const EXACT: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid', 'boolean']);
-const TEXTS = /^(text|character|enum)/;
+const EXACT_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid', 'boolean']);
+const TEXT_TYPES = /^(text|character|enum)/;
 
-/** Are equal keys of this field always the same text? */
-export const hasOneText = (key: Field): boolean =>
-  (key.parts ?? [key]).every(({ type, column }) => EXACT.has(type) || TEXTS.test(column?.dataType ?? ''));
+/** Whether equal keys of this field always have the same text. */
+export const hasCanonicalText = (key: Field): boolean =>
+  (key.parts ?? [key]).every(({ type, column }) => EXACT_TYPES.has(type) || TEXT_TYPES.test(column?.dataType ?? ''));
 
 /**
- * What a to-many alias shows at the moment: for each of these parents the keys of the rows whose `link` holds its key.
- * Answers go by the place of the parent, since equal keys need not be written alike (`1.50`).
+ * The current rows of a to-many alias: for each parent the keys of the rows whose `link` refers to it. Results are
+ * matched by the index of the parent, since equal keys may differ as texts (`1.50`).
  */
-export async function childrenOf(
+export async function findChildren(
   db: Db,
   collection: Collection,
   link: Field,
@@ -58,14 +63,14 @@ export async function childrenOf(
   const children = new Map<Key, Key[]>(parents.map((parent) => [parent, []]));
   if (parents.length === 0) return children;
   const text = `select ${keySql(keyField(collection), 't')} as key, p.at::int
-    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableOf(collection)} t on ${isKey('t', link, 'p.key')}`;
-  for (const { key, at } of await rowsOf<{ key: Key; at: number }>(db, collection, text, [parents]))
+    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${isKey('t', link, 'p.key')}`;
+  for (const { key, at } of await queryRows<{ key: Key; at: number }>(db, collection, text, [parents]))
     children.get(parents[at - 1] as Key)?.push(key);
   return children;
 }
 
-/** The greatest value of `order` among the rows of each parent; 0 without any. */
-export async function lastPlaces(
+/** The greatest value of `order` among the rows of each parent; 0 without rows. */
+export async function findLastPositions(
   db: Db,
   collection: Collection,
   order: Field,
@@ -73,14 +78,14 @@ export async function lastPlaces(
   parents: readonly Key[],
 ): Promise<ReadonlyMap<Key, number>> {
   if (parents.length === 0) return new Map();
-  const text = `select p.at::int, coalesce(max(t.${columnOf(order)}), 0) as last
-    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableOf(collection)} t on ${isKey('t', link, 'p.key')} group by 1`;
-  const rows = await rowsOf<{ at: number; last: number }>(db, collection, text, [parents]);
+  const text = `select p.at::int, coalesce(max(t.${columnSql(order)}), 0) as last
+    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${isKey('t', link, 'p.key')} group by 1`;
+  const rows = await queryRows<{ at: number; last: number }>(db, collection, text, [parents]);
   return new Map(rows.map(({ at, last }) => [parents[at - 1] as Key, last]));
 }
 
-/** Locks the rows of these keys that the condition (parameters from `$2`) admits; answers how many they are. */
-export async function lockedRows(
+/** Locks the rows of these keys that match the condition (parameters from `$2`). Returns their number. */
+export async function lockRows(
   db: Db,
   collection: Collection,
   keys: readonly Key[],
@@ -89,6 +94,6 @@ export async function lockedRows(
   const key = keyField(collection);
   const columns = columnsOf('t', key).join(', ');
   const among = isAmongKeys('t', key, `$1::${keyType(key)}[]`);
-  const text = `select ${columns} from ${tableOf(collection)} t where ${among} and (${condition.text}) order by ${columns} for no key update`;
-  return (await rowsOf(db, collection, text, [keys, ...condition.params])).length;
+  const text = `select ${columns} from ${tableSql(collection)} t where ${among} and (${condition.text}) order by ${columns} for no key update`;
+  return (await queryRows(db, collection, text, [keys, ...condition.params])).length;
 }

@@ -5,14 +5,14 @@ import { identifier, literal } from '../../database/library.ts';
 import type { Collection, Column, Field, Overview, Relation, Schema } from '../../schema/contract.ts';
 import type { References } from '../contract.ts';
 
-interface Deps {
+interface ReferenceDeps {
   readonly db: Db;
   readonly schema: Pick<Schema, 'overview'>;
   readonly access: Pick<Access, 'may'>;
 }
 
-/** A column that refers to the collection. `condition` chooses the rows of the keys `$1`. */
-interface Reference {
+/** A column that refers to the collection. `condition` selects its rows by the keys in `$1`. */
+interface ReferringColumn {
   readonly collection: string;
   readonly field: string;
   readonly table: string;
@@ -22,21 +22,25 @@ interface Reference {
 }
 
 /**
- * Clears references before their row is deleted, whatever the foreign key says (ADR 34). Only RESTRICT is left to the database, and
- * SET DEFAULT of a column that must have a value.
+ * Clears references before their row is deleted, whatever the foreign key says (ADR 34). The database only handles
+ * RESTRICT, and SET DEFAULT of a required column.
  */
-export const createReferences = ({ db, schema, access }: Deps): References => ({
+export const createReferences = ({ db, schema, access }: ReferenceDeps): References => ({
   async clear(collection, keys, caller) {
     for (const one of referencesTo(await schema.overview(), collection)) {
       const { table, name, condition, isClearable } = one;
       if (isClearable) await db.query(`update ${table} set ${name} = null where ${condition}`, [keys]);
       else if ((await db.query(`select from ${table} where ${condition} limit 1`, [keys])).rows.length > 0)
-        throw await stillReferenced({ access }, one, caller);
+        throw await referenceFailure({ access }, one, caller);
     }
   },
 });
 
-async function stillReferenced({ access }: Pick<Deps, 'access'>, { collection, field }: Reference, caller: Caller) {
+async function referenceFailure(
+  { access }: Pick<ReferenceDeps, 'access'>,
+  { collection, field }: ReferringColumn,
+  caller: Caller,
+) {
   if (!(await access.may(caller, 'read', collection)))
     return fail('INVALID_FOREIGN_KEY', 'A row of another collection refers to it and must have a value.');
   return fail(
@@ -46,50 +50,50 @@ async function stillReferenced({ access }: Pick<Deps, 'access'>, { collection, f
   );
 }
 
-const HOLDS_KEYS = ['uuid', 'text', 'character varying', 'character'];
+const KEY_TYPES = ['uuid', 'text', 'character varying', 'character'];
 
-function referencesTo(overview: Overview, collection: string): readonly Reference[] {
-  return overview.relations.flatMap((relation) => {
-    const holder = overview.collections.get(relation.collection);
+function referencesTo(schemaSnapshot: Overview, collection: string): readonly ReferringColumn[] {
+  return schemaSnapshot.relations.flatMap((relation) => {
+    const holder = schemaSnapshot.collections.get(relation.collection);
     const field = holder?.fields.get(relation.field);
     const column = field?.column;
-    if (!holder?.table || holder.kind !== 'table' || !column || column.array || !HOLDS_KEYS.includes(column.dataType))
+    if (!holder?.table || holder.kind !== 'table' || !column || column.array || !KEY_TYPES.includes(column.dataType))
       return [];
-    if (!leadsTo(relation, collection) || isLeft(relation, holder, field, column)) return [];
+    if (!refersTo(relation, collection) || isLeftToDatabase(relation, holder, field, column)) return [];
     const name = identifier(column.name);
-    const kind = relation.related === null ? kindOf(holder, relation, collection) : '';
+    const kind = relation.related === null ? anyConditionSql(holder, relation, collection) : '';
     if (kind === undefined) return [];
     return {
       collection: holder.name,
       field: field.name,
       table: `${identifier(holder.table.schema)}.${identifier(holder.table.name)}`,
       name,
-      condition: `${name} = any($1::text[]::${column.sqlType}[])${kind}${notDeleted(holder, collection)}`,
+      condition: `${name} = any($1::text[]::${column.sqlType}[])${kind}${exceptDeletedSql(holder, collection)}`,
       isClearable: isClearable(column),
     };
   });
 }
 
-const leadsTo = ({ related, meta }: Relation, collection: string): boolean =>
+const refersTo = ({ related, meta }: Relation, collection: string): boolean =>
   related === collection || (related === null && (meta?.one_allowed_collections?.includes(collection) ?? false));
 
 const isClearable = ({ nullable, generated }: Column): boolean => nullable && !generated;
 
-function isLeft({ schema }: Relation, { system }: Collection, { meta }: Field, column: Column): boolean {
-  // Relations of the service's own without a constraint outlive what they lead to on purpose.
+function isLeftToDatabase({ schema }: Relation, { system }: Collection, { meta }: Field, column: Column): boolean {
+  // System relations without a constraint keep the key of the deleted row on purpose.
   if (schema === null) return system && meta?.system === true;
   const rule = schema.on_delete.toUpperCase();
   return rule === 'RESTRICT' || (rule === 'SET DEFAULT' && !isClearable(column));
 }
 
-/** Of a many-to-any: only what it says is a row of the collection. */
-function kindOf(holder: Collection, { meta }: Relation, collection: string): string | undefined {
+/** For a many-to-any: only rows that name the collection. */
+function anyConditionSql(holder: Collection, { meta }: Relation, collection: string): string | undefined {
   const by = holder.fields.get(meta?.one_collection_field ?? '')?.column;
   return by ? ` and ${identifier(by.name)}::text = ${literal(collection)}` : undefined;
 }
 
 /** Rows that are deleted together may refer to each other. */
-function notDeleted(holder: Collection, collection: string): string {
+function exceptDeletedSql(holder: Collection, collection: string): string {
   const key = holder.name === collection ? holder.fields.get(holder.primary ?? '')?.column : undefined;
   return key ? ` and ${identifier(key.name)} <> all($1::text[]::${key.sqlType}[])` : '';
 }

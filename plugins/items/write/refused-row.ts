@@ -1,17 +1,17 @@
 import type { Db } from '../../database/contract.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
+import { castKey } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
-import { castKey } from '../target.ts';
-import { fieldOfColumn, isFromInside, keyOfDetail } from './complaint.ts';
-import { Refusal } from './refusal.ts';
-import { type RowPath, under, underAny } from './row-path.ts';
+import { fieldOfColumn, isFromNestedStatement, parseKeyDetail } from './postgres-error.ts';
+import { prefixCommonPath, prefixPath, type RowPath } from './row-path.ts';
+import { StatementRefusal } from './statement-refusal.ts';
 
-/** Writes the rows `from` to `to`, without the latter. */
+/** Writes the rows from index `from` up to, but without, `to`. */
 type WriteSlice = (from: number, to: number) => Promise<Key[]>;
 
 /**
- * Writes rows in one statement. PostgreSQL does not say which row it refuses: of several it is known where a key that leads to
- * no row is among the values, and else found in a replay, by halves.
+ * Writes rows in one statement. PostgreSQL does not say which row it rejects. A missing referenced row is found by its
+ * key among the values; other rows are found in a replay, by bisection.
  */
 export async function writeRows(
   { db, isReplay }: { readonly db: Db; readonly isReplay?: true },
@@ -24,18 +24,23 @@ export async function writeRows(
   try {
     return await write(0, rows.length);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const at = rows.length === 1 ? 0 : rowOfKey(error, collection, rows);
-    throw at === undefined ? underAny(paths, error) : placed(paths[at] ?? [], error);
+    if (!(error instanceof StatementRefusal)) throw error;
+    const at = rows.length === 1 ? 0 : findRowOfKey(error, collection, rows);
+    throw at === undefined ? prefixCommonPath(paths, error) : withLocation(paths[at] ?? [], error);
   }
 }
 
-const placed = (path: RowPath, refusal: Refusal): unknown => under(path, refusal.with({ isPlaced: true }));
+const withLocation = (path: RowPath, refusal: StatementRefusal): unknown =>
+  prefixPath(path, refusal.with({ isLocated: true }));
 
-/** The row with the key that leads to no row: every row that has it is refused. */
-function rowOfKey({ statement }: Refusal, collection: Collection, rows: readonly Payload[]): number | undefined {
-  const { complaint } = statement;
-  const key = complaint.code === '23503' && !isFromInside(complaint) ? keyOfDetail(complaint, collection) : undefined;
+/** The first row with the foreign key that has no row; every row with it is rejected. */
+function findRowOfKey(
+  { statement }: StatementRefusal,
+  collection: Collection,
+  rows: readonly Payload[],
+): number | undefined {
+  const { error } = statement;
+  const key = error.code === '23503' && !isFromNestedStatement(error) ? parseKeyDetail(error, collection) : undefined;
   const fields = key?.columns.map((column) => fieldOfColumn(collection, column));
   if (!key || !fields?.every((field) => field !== undefined)) return undefined;
   const at = rows.findIndex(
@@ -44,61 +49,62 @@ function rowOfKey({ statement }: Refusal, collection: Collection, rows: readonly
   return at < 0 ? undefined : at;
 }
 
-/** Where among the keys of a request the row is that cannot be deleted, since others refer to it. */
-export function placedKey(error: unknown, collection: Collection, key: Field, raw: readonly unknown[]): unknown {
-  if (!(error instanceof Refusal) || isFromInside(error.statement.complaint)) return error;
-  const { columns = [], value } = keyOfDetail(error.statement.complaint, collection) ?? {};
+/** Adds the index of the key whose row cannot be deleted, since other rows refer to it. */
+export function locateKey(error: unknown, collection: Collection, key: Field, raw: readonly unknown[]): unknown {
+  if (!(error instanceof StatementRefusal) || isFromNestedStatement(error.statement.error)) return error;
+  const { columns = [], value } = parseKeyDetail(error.statement.error, collection) ?? {};
   if (columns.length !== 1 || columns[0] !== key.column?.name) return error;
   const at = raw.findIndex((one) => String(castKey(key, one)) === value);
-  return at < 0 ? error : placed([at], error);
+  return at < 0 ? error : withLocation([at], error);
 }
 
 /**
- * Writes all rows, or finds the first one that is refused: the first half of those left is written, and stays where it is not refused,
- * so that rows that refuse each other are found as well. At most two statements more than the logarithm of their number.
+ * Writes all rows, or finds the first rejected one by bisection: each accepted half stays written, so that rows that
+ * conflict with each other are found as well. It takes at most two statements more than the logarithm of the number of
+ * rows.
  */
 async function writeByHalves(db: Db, count: number, paths: readonly RowPath[], write: WriteSlice): Promise<Key[]> {
-  const attempt = (from: number, to: number) => inPart(db, () => write(from, to));
-  const whole = await attempt(0, count);
-  if (!(whole instanceof Refusal)) return whole;
+  const attempt = (from: number, to: number) => inSavepoint(db, () => write(from, to));
+  const wholeError = await attempt(0, count);
+  if (!(wholeError instanceof StatementRefusal)) return wholeError;
   let [from, to] = [0, count];
-  let refusal: Refusal | undefined;
+  let refusal: StatementRefusal | undefined;
   while (to - from > 1 || !refusal) {
     const middle = to - from > 1 ? (from + to) >> 1 : to;
     const part = await attempt(from, middle);
-    if (part instanceof Refusal) {
-      if (!isAlike(part, whole)) throw underAny(paths, whole);
+    if (part instanceof StatementRefusal) {
+      if (!hasSameCause(part, wholeError)) throw prefixCommonPath(paths, wholeError);
       to = middle;
       refusal = part;
     } else {
-      if (middle === to) throw underAny(paths, whole);
+      if (middle === to) throw prefixCommonPath(paths, wholeError);
       from = middle;
       refusal = undefined;
     }
   }
-  throw placed(paths[from] ?? [], refusal);
+  throw withLocation(paths[from] ?? [], refusal);
 }
 
-/** The keys of the rows, or why they are refused: then all is as it was before them. */
-async function inPart(db: Db, write: () => Promise<Key[]>): Promise<Key[] | Refusal> {
+/** The keys of the rows, or the refusal, after a rollback to the savepoint. */
+async function inSavepoint(db: Db, write: () => Promise<Key[]>): Promise<Key[] | StatementRefusal> {
   await db.query('savepoint part_of_rows');
   try {
     return await write();
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof StatementRefusal)) throw error;
     await db.query('rollback to savepoint part_of_rows');
     return error;
   }
 }
 
 /**
- * Whether a part fails for the reason of the whole, or for one that its own rows have. A part that refers to rows after it, or takes
- * a value that one of them gives up, fails for a reason that the whole does not have.
+ * Whether a part fails for the reason of the whole, or for one of its own rows. A part that refers to rows after it, or
+ * takes a value that one of them gives up, fails for a reason that the whole does not have.
  */
-export function isAlike({ statement: part }: Refusal, { statement: whole }: Refusal): boolean {
-  const { code, constraint } = part.complaint;
-  if (isFromInside(part.complaint) !== isFromInside(whole.complaint) || code === '23503') return false;
-  if (code === whole.complaint.code && constraint === whole.complaint.constraint) return true;
+export function hasSameCause({ statement: part }: StatementRefusal, { statement: whole }: StatementRefusal): boolean {
+  const { code, constraint } = part.error;
+  if (isFromNestedStatement(part.error) !== isFromNestedStatement(whole.error) || code === '23503') return false;
+  if (code === whole.error.code && constraint === whole.error.constraint) return true;
   const isOfValues = code.startsWith('22') || code === '23502' || code === '23514';
   return isOfValues || (part.action === 'create' && (code === '23505' || code === '23P01'));
 }

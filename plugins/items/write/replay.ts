@@ -1,15 +1,15 @@
 import { type EventsApi, fail } from '#kernel';
 import type { TransactionOptions } from '../../database/contract.ts';
 import type { Deps } from '../deps.ts';
-import { createInner, type Inner } from './inner.ts';
-import { Refusal } from './refusal.ts';
-import { isAlike } from './refused-row.ts';
+import { createLevelWrites, type LevelWrites } from './level-writes.ts';
+import { hasSameCause } from './refused-row.ts';
+import { StatementRefusal } from './statement-refusal.ts';
 
-/** Answers of event filters in the order in which a unit of work asked. */
+/** Results of event filters in the order of the calls in a unit of work. */
 export class FilterRecord {
   readonly #answers: Promise<unknown>[] = [];
 
-  /** Keeps the answers. */
+  /** Records the results. */
   recording(events: EventsApi): EventsApi {
     return {
       ...events,
@@ -21,7 +21,7 @@ export class FilterRecord {
     };
   }
 
-  /** Gives the same answers again: no listener runs. */
+  /** Returns the recorded results without calling listeners. */
   replaying(events: EventsApi): EventsApi {
     const answers = this.#answers.values();
     return {
@@ -33,40 +33,45 @@ export class FilterRecord {
   }
 }
 
-const KINDS = ['22', '23', 'P0001'];
+const LOCATABLE_CODES = ['22', '23', 'P0001'];
 
-/** A value that no hash is made for: its length is that of a hash. */
-const HASH = `$argon2id$v=19$m=65536,t=3,p=4$${'x'.repeat(22)}$${'x'.repeat(43)}`;
+/** Stored in place of a hash during a replay; it has the length of a hash. */
+const PLACEHOLDER_HASH = `$argon2id$v=19$m=65536,t=3,p=4$${'x'.repeat(22)}$${'x'.repeat(43)}`;
 
 /**
- * The failure with the row it is about. A unit of work whose statement for several rows was refused is made once more, and
- * rolled back: in it the statement is cut in halves. Listeners are not asked again, and nothing is hashed. Where the unit takes longer
- * than is left of its time, or is refused for another reason, the failure stays as it was.
+ * Adds the rejected row to a failure. A unit of work whose statement for several rows was rejected runs again and is
+ * rolled back; in it the statement is bisected. Listeners are not called again and nothing is hashed. The failure stays
+ * unchanged where the replay exceeds the remaining time or fails for another reason.
  */
-export async function withRow(
+export async function locateRefusedRow(
   deps: Deps,
   error: unknown,
   filters: FilterRecord,
   options: TransactionOptions,
-  work: (inner: Inner) => Promise<unknown>,
+  work: (levelWrites: LevelWrites) => Promise<unknown>,
 ): Promise<unknown> {
-  if (!(error instanceof Refusal) || error.isPlaced) return error;
-  const { complaint, action } = error.statement;
-  if (action === 'delete' || action === undefined || !KINDS.some((kind) => complaint.code.startsWith(kind)))
+  if (!(error instanceof StatementRefusal) || error.isLocated) return error;
+  const { error: databaseError, action } = error.statement;
+  if (
+    action === 'delete' ||
+    action === undefined ||
+    !LOCATABLE_CODES.some((code) => databaseError.code.startsWith(code))
+  )
     return error;
-  const inner = createInner({
+  const levelWrites = createLevelWrites({
     ...deps,
     events: filters.replaying(deps.events),
-    hash: async () => HASH,
+    hash: async () => PLACEHOLDER_HASH,
     isReplay: true,
   });
   try {
     await deps.db.transaction(async () => {
-      await work(inner);
-      throw fail('INTERNAL_SERVER_ERROR', 'the write is not refused any more');
+      await work(levelWrites);
+      throw fail('INTERNAL_SERVER_ERROR', 'the replayed write was not rejected');
     }, options);
-  } catch (again) {
-    if (again instanceof Refusal && again.isPlaced && isAlike(again, error)) return again;
+  } catch (replayError) {
+    if (replayError instanceof StatementRefusal && replayError.isLocated && hasSameCause(replayError, error))
+      return replayError;
   }
   return error;
 }

@@ -1,32 +1,33 @@
 import { joinKey, keyValue, splitKey } from '../../query/library.ts';
 import type { Field, Overview } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
-import { isPayload } from './many-value.ts';
+import { isPayload } from './to-many-value.ts';
 
-// Keys in payloads: of one column, or of several that have to be there together.
+// Keys in payloads: of one column, or of several that have to be present together.
 
 /** The names of the columns of a key. */
 export const keyNames = (key: Field): readonly string[] => (key.parts ?? [key]).map(({ name }) => name);
 
-/** Does an update that sets these columns change the key? */
-export const setsKey = (key: Field, own: Payload): boolean => keyNames(key).some((name) => Object.hasOwn(own, name));
+/** Whether an update of these columns changes the key. */
+export const changesKey = (key: Field, columns: Payload): boolean =>
+  keyNames(key).some((name) => Object.hasOwn(columns, name));
 
-/** The key that a payload names; undefined where a column of it is missing, null, or a row yet to be created. */
-export function keyIn(key: Field, payload: Payload, overview: Overview): unknown {
+/** The key in a payload; undefined where a column of it is missing, null, or a row to create. */
+export function keyOfPayload(key: Field, payload: Payload, schemaSnapshot: Overview): unknown {
   if (!key.parts) return payload[key.name] ?? undefined;
-  const values = key.parts.map((part) => columnValue(part, payload[part.name], overview));
+  const values = key.parts.map((part) => keyColumnValue(part, payload[part.name], schemaSnapshot));
   return values.every((value) => value !== undefined) ? joinKey(values.map(String)) : undefined;
 }
 
-/** A column of the key may be a many-to-one that comes as an object, which names its row by a key of its own. */
-function columnValue({ relation }: Field, value: unknown, overview: Overview): unknown {
+/** A column of the key may be a many-to-one with an object, which names its row by its own key. */
+function keyColumnValue({ relation }: Field, value: unknown, schemaSnapshot: Overview): unknown {
   if (!isPayload(value)) return value ?? undefined;
-  const to = relation?.kind === 'one' ? overview.collections.get(relation.to) : undefined;
+  const to = relation?.kind === 'one' ? schemaSnapshot.collections.get(relation.to) : undefined;
   return to?.primary ? (value[to.primary] ?? undefined) : undefined;
 }
 
 /**
- * The columns of a payload, which names its key, that are not of it. An object in place of a column of several stays where it has
+ * The columns of a payload that are not its key. An object in place of a column of a composite key stays where it has
  * more than its key, since it writes a row.
  */
 export const withoutKey = (key: Field, payload: Payload): Payload => {
@@ -37,42 +38,50 @@ export const withoutKey = (key: Field, payload: Payload): Payload => {
   return Object.fromEntries(Object.entries(payload).filter(([name, value]) => isKept(name, value)));
 };
 
-/** The keys of rows once an update has set columns of a key of several; a value that fits no key leaves them as they are. */
-export function keysAfter(before: readonly Key[], key: Field, own: Payload): readonly Key[] {
-  if (!key.parts || !setsKey(key, own)) return before;
+/**
+ * The keys of rows after an update that sets columns of a composite key; a value that fits no key leaves them
+ * unchanged.
+ */
+export function keysAfterUpdate(before: readonly Key[], key: Field, columns: Payload): readonly Key[] {
+  if (!key.parts || !changesKey(key, columns)) return before;
   const names = keyNames(key);
   return before.map((one) => {
-    const parts = splitKey(String(one)).map((text, at) => own[names[at] as string] ?? text);
+    const parts = splitKey(String(one)).map((text, at) => columns[names[at] as string] ?? text);
     return (keyValue(key, joinKey(parts.map(String))) as Key | undefined) ?? one;
   });
 }
 
 /**
- * Keys that an update of one payload left, in the order of those before. Where it changed columns of a key of several, the others tell
- * the rows apart.
+ * The keys after an update by one payload, in the order of the keys before. The unchanged columns of a composite key
+ * identify the rows.
  */
-export function inOrderOf(before: readonly Key[], key: Field, own: Payload, done: readonly Key[]): readonly Key[] {
-  if (!key.parts) return done;
+export function sortKeysLike(
+  before: readonly Key[],
+  key: Field,
+  columns: Payload,
+  after: readonly Key[],
+): readonly Key[] {
+  if (!key.parts) return after;
   const names = keyNames(key);
   const left = (one: Key) =>
-    joinKey(splitKey(String(one)).filter((_text, at) => !Object.hasOwn(own, names[at] as string)));
-  const found = new Map(done.map((one) => [left(one), one]));
+    joinKey(splitKey(String(one)).filter((_text, at) => !Object.hasOwn(columns, names[at] as string)));
+  const found = new Map(after.map((one) => [left(one), one]));
   const keys = before.flatMap((one) => found.get(left(one)) ?? []);
-  return keys.length === done.length ? keys : done;
+  return keys.length === after.length ? keys : after;
 }
 
-/** A row sent back whole has its key with it, which is no change, and one that some columns would refuse. */
-export function withoutSameKey(key: Field, keys: readonly Key[], payload: Payload): Payload {
-  if (keys.length !== 1 || !setsKey(key, payload)) return payload;
+/** Removes an unchanged key, which a client sends back with the row and which generated columns would reject. */
+export function withoutUnchangedKey(key: Field, keys: readonly Key[], payload: Payload): Payload {
+  if (keys.length !== 1 || !changesKey(key, payload)) return payload;
   const texts = key.parts ? splitKey(String(keys[0])) : [String(keys[0])];
   const isSame = (name: string, value: unknown): boolean => {
     const at = keyNames(key).indexOf(name);
-    return at >= 0 && typeof value !== 'object' && textOf((key.parts ?? [key])[at] as Field, value) === texts[at];
+    return at >= 0 && typeof value !== 'object' && keyTextOf((key.parts ?? [key])[at] as Field, value) === texts[at];
   };
   return Object.fromEntries(Object.entries(payload).filter(([name, value]) => !isSame(name, value)));
 }
 
-const textOf = (field: Field, value: unknown): string => {
+const keyTextOf = (field: Field, value: unknown): string => {
   const key = typeof value === 'boolean' ? String(value) : value;
   return String(keyValue(field, key) ?? key);
 };

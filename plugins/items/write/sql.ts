@@ -2,41 +2,41 @@ import { fail } from '#kernel';
 import { identifier } from '../../database/library.ts';
 import { isAmongKeys, isKey, keyText } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
+import { keyType } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
-import { keyType } from '../target.ts';
 
-/** PostgreSQL takes 65,535 parameters a statement. */
+/** PostgreSQL accepts 65,535 parameters in a statement. */
 export const MAX_PARAMS = 60_000;
 export const MAX_ROWS = 5_000;
 
-export const tableOf = ({ table }: Collection): string => {
+export const tableSql = ({ table }: Collection): string => {
   if (!table) throw fail('FORBIDDEN', 'a folder holds no rows');
   return `${identifier(table.schema)}.${identifier(table.name)}`;
 };
 
-export const columnOf = (field: Field): string => identifier((field.column as { name: string }).name);
+export const columnSql = (field: Field): string => identifier((field.column as { name: string }).name);
 
-/** A key as JSON has it: a text where the driver or JSON would make something else of it. */
+/** A key as JSON has it: cast to text where the driver or JSON would change it. */
 export const keySql = (field: Field, alias: string): string =>
-  field.parts ? keyText(alias, field.parts) : `${alias}.${columnOf(field)}${field.type === 'integer' ? '' : '::text'}`;
+  field.parts ? keyText(alias, field.parts) : `${alias}.${columnSql(field)}${field.type === 'integer' ? '' : '::text'}`;
 
-/** The rows of these keys, as one parameter: a key alone is looked up with less effort than a list of one. */
-export interface Selection {
+/** The rows of these keys, by one parameter. One key is a cheaper condition than a list of one. */
+export interface KeyCondition {
   readonly value: unknown;
   /** The condition on the rows `t`. */
   readonly sql: string;
-  /** SQL of how many rows that should be. */
+  /** SQL of the expected number of rows. */
   readonly count: string;
 }
 
-export function selected(key: Field, keys: readonly Key[], param: number): Selection {
+export function createKeyCondition(key: Field, keys: readonly Key[], param: number): KeyCondition {
   if (keys.length === 1) return { value: keys[0], sql: isKey('t', key, `$${param}::${keyType(key)}`), count: '1' };
   const list = `$${param}::${keyType(key)}[]`;
   return { value: keys, sql: isAmongKeys('t', key, list), count: `cardinality(${list})` };
 }
 
-/** How many rows of so many values fit into one statement. */
-export const rowsAtOnce = (values: number): number =>
+/** How many rows of this many values fit into one statement. */
+export const rowsPerStatement = (values: number): number =>
   Math.min(MAX_ROWS, Math.max(1, Math.floor(MAX_PARAMS / Math.max(1, values))));
 
 export function* slices<T>(list: readonly T[], size: number): Generator<{ part: readonly T[]; isLast: boolean }> {

@@ -1,183 +1,202 @@
 import type { Condition } from '../../query/contract.ts';
 import { areEqual, columnsOf, isKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
+import { keyField, keyType } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
-import { keyField, keyType } from '../target.ts';
 import { writeRows } from './refused-row.ts';
-import { keysAfter } from './row-key.ts';
-import { columnOf, keySql, rowsAtOnce, type Selection, selected, slices, tableOf } from './sql.ts';
-import { answerColumn, finalSql, mayNot, type Open, openStep, type StepDeps, type Writing } from './step.ts';
-import { castSql, paramValue } from './values.ts';
+import { keysAfterUpdate } from './row-key.ts';
+import { columnSql, createKeyCondition, type KeyCondition, keySql, rowsPerStatement, slices, tableSql } from './sql.ts';
+import { castSql, toParameterValue } from './values.ts';
+import {
+  createStatementRunner,
+  forbiddenRowsFailure,
+  renderAnswerColumn,
+  renderFinalSelect,
+  type StatementDeps,
+  type StatementRunner,
+  type WriteStatement,
+} from './write-statement.ts';
 
-/** The condition on the rows `t` that may be changed, with its parameters from `first`. */
+/** The condition on the rows `t` that may be changed; its parameters start at `first`. */
 export type ConditionAt = (first: number) => Condition;
 
 interface Assignment {
   readonly fields: readonly Field[];
   /** `"title" = $9::text, …`; empty where nothing changes. */
   readonly sets: string;
-  /** Where the values of each row stand, if not the same for all: a table `v` with the column `key`. */
+  /** The values of each row, where they differ: a table `v` with the column `key`. */
   readonly values: string;
 }
 
-/** Changes all rows of these keys that the condition admits, or none where it does not admit them all. */
+/** Changes all rows of these keys, or none where one does not match the condition. */
 export async function updateRows(
-  deps: StepDeps,
-  writing: Writing,
+  deps: StatementDeps,
+  context: WriteStatement,
   keys: readonly Key[],
   payload: Payload,
   conditionAt: ConditionAt,
 ): Promise<Key[]> {
-  const { collection } = writing;
-  // What is recorded finds its place by the key that a row has then.
-  const known = keys.length > 1 ? keysAfter(keys, keyField(collection), payload) : undefined;
-  const step = openStep(deps, 'update', writing, known);
-  const condition = conditionAt(step.values.length + 2);
+  const { collection } = context;
+  // The history finds its place by the key that a row has after the update.
+  const keysAfter = keys.length > 1 ? keysAfterUpdate(keys, keyField(collection), payload) : undefined;
+  const runner = createStatementRunner(deps, 'update', context, keysAfter);
+  const condition = conditionAt(runner.values.length + 2);
   const fields = Object.keys(payload).map((name) => collection.fields.get(name) as Field);
-  const rows = selected(keyField(collection), keys, step.values.length + 1);
-  const before = step.values.length + 1 + condition.params.length;
+  const rows = createKeyCondition(keyField(collection), keys, runner.values.length + 1);
+  const before = runner.values.length + 1 + condition.params.length;
   const values = [
-    ...step.values,
+    ...runner.values,
     rows.value,
     ...condition.params,
-    ...fields.map((field) => paramValue(field, payload, writing.paths[0])),
+    ...fields.map((field) => toParameterValue(field, payload, context.paths[0])),
   ];
-  const write = () => {
-    const sets = fields.map((field, at) => `${columnOf(field)} = ${castSql(field, `$${before + at + 1}`)}`);
+  const render = () => {
+    const sets = fields.map((field, at) => `${columnSql(field)} = ${castSql(field, `$${before + at + 1}`)}`);
     const assignment = { fields, sets: sets.join(', '), values: '' };
-    return rows.count === '1' && sets.length > 0 && deps.db.serverVersion >= RETURNS_OLD
-      ? updateOneSql(step, writing, rows, condition, assignment)
-      : updateSql(step, writing, rows, condition, assignment);
+    return rows.count === '1' && sets.length > 0 && deps.db.serverVersion >= MIN_VERSION_RETURNING_OLD
+      ? renderUpdateOne(runner, context, rows, condition, assignment)
+      : renderUpdate(runner, context, rows, condition, assignment);
   };
-  const shape = deps.shapes(
+  const statement = deps.statements(
     collection,
-    `${step.variant} ${rows.count} ${Object.keys(payload).join('\0')} ${condition.text}`,
-    write,
+    `${runner.variant} ${rows.count} ${Object.keys(payload).join('\0')} ${condition.text}`,
+    render,
   );
-  // One payload, whatever the number of keys: what is refused is refused of it.
-  return writeRows({ db: deps.db }, collection, [payload], writing.paths, () =>
-    step.run(
-      shape,
+  // One payload serves all keys, so an error is about that payload.
+  return writeRows({ db: deps.db }, collection, [payload], context.paths, () =>
+    runner.run(
+      statement,
       values,
-      () => mayNot('updated', collection),
+      () => forbiddenRowsFailure('updated', collection),
       (param) => fields[param - before - 1],
     ),
   );
 }
 
-/** The same with values of each row's own, for the same fields of each. Answers the keys in the order given. */
+/** Changes rows by values of their own, for the same fields of each. */
 export async function updateEachRow(
-  deps: StepDeps,
-  writing: Writing,
-  rows: readonly { readonly key: Key; readonly own: Payload }[],
+  deps: StatementDeps,
+  context: WriteStatement,
+  rows: readonly { readonly key: Key; readonly columns: Payload }[],
   conditionAt: ConditionAt,
 ): Promise<void> {
-  const fields = Object.keys(rows[0]?.own ?? {}).map((name) => writing.collection.fields.get(name) as Field);
-  let done = 0;
-  for (const { part, isLast } of slices(rows, rowsAtOnce(fields.length + 2))) {
-    const before = done;
-    const last = writing.last && isLast;
-    const write = async (from: number, to: number) => {
+  const fields = Object.keys(rows[0]?.columns ?? {}).map((name) => context.collection.fields.get(name) as Field);
+  let writtenCount = 0;
+  for (const { part, isLast: isLastSlice } of slices(rows, rowsPerStatement(fields.length + 2))) {
+    const before = writtenCount;
+    const isLast = context.isLast && isLastSlice;
+    const writeSlice = async (from: number, to: number) => {
       const at = [before + from, before + to] as const;
-      const [places, paths] = [writing.places?.slice(...at), writing.paths.slice(...at)];
-      return updateSome(deps, { ...writing, places, paths, last }, fields, part.slice(from, to), conditionAt);
+      const [revisionPlaces, paths] = [context.revisionPlaces?.slice(...at), context.paths.slice(...at)];
+      return updateSlice(
+        deps,
+        { ...context, revisionPlaces, paths, isLast },
+        fields,
+        part.slice(from, to),
+        conditionAt,
+      );
     };
-    const owns = part.map((row) => row.own);
-    await writeRows(deps, writing.collection, owns, writing.paths.slice(before), write);
-    done += part.length;
+    const columns = part.map((row) => row.columns);
+    await writeRows(deps, context.collection, columns, context.paths.slice(before), writeSlice);
+    writtenCount += part.length;
   }
 }
 
-async function updateSome(
-  deps: StepDeps,
-  writing: Writing,
+async function updateSlice(
+  deps: StatementDeps,
+  context: WriteStatement,
   fields: readonly Field[],
-  rows: readonly { readonly key: Key; readonly own: Payload }[],
+  rows: readonly { readonly key: Key; readonly columns: Payload }[],
   conditionAt: ConditionAt,
 ) {
-  const { collection } = writing;
+  const { collection } = context;
   const key = keyField(collection);
   const keys = rows.map((row) => row.key);
-  const step = openStep(deps, 'update', writing, keys);
-  const condition = conditionAt(step.values.length + 2);
-  const found = selected(key, keys, step.values.length + 1);
-  const values: unknown[] = [...step.values, found.value, ...condition.params];
-  const owners: (Field | undefined)[] = Array(values.length).fill(undefined);
+  const runner = createStatementRunner(deps, 'update', context, keys);
+  const condition = conditionAt(runner.values.length + 2);
+  const found = createKeyCondition(key, keys, runner.values.length + 1);
+  const values: unknown[] = [...runner.values, found.value, ...condition.params];
+  const fieldOfValue: (Field | undefined)[] = Array(values.length).fill(undefined);
   const param = (value: unknown, owner?: Field) => {
     values.push(value);
-    owners.push(owner);
+    fieldOfValue.push(owner);
     return `$${values.length}`;
   };
   const tuples = rows.map((row, at) => {
-    const own = fields.map((field) => castSql(field, param(paramValue(field, row.own, writing.paths[at]), field)));
-    return `(${[`${param(row.key)}::${keyType(key)}`, ...own].join(', ')})`;
+    const cells = fields.map((field) =>
+      castSql(field, param(toParameterValue(field, row.columns, context.paths[at]), field)),
+    );
+    return `(${[`${param(row.key)}::${keyType(key)}`, ...cells].join(', ')})`;
   });
-  const sets = fields.map((field, at) => `${columnOf(field)} = v.c${at}`).join(', ');
+  const sets = fields.map((field, at) => `${columnSql(field)} = v.c${at}`).join(', ');
   const names = ['key', ...fields.map((_field, at) => `c${at}`)].join(', ');
-  const text = updateSql(step, writing, found, condition, {
+  const text = renderUpdate(runner, context, found, condition, {
     fields,
     sets,
     values: `(values ${tuples.join(', ')}) v(${names})`,
   });
-  return step.run(
+  return runner.run(
     { text },
     values,
-    () => mayNot('updated', collection),
-    (at) => owners[at - 1],
+    () => forbiddenRowsFailure('updated', collection),
+    (at) => fieldOfValue[at - 1],
   );
 }
 
-/** The first PostgreSQL whose `returning` has the row as it was. */
-const RETURNS_OLD = 180_000;
+/** The first PostgreSQL whose `returning` has the old row. */
+const MIN_VERSION_RETURNING_OLD = 180_000;
 
-/** One row is not read before it is changed where `returning` has it as it was: the lock alone is a record in the database's log. */
-function updateOneSql(
-  step: Open,
-  { collection, answer }: Writing,
-  rows: Selection,
+/**
+ * Does not read the row before it is changed, since `returning` has the old row: a lock alone costs a record in the
+ * write-ahead log.
+ */
+function renderUpdateOne(
+  runner: StatementRunner,
+  { collection, answer }: WriteStatement,
+  rows: KeyCondition,
   condition: Condition,
   { fields, sets }: Assignment,
 ): string {
-  const recorded = step.recorded(fields);
-  const returning = `${keySql(keyField(collection), 't')} as key${recorded.returning}${answerColumn(answer)}`;
-  const old = recorded.compares ? 'with (old as b) ' : '';
-  const changed = `update ${tableOf(collection)} t set ${sets} where ${rows.sql} and (${condition.text}) returning ${old}${returning}`;
-  return `with changed as (${changed})${recorded.ctes}${finalSql(recorded, rows.count, answer)}`;
+  const history = runner.historySql(fields);
+  const returning = `${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
+  const old = history.readsBefore ? 'with (old as b) ' : '';
+  const changed = `update ${tableSql(collection)} t set ${sets} where ${rows.sql} and (${condition.text}) returning ${old}${returning}`;
+  return `with changed as (${changed})${history.ctes}${renderFinalSelect(history, rows.count, answer)}`;
 }
 
 /**
- * Where revisions are kept, the rows are read and locked before they are changed, so that what differs can be told. What
- * PostgreSQL locks for an update that changes no key is enough.
+ * Where revisions are kept, the rows are read and locked before the change, so that the delta is known. The lock of an
+ * update without key changes is enough.
  */
-function updateSql(
-  step: Open,
-  { collection, answer }: Writing,
-  rows: Selection,
+function renderUpdate(
+  runner: StatementRunner,
+  { collection, answer }: WriteStatement,
+  rows: KeyCondition,
   condition: Condition,
   { fields, sets, values }: Assignment,
 ): string {
   const key = keyField(collection);
-  const table = tableOf(collection);
-  const recorded = step.recorded(fields);
+  const table = tableSql(collection);
+  const history = runner.historySql(fields);
   const where = `${rows.sql} and (${condition.text})`;
-  const returning = `${keySql(key, 't')} as key${recorded.returning}${answerColumn(answer)}`;
-  const end = `${recorded.ctes}${finalSql(recorded, rows.count, answer)}`;
-  // In the order of their keys: of two who change the same rows one waits for the other, and not each for each.
+  const returning = `${keySql(key, 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
+  const end = `${history.ctes}${renderFinalSelect(history, rows.count, answer)}`;
+  // Rows are locked in the order of their keys, so that concurrent updates of the same rows do not deadlock.
   const order = rows.count === '1' ? '' : ` order by ${columnsOf('t', key).join(', ')}`;
   const locked = `from ${table} t where ${where}${order} for no key update`;
-  const given = values === '' ? [] : [isKey('t', key, 'v.key')];
+  const keyJoin = values === '' ? [] : [isKey('t', key, 'v.key')];
   const same = areEqual('b', key, 't', key);
-  if (!recorded.compares) {
+  if (!history.readsBefore) {
     const from = values === '' ? '' : ` from ${values}`;
     const changed =
       sets === ''
         ? `select ${returning} ${locked}`
-        : `update ${table} t set ${sets}${from} where ${[...given, where].join(' and ')} returning ${returning}`;
+        : `update ${table} t set ${sets}${from} where ${[...keyJoin, where].join(' and ')} returning ${returning}`;
     return `with changed as (${changed})${end}`;
   }
   const from = ['before b', ...(values === '' ? [] : [values])].join(', ');
-  // One key is said once more, so that its row is found without a look at what else the planner might try.
-  const joined = [same, ...given, ...(rows.count === '1' ? [rows.sql] : [])].join(' and ');
+  // The condition on one key is repeated, so that the planner finds its row at once.
+  const joined = [same, ...keyJoin, ...(rows.count === '1' ? [rows.sql] : [])].join(' and ');
   const changed =
     sets === ''
       ? `select ${returning} from before t join before b on ${same}`

@@ -2,12 +2,12 @@ import { fail } from '#kernel';
 import { bytesOf, geoJson, isUuid } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
-import { allowedForm, allowedText } from './allowed.ts';
-import { refused } from './database-errors.ts';
-import { type RowPath, under } from './row-path.ts';
+import { allowedFormOf, renderAllowedValues } from './allowed-values.ts';
+import { fieldFailure } from './database-errors.ts';
+import { prefixPath, type RowPath } from './row-path.ts';
 
-/** A value ready to be a parameter, and the type it is cast to. */
-export interface Param {
+/** The value of a parameter, and the type it is cast to. */
+export interface StatementParameter {
   readonly value: unknown;
   readonly type: string;
 }
@@ -17,144 +17,147 @@ const NOT_FINITE = /^(-?Infinity|NaN)$/;
 const WHOLE = /^[+-]?\d+(\.0*)?$/;
 const TIME = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
 
-const wrong = (field: Field, expected: string) =>
-  refused('INVALID_PAYLOAD', `${field.name} must be ${expected}`, { name: field.collection }, field, expected);
+const invalidValue = (field: Field, expected: string) =>
+  fieldFailure('INVALID_PAYLOAD', `${field.name} must be ${expected}`, { name: field.collection }, field, expected);
 
-/** What JSON made of a number it cannot hold is another number. */
-const unsafe = (field: Field) =>
+/** A number beyond the safe range was already changed by JSON. */
+const unsafeNumberFailure = (field: Field) =>
   fail('FAILED_VALIDATION', `${field.name} is too large for a JSON number: send it as a text.`, {
     field: field.name,
     path: [],
     type: 'unsafe',
   });
 
-/** A value of a payload as its column wants it; one of the wrong kind is INVALID_PAYLOAD and names the field. */
-export function paramOf(field: Field, value: unknown): Param {
+/**
+ * The value of a payload as its column accepts it.
+ * @throws INVALID_PAYLOAD with the field for a value of the wrong type
+ */
+export function toParameter(field: Field, value: unknown): StatementParameter {
   const type = field.column?.sqlType ?? 'text';
-  return { type, value: value === null || value === undefined ? null : columnValue(field, value) };
+  return { type, value: value === null || value === undefined ? null : toColumnValue(field, value) };
 }
 
-/** Types that PostgreSQL makes for itself and takes from no client. */
-const INTERNAL = /^(pg_node_tree|pg_ndistinct|pg_dependencies|pg_mcv_list|pg_brin_.*|gtsvector)$/;
-/** The value of a row; an error says where in the request the row stands. */
-export function paramValue(field: Field, row: Payload, path: RowPath = []): unknown {
+/** Internal types of PostgreSQL, which no client can write. */
+const INTERNAL_TYPES = /^(pg_node_tree|pg_ndistinct|pg_dependencies|pg_mcv_list|pg_brin_.*|gtsvector)$/;
+/** The parameter of a row's field; an error has the path of the row in the request. */
+export function toParameterValue(field: Field, row: Payload, path: RowPath = []): unknown {
   try {
-    return paramOf(field, row[field.name]).value;
+    return toParameter(field, row[field.name]).value;
   } catch (error) {
-    throw under(path, error);
+    throw prefixPath(path, error);
   }
 }
 
-function columnValue(field: Field, value: unknown): unknown {
-  if (INTERNAL.test(field.column?.element?.dataType ?? field.column?.dataType ?? ''))
-    throw wrong(field, `left out: PostgreSQL takes no value of the type ${field.column?.sqlType}`);
+function toColumnValue(field: Field, value: unknown): unknown {
+  if (INTERNAL_TYPES.test(field.column?.element?.dataType ?? field.column?.dataType ?? ''))
+    throw invalidValue(field, `left out: PostgreSQL takes no value of the type ${field.column?.sqlType}`);
   if (field.column?.array) {
-    if (!Array.isArray(value)) throw wrong(field, 'a list');
-    return listValue(field, field.column.element?.type ?? 'unknown', value);
+    if (!Array.isArray(value)) throw invalidValue(field, 'a list');
+    return toListValue(field, field.column.element?.type ?? 'unknown', value);
   }
   switch (field.type) {
     case 'json':
       return JSON.stringify(value);
     case 'csv':
-      return Array.isArray(value) ? value.map(String).join(',') : textOf(field, value);
+      return Array.isArray(value) ? value.map(String).join(',') : toText(field, value);
     case 'boolean':
       if (value === true || value === 'true' || value === 1 || value === '1') return true;
       if (value === false || value === 'false' || value === 0 || value === '0') return false;
-      throw wrong(field, 'true or false');
+      throw invalidValue(field, 'true or false');
     case 'integer':
     case 'bigInteger':
-      if (!WHOLE.test(textOf(field, value).trim())) throw wrong(field, 'a whole number');
-      if (typeof value === 'number' && !Number.isSafeInteger(value)) throw unsafe(field);
-      return textOf(field, value).trim().replace(/\..*$/, '');
+      if (!WHOLE.test(toText(field, value).trim())) throw invalidValue(field, 'a whole number');
+      if (typeof value === 'number' && !Number.isSafeInteger(value)) throw unsafeNumberFailure(field);
+      return toText(field, value).trim().replace(/\..*$/, '');
     case 'decimal':
     case 'float':
-      // As they read, so that a row can be sent back whole.
+      // Accepted in the form in which they are read, so that a row can be sent back.
       if (field.type === 'float' && typeof value === 'string' && NOT_FINITE.test(value)) return value;
-      if (!NUMBER.test(textOf(field, value).trim())) throw wrong(field, 'a number');
-      return withinRange(field, textOf(field, value).trim());
+      if (!NUMBER.test(toText(field, value).trim())) throw invalidValue(field, 'a number');
+      return assertRange(field, toText(field, value).trim());
     case 'binary':
-      return bytes(field, value);
+      return toBytes(field, value);
     case 'uuid':
-      if (!isUuid(textOf(field, value))) throw wrong(field, 'a UUID');
+      if (!isUuid(toText(field, value))) throw invalidValue(field, 'a UUID');
       return value;
     case 'date':
     case 'dateTime':
     case 'timestamp':
-      return momentOf(field, value);
+      return toMoment(field, value);
     case 'time':
-      if (!TIME.test(textOf(field, value))) throw wrong(field, 'a time such as 13:30:00');
+      if (!TIME.test(toText(field, value))) throw invalidValue(field, 'a time such as 13:30:00');
       return value;
     default:
-      return field.type.startsWith('geometry') ? geometryOf(field, value) : shortEnough(field, textOf(field, value));
+      return field.type.startsWith('geometry') ? toGeometry(field, value) : assertLength(field, toText(field, value));
   }
 }
 
-/** Lists in lists stay what they are; only of JSON a list is an element. */
-function listValue(field: Field, type: FieldType, list: readonly unknown[]): readonly unknown[] {
+/** Nested lists stay lists; only for JSON a list is an element. */
+function toListValue(field: Field, type: FieldType, list: readonly unknown[]): readonly unknown[] {
   return list.map((one) => {
     if (one === null || one === undefined) return null;
     if (type === 'json') return JSON.stringify(one);
-    if (Array.isArray(one)) return listValue(field, type, one);
-    return type === 'binary' ? bytes(field, one) : one;
+    if (Array.isArray(one)) return toListValue(field, type, one);
+    return type === 'binary' ? toBytes(field, one) : one;
   });
 }
 
-function bytes(field: Field, value: unknown): Buffer {
-  const read = bytesOf(textOf(field, value));
-  if (!read) throw wrong(field, field.column?.array ? 'a list of base64 texts' : 'a base64 text');
+function toBytes(field: Field, value: unknown): Buffer {
+  const read = bytesOf(toText(field, value));
+  if (!read) throw invalidValue(field, field.column?.array ? 'a list of base64 texts' : 'a base64 text');
   return read;
 }
 
-function geometryOf(field: Field, value: unknown): unknown {
+function toGeometry(field: Field, value: unknown): unknown {
   try {
     return geoJson(value, [field.name]);
   } catch {
-    throw wrong(field, 'a GeoJSON geometry');
+    throw invalidValue(field, 'a GeoJSON geometry');
   }
 }
 
-function momentOf(field: Field, value: unknown): string {
-  const text = textOf(field, value).trim();
+function toMoment(field: Field, value: unknown): string {
+  const text = toText(field, value).trim();
   if (/^-?infinity$/.test(text)) return text;
-  if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw wrong(field, String(allowedForm(field)));
+  if (!/^\d{4}/.test(text) || Number.isNaN(Date.parse(text))) throw invalidValue(field, String(allowedFormOf(field)));
   return text;
 }
 
-function textOf(field: Field, value: unknown): string {
+function toText(field: Field, value: unknown): string {
   if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol')
-    throw wrong(field, 'a single value');
+    throw invalidValue(field, 'a single value');
   return String(value);
 }
 
-/** Checked here because PostgreSQL does not say which column's precision it was. */
-function withinRange(field: Field, text: string): string {
+/** Checked here because PostgreSQL does not say which column's precision was exceeded. */
+function assertRange(field: Field, text: string): string {
   const { precision, scale } = field.column ?? {};
   const largest = 10 ** ((precision ?? 0) - (scale ?? 0)) - 0.5 * 10 ** -(scale ?? 0);
   if (field.type === 'decimal' && precision && Math.abs(Number(text)) >= largest) {
     const allowed = { precision, scale: scale ?? 0 };
-    const reason = `${field.name} is out of range: ${allowedText(allowed)}.`;
-    throw refused('VALUE_OUT_OF_RANGE', reason, { name: field.collection }, field, allowed);
+    const reason = `${field.name} is out of range: ${renderAllowedValues(allowed)}.`;
+    throw fieldFailure('VALUE_OUT_OF_RANGE', reason, { name: field.collection }, field, allowed);
   }
   return text;
 }
 
-/** The same with lengths. */
-function shortEnough(field: Field, text: string): string {
+/** Checked here because PostgreSQL does not say which column's length was exceeded. */
+function assertLength(field: Field, text: string): string {
   const max = field.column?.maxLength;
-  // A character takes one or two places in a text, so most texts need not be counted.
+  // A character has one or two code units, so most texts need not be counted.
   if (!max || field.type === 'hash' || text.length <= max) return text;
   const { length } = [...text];
   if (length > max) {
     const reason = `${field.name} has ${length} characters, more than the ${max} allowed.`;
-    throw refused('VALUE_TOO_LONG', reason, { name: field.collection }, field, { max_length: max });
+    throw fieldFailure('VALUE_TOO_LONG', reason, { name: field.collection }, field, { max_length: max });
   }
   return text;
 }
 
-/** Types whose arrays are not written with commas between their elements, as the driver writes them. */
+/** Types whose array elements are not separated by commas, which the driver always writes. */
 const OTHER_DELIMITER = /^(box|.*\bgeometry|.*\bgeography)\[\]$/;
 
-/** The SQL of one parameter: geometry comes as GeoJSON, everything else by a cast. */
+/** The SQL of one parameter: geometry as GeoJSON, everything else by a cast. */
 export function castSql(field: Field, param: string): string {
   if (field.type.startsWith('geometry')) return `ST_SetSRID(ST_GeomFromGeoJSON(${param}::text), 4326)`;
   const type = field.column?.sqlType ?? 'text';

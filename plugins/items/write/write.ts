@@ -2,35 +2,35 @@ import { type Caller, Failure, fail, isSystem } from '#kernel';
 import type { Action } from '../../access/contract.ts';
 import { shareOf } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
+import { findWritableCollection } from '../collection-target.ts';
 import type { Items, Key, Payload, WriteLimits, WrittenAnswer } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { isOutdated } from '../outdated.ts';
+import { isOutdatedStatement } from '../outdated-statement.ts';
 import type { WrittenRowSql } from '../read/written-row.ts';
-import { findWritable } from '../target.ts';
-import { asWriteError } from './database-errors.ts';
-import { explained, withConstraintName } from './explained.ts';
-import { createInner, type Inner } from './inner.ts';
-import { keysByQuery } from './keys-by-query.ts';
-import { Refusal } from './refusal.ts';
-import { FilterRecord, withRow } from './replay.ts';
-import { keyIn, keyNames, withoutKey } from './row-key.ts';
-import type { RowAnswer } from './step.ts';
+import { toWriteError } from './database-errors.ts';
+import { explainRefusal, withConstraintName } from './explain-refusal.ts';
+import { findKeysByQuery } from './keys-by-query.ts';
+import { createLevelWrites, type LevelWrites } from './level-writes.ts';
+import { FilterRecord, locateRefusedRow } from './replay.ts';
+import { keyNames, keyOfPayload, withoutKey } from './row-key.ts';
+import { StatementRefusal } from './statement-refusal.ts';
+import type { RowAnswer } from './write-statement.ts';
 
 type Writes = Pick<
   Items,
   Extract<keyof Items, `create${string}` | `update${string}` | `upsert${string}` | `delete${string}`>
 >;
 
-/** The write verbs of the service: each one unit of work around the steps of `inner.ts`. */
+/** The write verbs of the service: each one is a unit of work around the verbs of `level-writes.ts`. */
 export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () => undefined): Writes {
   const { access, schema } = deps;
   return {
-    async createOne(caller, name, payload, { given, answer, ...limits } = {}) {
+    async createOne(caller, name, payload, { given: platformValues, answer, ...limits } = {}) {
       await assertAllowed(access, caller, name, 'create');
-      const entry = given ? { payload, given } : { payload };
-      return inUnit(deps, { caller, name, payloads: [payload], limits }, (inner) =>
-        answering(writtenRow, caller, name, answer, async (row) =>
-          first(await inner.create(caller, name, [{ ...entry, answer: row }])),
+      const entry = platformValues ? { payload, platformValues } : { payload };
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (levelWrites) =>
+        withRowAnswer(writtenRow, caller, name, answer, async (row) =>
+          first(await levelWrites.create(caller, name, [{ ...entry, answer: row }])),
         ),
       );
     },
@@ -38,68 +38,75 @@ export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () =>
       if (payloads.length === 0) return [];
       await assertAllowed(access, caller, name, 'create');
       const entries = payloads.map((payload, at) => ({ payload, path: [at] }));
-      return inUnit(deps, { caller, name, payloads, limits }, (inner) => inner.create(caller, name, entries));
+      return runUnitOfWork(deps, { caller, name, payloads, limits }, (levelWrites) =>
+        levelWrites.create(caller, name, entries),
+      );
     },
     async updateOne(caller, name, key, payload, options) {
       await assertAllowed(access, caller, name, 'update');
-      return inUnit(deps, { caller, name, payloads: [payload], limits: options }, (inner) =>
-        answering(writtenRow, caller, name, options?.answer, async (row) =>
-          first(await change(inner, caller, name, [key], payload, { given: options?.given, answer: row })),
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits: options }, (levelWrites) =>
+        withRowAnswer(writtenRow, caller, name, options?.answer, async (row) =>
+          first(
+            await changeRowsByKeys(levelWrites, caller, name, [key], payload, {
+              platformValues: options?.given,
+              answer: row,
+            }),
+          ),
         ),
       );
     },
     async updateMany(caller, name, keys, payload, limits) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'update');
-      return inUnit(deps, { caller, name, payloads: [payload], limits }, (inner) =>
-        change(inner, caller, name, keys, payload),
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (levelWrites) =>
+        changeRowsByKeys(levelWrites, caller, name, keys, payload),
       );
     },
     async updateEach(caller, name, payloads, limits) {
       await assertAllowed(access, caller, name, 'update');
-      const { key, overview } = await findWritable(schema, name, caller);
+      const { key, schemaSnapshot } = await findWritableCollection(schema, name, caller);
       assertKeys(key, payloads);
-      return inUnit(deps, { caller, name, payloads, limits }, async (inner) => {
+      return runUnitOfWork(deps, { caller, name, payloads, limits }, async (levelWrites) => {
         const changes = payloads.map((one, at) => ({
-          keys: [keyIn(key, one, overview)],
+          keys: [keyOfPayload(key, one, schemaSnapshot)],
           payload: withoutKey(key, one),
           path: [at],
         }));
-        return (await inner.update(caller, name, changes)).flat();
+        return (await levelWrites.update(caller, name, changes)).flat();
       });
     },
     async updateByQuery(caller, name, raw, payload, limits) {
-      // Who may read finds out by it that there is nothing to change.
+      // A caller with read permission may learn that no row matches.
       await assertAllowed(access, caller, name, 'update', 'read');
-      return inUnit(deps, { caller, name, payloads: [payload], limits }, async (inner) => {
-        const keys = await keysByQuery(deps, caller, name, raw, { action: 'update' });
-        return keys.length === 0 ? [] : change(inner, caller, name, keys, payload);
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, async (levelWrites) => {
+        const keys = await findKeysByQuery(deps, caller, name, raw, { action: 'update' });
+        return keys.length === 0 ? [] : changeRowsByKeys(levelWrites, caller, name, keys, payload);
       });
     },
     async upsertSingleton(caller, name, payload, limits) {
       await assertAllowed(access, caller, name, 'create', 'update');
-      return inUnit(deps, { caller, name, payloads: [payload], limits }, (inner) =>
-        upsertRow(deps, inner, caller, name, payload),
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (levelWrites) =>
+        upsertRow(deps, levelWrites, caller, name, payload),
       );
     },
     async deleteMany(caller, name, keys, limits) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'delete');
-      return inUnit(deps, { caller, name, payloads: [], limits }, (inner) =>
-        inner.remove(caller, name, keys, keys.length > 1),
+      return runUnitOfWork(deps, { caller, name, payloads: [], limits }, (levelWrites) =>
+        levelWrites.remove(caller, name, keys, keys.length > 1),
       );
     },
     async deleteByQuery(caller, name, raw, limits) {
       await assertAllowed(access, caller, name, 'delete', 'read');
-      return inUnit(deps, { caller, name, payloads: [], limits }, async (inner) => {
-        const keys = await keysByQuery(deps, caller, name, raw, { action: 'delete' });
-        return keys.length === 0 ? [] : inner.remove(caller, name, keys);
+      return runUnitOfWork(deps, { caller, name, payloads: [], limits }, async (levelWrites) => {
+        const keys = await findKeysByQuery(deps, caller, name, raw, { action: 'delete' });
+        return keys.length === 0 ? [] : levelWrites.remove(caller, name, keys);
       });
     },
   };
 }
 
-/** @throws INVALID_PAYLOAD where a row lacks a column of its key. */
+/** @throws INVALID_PAYLOAD where a row has no value for a column of its key. */
 function assertKeys(key: Field, payloads: readonly Payload[]): void {
   for (const [at, payload] of payloads.entries()) {
     const name = keyNames(key).find((one) => payload[one] === undefined || payload[one] === null);
@@ -107,7 +114,7 @@ function assertKeys(key: Field, payloads: readonly Payload[]): void {
   }
 }
 
-/** Before anything else is said: a caller who may do nothing here is not told whether there is such a collection. */
+/** Checked first: a caller without any permission must not learn whether the collection exists. */
 async function assertAllowed(
   access: Deps['access'],
   caller: Caller,
@@ -120,8 +127,8 @@ async function assertAllowed(
     throw fail('FORBIDDEN', `no ${actions.join(' or ')} permission on ${name}`);
 }
 
-/** How often a unit is begun whose tables somebody changes under it. */
-const ATTEMPTS = 3;
+/** How often a unit of work is started whose tables change meanwhile. */
+const MAX_ATTEMPTS = 3;
 
 interface WriteRequest {
   readonly caller: Caller;
@@ -131,48 +138,49 @@ interface WriteRequest {
 }
 
 /**
- * One unit of work a verb; errors that PostgreSQL keeps for the commit are translated as well. Where tables changed under its
- * statements all is taken back and begun anew by the tables as they are then: filters of events are asked again.
+ * Runs one verb as a unit of work and translates errors, also those of deferred constraints at the commit. Where tables
+ * change meanwhile everything is rolled back and starts again with the new schema snapshot, event filters included.
  */
-async function inUnit<T>(
+async function runUnitOfWork<T>(
   deps: Deps,
   { caller, name, payloads, limits = {} }: WriteRequest,
-  work: (inner: Inner) => Promise<T>,
+  work: (levelWrites: LevelWrites) => Promise<T>,
 ): Promise<T> {
   const { db, schema, timeout } = deps;
   const options = { share: shareOf(name, caller), timeout, ...(limits.signal ? { signal: limits.signal } : {}) };
   for (let attempt = 1; ; attempt++) {
-    const { collection, overview } = await findWritable(schema, name, caller);
-    // A field that is not known may be a column made a moment ago; inside the unit it would be too late to look.
+    const { collection, schemaSnapshot } = await findWritableCollection(schema, name, caller);
+    // An unknown field may be a column created a moment ago; inside of the unit of work a refresh would be too late.
     if (payloads.some((one) => Object.keys(one).some((field) => !collection.fields.has(field)))) await schema.refresh();
     const since = performance.now();
     const filters = new FilterRecord();
     try {
-      const inner = createInner({ ...deps, events: filters.recording(deps.events) });
-      return await db.transaction(() => work(inner), options);
+      const levelWrites = createLevelWrites({ ...deps, events: filters.recording(deps.events) });
+      return await db.transaction(() => work(levelWrites), options);
     } catch (error) {
-      // Inside of another unit that one is over as well, and its owner is told.
-      if (db.isInside()) throw plainFailure(withConstraintName(caller, asWriteError(error, collection)));
-      if (!isOutdated(error)) {
+      // The failure ends the outer unit of work as well, and its owner handles it.
+      if (db.isInside()) throw toPlainFailure(withConstraintName(caller, toWriteError(error, collection)));
+      if (!isOutdatedStatement(error)) {
         const rest = timeout && Math.max(1, timeout - (performance.now() - since));
-        const refusal = asWriteError(error, collection);
-        const placed = await withRow(deps, refusal, filters, { ...options, timeout: rest }, work);
-        throw plainFailure(await explained(deps, caller, placed));
+        const refusal = toWriteError(error, collection);
+        const located = await locateRefusedRow(deps, refusal, filters, { ...options, timeout: rest }, work);
+        throw toPlainFailure(await explainRefusal(deps, caller, located));
       }
-      // The first time even where nothing seems to have changed: tables that were changed and changed back look alike.
-      const isChanged = (await schema.refresh()).version !== overview.version;
-      if (attempt > 1 && !isChanged) throw asWriteError(error, collection);
-      if (attempt === ATTEMPTS)
+      // The first attempt is repeated even where nothing seems to have changed: tables that were changed and changed
+      // back look alike.
+      const isChanged = (await schema.refresh()).version !== schemaSnapshot.version;
+      if (attempt > 1 && !isChanged) throw toWriteError(error, collection);
+      if (attempt === MAX_ATTEMPTS)
         throw fail('SERVICE_UNAVAILABLE', `${name} is being changed; try again.`, { service: 'database' });
     }
   }
 }
 
 /**
- * Lets the statement of `work` answer its row. What is wrong with the query of the answer is said where the row is read back, after
- * the write, as for any other.
+ * Lets the statement of `work` answer its row. An invalid query of the answer is reported when the row is read back
+ * after the write.
  */
-async function answering(
+async function withRowAnswer(
   writtenRow: WrittenRowSql,
   caller: Caller,
   name: string,
@@ -187,35 +195,46 @@ async function answering(
   return key;
 }
 
-/** Outside, a refusal is a failure like any other: what PostgreSQL said of it stays here. */
-const plainFailure = (error: unknown): unknown =>
-  error instanceof Refusal ? new Failure(error.code, error.detail, error.extensions) : error;
+/** Outside of this folder a refusal is an ordinary failure, without the error of PostgreSQL. */
+const toPlainFailure = (error: unknown): unknown =>
+  error instanceof StatementRefusal ? new Failure(error.code, error.detail, error.extensions) : error;
 
-/** One payload for all rows of `keys`. */
-async function change(
-  inner: Inner,
+/** Changes all rows of `keys` by one payload. */
+async function changeRowsByKeys(
+  levelWrites: LevelWrites,
   caller: Caller,
   name: string,
   keys: readonly unknown[],
   payload: Payload,
-  { given, answer }: { readonly given?: Payload | undefined; readonly answer?: RowAnswer | undefined } = {},
+  {
+    platformValues,
+    answer,
+  }: { readonly platformValues?: Payload | undefined; readonly answer?: RowAnswer | undefined } = {},
 ): Promise<Key[]> {
-  return (await inner.update(caller, name, [{ keys, payload, answer, ...(given ? { given } : {}) }])).flat();
+  return (
+    await levelWrites.update(caller, name, [{ keys, payload, answer, ...(platformValues ? { platformValues } : {}) }])
+  ).flat();
 }
 
 /** Changes the one row of a singleton, or creates it. */
-async function upsertRow(deps: Deps, inner: Inner, caller: Caller, name: string, payload: Payload): Promise<Key> {
-  const find = () => keysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
-  let [key] = await find();
+async function upsertRow(
+  deps: Deps,
+  levelWrites: LevelWrites,
+  caller: Caller,
+  name: string,
+  payload: Payload,
+): Promise<Key> {
+  const findRow = () => findKeysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
+  let [key] = await findRow();
   if (key === undefined) {
-    // Of several that find no row one creates it, and the others wait and find it.
+    // Of several writers that find no row one creates it; the others wait and find it.
     await deps.db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`singleton ${name}`]);
-    [key] = await find();
+    [key] = await findRow();
   }
   return first(
     key === undefined
-      ? await inner.create(caller, name, [{ payload }])
-      : await change(inner, caller, name, [key], payload),
+      ? await levelWrites.create(caller, name, [{ payload }])
+      : await changeRowsByKeys(levelWrites, caller, name, [key], payload),
   );
 }
 

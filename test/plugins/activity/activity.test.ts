@@ -8,7 +8,7 @@ import { callerOf } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { failureOf, withPlugins } from '../../support/plugin.ts';
 
-interface Given {
+interface ActivityHarness {
   readonly items: Items;
   readonly activity: Activity;
   readonly db: Db;
@@ -29,7 +29,7 @@ const worker = {
   },
 };
 
-describe('activity for code', () => {
+describe('the service activity', () => {
   let database: FreshDatabase;
   before(async () => {
     database = await freshDatabase('activity_code');
@@ -43,9 +43,12 @@ describe('activity for code', () => {
 
   const rows = () => database.query('select * from platform_activity order by id');
 
-  async function working(work: (given: Given) => Promise<void>, listen?: (host: Host) => void): Promise<void> {
+  async function working(
+    work: (harness: ActivityHarness) => Promise<void>,
+    listen?: (host: Host) => void,
+  ): Promise<void> {
     const product = floors.flatMap(({ plugins }) => plugins);
-    let given: Given | undefined;
+    let harness: ActivityHarness | undefined;
     await withPlugins(
       [
         {
@@ -54,9 +57,9 @@ describe('activity for code', () => {
           register(host: Host<any>) {
             const used = host.use({ items, activity });
             const user = callerOf({ user: USER, admin: true, app: true, ip: '10.0.0.1', origin: 'x'.repeat(400) });
-            given = { ...used, db: host.db, system: undefined as never, user };
+            harness = { ...used, db: host.db, system: undefined as never, user };
             host.onStart(() => {
-              given = { ...(given as Given), system: host.asSystem('nightly work') };
+              harness = { ...(harness as ActivityHarness), system: host.asSystem('nightly work') };
             });
             listen?.(host);
           },
@@ -65,7 +68,7 @@ describe('activity for code', () => {
       async ({ kernel }) => {
         await kernel.migrate();
         await kernel.start();
-        await work(given as Given);
+        await work(harness as ActivityHarness);
       },
       {
         product,
@@ -78,19 +81,19 @@ describe('activity for code', () => {
     );
   }
 
-  it('says which plugin acted where nobody asked', () =>
+  it('a write without a user records the plugin that acted', () =>
     working(async ({ items, system }) => {
       const key = await items.createOne(system, 'thing', { name: 'a' });
       await items.updateOne(system, 'thing', key, { name: 'b' });
       await items.deleteMany(system, 'thing', [key]);
-      const told = await rows();
-      expect(told.map((row) => row.action)).to.deep.equal(['create', 'update', 'delete']);
-      for (const row of told) expect(row).to.include({ user: null, ip: null, invocation: null });
-      expect(new Set(told.map((row) => row.owner))).to.deep.equal(new Set([system.owner]));
+      const readListeners = await rows();
+      expect(readListeners.map((row) => row.action)).to.deep.equal(['create', 'update', 'delete']);
+      for (const row of readListeners) expect(row).to.include({ user: null, ip: null, invocation: null });
+      expect(new Set(readListeners.map((row) => row.owner))).to.deep.equal(new Set([system.owner]));
       expect(system.owner).to.match(/worker@\d/);
     }));
 
-  it('records what is no write of a row, cut to length, in the unit of work it is said in', () =>
+  it('record() writes a row of activity, truncated to the column lengths, in the open unit of work', () =>
     working(async ({ activity, db, user }) => {
       const entry = { action: 'login', collection: 'platform_users', item: 'é'.repeat(300), comment: 'hello' };
       const id = await activity.record(user, entry);
@@ -119,7 +122,7 @@ describe('activity for code', () => {
       expect(await rows()).to.have.length(1);
     }));
 
-  it('is part of the unit of work of whoever writes', () =>
+  it('record() is rolled back with the unit of work of its caller', () =>
     working(async ({ items, db, user }) => {
       await failureOf(
         db.transaction(async () => {
@@ -136,7 +139,7 @@ describe('activity for code', () => {
       expect(await rows()).to.have.length(2);
     }));
 
-  it('goes with what a listener wrote before, when the write itself is refused', () =>
+  it('a rejected write rolls back what a listener recorded before', () =>
     working(
       async ({ items, user }) => {
         expect((await failureOf(items.updateOne(user, 'thing', 99, { name: 'x' }))).code).to.equal('FORBIDDEN');
@@ -153,7 +156,7 @@ describe('activity for code', () => {
         const used = host.use({ activity }) as { activity: Activity };
         host.events.onFilter('thing.items.update', async (_payload, { caller }) => {
           await used.activity.record(caller, { action: 'login', collection: 'thing', item: 'by a listener' });
-          if (caller.user !== USER) throw fail('FORBIDDEN', 'nobody else');
+          if (caller.user !== USER) throw fail('FORBIDDEN', 'no other user');
         });
       },
     ));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Failure, Failures, fail } from '#kernel';
-import { asWriteError } from '../../../plugins/items/write/database-errors.ts';
-import { under } from '../../../plugins/items/write/row-path.ts';
+import { toWriteError } from '../../../plugins/items/write/database-errors.ts';
+import { prefixPath } from '../../../plugins/items/write/row-path.ts';
 import type { Collection, Field } from '../../../plugins/schema/contract.ts';
 
 const fields = new Map(
@@ -9,15 +9,15 @@ const fields = new Map(
 );
 const collection = { name: 'thing', fields } as unknown as Collection;
 
-const complaint = (code: string, parts: Record<string, string> = {}) =>
+const postgresError = (code: string, parts: Record<string, string> = {}) =>
   Object.assign(new Error(parts.message ?? 'no'), { code, severity: 'ERROR', ...parts });
 const translated = (code: string, parts?: Record<string, string>) =>
-  asWriteError(complaint(code, parts), collection, {
+  toWriteError(postgresError(code, parts), collection, {
     paramCount: 3,
     fieldOfParam: (param) => fields.get(['mail', 'n', 'up'][param - 1] ?? ''),
   }) as Failure;
 
-describe('complaints of the database in the terms of the API', () => {
+describe('toWriteError', () => {
   const CASES: readonly [code: string, parts: Record<string, string>, expected: Record<string, unknown>][] = [
     ['23505', { detail: 'Key (mail_column)=(a@b.c) already exists.' }, { code: 'RECORD_NOT_UNIQUE', field: 'mail' }],
     [
@@ -68,7 +68,7 @@ describe('complaints of the database in the terms of the API', () => {
     ['42501', {}, { code: 'FORBIDDEN', field: undefined }],
   ];
   for (const [code, parts, { code: expected, field }] of CASES) {
-    it(`${code} ${JSON.stringify(parts)} is ${expected}`, () => {
+    it(`translates ${code} ${JSON.stringify(parts)} to ${expected}`, () => {
       const failure = translated(code, parts);
       expect([failure.code, failure.extensions.field]).to.deep.equal([expected, field]);
       expect(JSON.stringify([failure.message, failure.extensions])).to.not.include('s3cret');
@@ -76,22 +76,22 @@ describe('complaints of the database in the terms of the API', () => {
     });
   }
 
-  it('are left alone where they are none, or already translated', () => {
-    for (const error of [new Error('a bug'), fail('FORBIDDEN'), complaint('XX000')])
-      expect(asWriteError(error, collection)).to.equal(error);
+  it('returns other errors and translated failures unchanged', () => {
+    for (const error of [new Error('a bug'), fail('FORBIDDEN'), postgresError('XX000')])
+      expect(toWriteError(error, collection)).to.equal(error);
   });
 
-  it('say which relation fields lead to the row they are about', () => {
+  it('prefixes the path with the relation fields that lead to the row', () => {
     const inner = fail('RECORD_NOT_UNIQUE', 'twice', { field: 'mail', path: ['mail'] });
-    const outer = under(['up'], under(['down', 2], inner)) as Failure;
+    const outer = prefixPath(['up'], prefixPath(['down', 2], inner)) as Failure;
     expect([outer.code, outer.detail, outer.extensions]).to.deep.equal([
       'RECORD_NOT_UNIQUE',
       'twice',
       { field: 'mail', path: ['up', 'down', 2, 'mail'] },
     ]);
-    const several = under(['up'], new Failures([inner, fail('FORBIDDEN', 'no')])) as Failures;
+    const several = prefixPath(['up'], new Failures([inner, fail('FORBIDDEN', 'no')])) as Failures;
     expect(several.failures.map(({ extensions }) => extensions.path)).to.deep.equal([['up', 'mail'], undefined]);
     const bug = new Error('a bug');
-    expect(under(['up'], bug)).to.equal(bug);
+    expect(prefixPath(['up'], bug)).to.equal(bug);
   });
 });

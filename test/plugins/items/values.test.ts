@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { castSql, paramOf } from '../../../plugins/items/write/values.ts';
+import { castSql, toParameter } from '../../../plugins/items/write/values.ts';
 import type { Column, Field, FieldType } from '../../../plugins/schema/contract.ts';
 
 const field = (type: FieldType, column: Partial<Column> = {}): Field => ({
@@ -17,7 +17,7 @@ const field = (type: FieldType, column: Partial<Column> = {}): Field => ({
 const arrayOf = (type: FieldType, sqlType: string): Field =>
   field('json', { array: true, sqlType: `${sqlType}[]`, element: { type, sqlType, dataType: sqlType } });
 
-describe('values of a payload become parameters', () => {
+describe('toParameter and castSql', () => {
   const BECOME: readonly [field: Field, value: unknown, param: unknown][] = [
     [field('integer'), 7, '7'],
     [field('integer'), ' 7.0 ', '7'],
@@ -52,7 +52,7 @@ describe('values of a payload become parameters', () => {
     [field('geometry.Point'), { type: 'Point', coordinates: [1, 2] }, '{"type":"Point","coordinates":[1,2]}'],
   ];
   for (const [of, value, param] of BECOME) {
-    it(`${of.type} ${JSON.stringify(value)}`, () => expect(paramOf(of, value).value).to.deep.equal(param));
+    it(`${of.type} converts ${JSON.stringify(value)}`, () => expect(toParameter(of, value).value).to.deep.equal(param));
   }
 
   const REFUSED: readonly [field: Field, value: unknown, code: string][] = [
@@ -70,17 +70,17 @@ describe('values of a payload become parameters', () => {
     [field('time'), 'noon', 'INVALID_PAYLOAD'],
   ];
   for (const [of, value, code] of REFUSED) {
-    it(`${of.type} ${JSON.stringify(value)} is ${code}`, () => {
-      expect(() => paramOf(of, value))
+    it(`${of.type} rejects ${JSON.stringify(value)} with ${code}`, () => {
+      expect(() => toParameter(of, value))
         .to.throw()
         .with.property('code', code);
-      expect(() => paramOf(of, value))
+      expect(() => toParameter(of, value))
         .to.throw()
         .with.nested.property('extensions.field', 'field');
     });
   }
 
-  it('are cast by the column’s own type', () => {
+  it('castSql casts by the column’s own type', () => {
     expect(castSql(field('string', { sqlType: '"public"."mood"' }), '$1')).to.equal('$1::"public"."mood"');
     expect(castSql(field('geometry.Point'), '$2')).to.equal('ST_SetSRID(ST_GeomFromGeoJSON($2::text), 4326)');
   });

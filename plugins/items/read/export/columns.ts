@@ -1,35 +1,35 @@
 import type { Pick, Read } from '../../../query/contract.ts';
-import { keptNumber } from './exact.ts';
+import { exactNumberText } from './exact-numbers.ts';
 
-export interface Column {
-  /** The way through nested objects, with dots: `author.name`. */
+export interface ExportColumn {
+  /** The path through nested objects, with dots: `author.name`. */
   readonly name: string;
   readonly path: readonly string[];
 }
 
-/** Columns of a table: nested to-one rows are flattened; lists and values of several shapes stay one column each. */
-export const columnsOf = (read: Read): readonly Column[] => flat(read.pick, []);
+/** Columns of a table: nested to-one rows are flattened; lists and many-to-any values stay one column each. */
+export const columnsOfRead = (read: Read): readonly ExportColumn[] => flattenColumns(read.pick, []);
 
-const flat = (picks: readonly Pick[], above: readonly string[]): Column[] =>
+const flattenColumns = (picks: readonly Pick[], above: readonly string[]): ExportColumn[] =>
   picks.flatMap((pick) => {
     const path = [...above, pick.key];
-    if (pick.kind === 'one' && pick.read.pick.length > 0) return flat(pick.read.pick, path);
+    if (pick.kind === 'one' && pick.read.pick.length > 0) return flattenColumns(pick.read.pick, path);
     return [{ name: path.join('.'), path }];
   });
 
-/** The same, from rows that are all there. */
-export function columnsIn(rows: readonly unknown[]): Column[] {
-  const found = new Map<string, Column>();
-  const look = (value: object, above: readonly string[]) => {
+/** The columns of rows that are all in memory. */
+export function columnsOfRows(rows: readonly unknown[]): ExportColumn[] {
+  const found = new Map<string, ExportColumn>();
+  const visit = (value: object, above: readonly string[]) => {
     for (const [key, inner] of Object.entries(value)) {
       const path = [...above, key];
-      if (isRecord(inner)) look(inner, path);
+      if (isRecord(inner)) visit(inner, path);
       else found.set(path.join('.'), { name: path.join('.'), path });
     }
   };
-  for (const row of rows) if (isRecord(row)) look(row, []);
+  for (const row of rows) if (isRecord(row)) visit(row, []);
   return [...found.values()];
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && keptNumber(value) === undefined;
+  typeof value === 'object' && value !== null && !Array.isArray(value) && exactNumberText(value) === undefined;

@@ -1,12 +1,12 @@
-import type { Column } from './columns.ts';
-import { keptNumber, parseExact } from './exact.ts';
-import type { Writer } from './formats.ts';
+import type { ExportColumn } from './columns.ts';
+import { exactNumberText, parseExact } from './exact-numbers.ts';
+import type { ExportWriter } from './formats.ts';
 
 /**
- * A header and a line a row; texts are quoted, null is nothing at all. Values stay what they are: one that begins like a
- * formula is a formula to some programs that open such files, and not opening it as one is their matter.
+ * A header, then a line for each row; texts are quoted, null is empty. Values that begin like a formula are not
+ * changed: a spreadsheet has to open them as texts itself.
  */
-export async function csvWriter(columns: readonly Column[]): Promise<Writer> {
+export async function createCsvWriter(columns: readonly ExportColumn[]): Promise<ExportWriter> {
   const { stringify } = await import('csv-stringify/sync');
   const lines = (records: readonly (readonly unknown[])[]) =>
     stringify(records as unknown[][], { quoted_string: true, cast: { boolean: String } });
@@ -15,21 +15,21 @@ export async function csvWriter(columns: readonly Column[]): Promise<Writer> {
     rows(batch, first) {
       const records = batch.map((text) => {
         const row = parseExact(text);
-        return columns.map(({ path }) => cell(row, path));
+        return columns.map(({ path }) => cellValue(row, path));
       });
       return lines(first ? [columns.map(({ name }) => name), ...records] : records);
     },
     end: '',
-    none: '',
+    empty: '',
   };
 }
 
-function cell(row: unknown, path: readonly string[]): unknown {
+function cellValue(row: unknown, path: readonly string[]): unknown {
   let value = row;
   for (const key of path) {
     if (typeof value !== 'object' || value === null) return null;
     value = (value as Record<string, unknown>)[key];
   }
   if (typeof value !== 'object' || value === null) return value;
-  return keptNumber(value) ?? JSON.stringify(value);
+  return exactNumberText(value) ?? JSON.stringify(value);
 }

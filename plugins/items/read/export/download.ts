@@ -1,9 +1,9 @@
 import type { Read, ReadText, Stream } from '../../../query/contract.ts';
-import { type Column, columnsIn, columnsOf } from './columns.ts';
-import { parseExact } from './exact.ts';
-import { FORMATS, type Format, type FormatName } from './formats.ts';
+import { columnsOfRead, columnsOfRows, type ExportColumn } from './columns.ts';
+import { parseExact } from './exact-numbers.ts';
+import { EXPORT_FORMATS, type ExportFormat, type ExportFormatName } from './formats.ts';
 
-/** A file that is made while it is sent. */
+/** A file that is rendered while it is sent. */
 export interface Download {
   readonly name: string;
   readonly type: string;
@@ -11,25 +11,26 @@ export interface Download {
 }
 
 /** The rows of a read as a file. */
-export function downloadOf(read: Read, answer: ReadText | Stream, formatName: FormatName): Download {
-  const format: Format = FORMATS[formatName];
-  const name = `${read.collection.name} ${stamp(new Date())}.${format.extension}`;
+export function createDownload(read: Read, answer: ReadText | Stream, formatName: ExportFormatName): Download {
+  const format: ExportFormat = EXPORT_FORMATS[formatName];
+  const name = `${read.collection.name} ${timestampText(new Date())}.${format.extension}`;
   if ('batches' in answer) {
-    return { name, type: format.type, parts: partsOf(format, columnsOf(read), answer.batches) };
+    return { name, type: format.type, parts: renderParts(format, columnsOfRead(read), answer.batches) };
   }
-  // Groups, and rows that listeners saw, are all there already and tell their columns; a singleton is a list of one.
+  // Groups, and rows that listeners received, are already in memory and tell their columns; a singleton is a list of
+  // one.
   const parsed = parseExact(answer.data ?? '[]');
   const rows = Array.isArray(parsed) ? parsed : [parsed];
   const texts = rows.map((row) => JSON.stringify(row));
-  return { name, type: format.type, parts: partsOf(format, columnsIn(rows), [texts]) };
+  return { name, type: format.type, parts: renderParts(format, columnsOfRows(rows), [texts]) };
 }
 
-/** Writing a format keeps the process from everything else, so it is done in small parts. */
+/** Rendering blocks the event loop, so it runs in small parts. */
 const ROWS_AT_ONCE = 250;
 
-async function* partsOf(
-  format: Format,
-  columns: readonly Column[],
+async function* renderParts(
+  format: ExportFormat,
+  columns: readonly ExportColumn[],
   batches: AsyncIterable<readonly string[]> | readonly (readonly string[])[],
 ): AsyncGenerator<string, void, undefined> {
   const writer = await format.writer(columns);
@@ -40,8 +41,8 @@ async function* partsOf(
       first = false;
     }
   }
-  yield first ? writer.none : writer.end;
+  yield first ? writer.empty : writer.end;
 }
 
 /** `20261121-170905`, in UTC. */
-const stamp = (at: Date): string => at.toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
+const timestampText = (at: Date): string => at.toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');

@@ -1,43 +1,43 @@
 import { fail } from '#kernel';
-import type { Column } from './columns.ts';
-import { csvWriter } from './csv.ts';
-import { jsonWriter } from './json.ts';
-import { xmlWriter } from './xml.ts';
-import { yamlWriter } from './yaml.ts';
+import type { ExportColumn } from './columns.ts';
+import { createCsvWriter } from './csv.ts';
+import { createJsonWriter } from './json.ts';
+import { createXmlWriter } from './xml.ts';
+import { createYamlWriter } from './yaml.ts';
 
-/** Text of a file, made from rows as JSON texts, a batch at a time. */
-export interface Writer {
-  /** Before the first row; not used where there is none. */
+/** Renders a file from rows as JSON texts, batch by batch. */
+export interface ExportWriter {
+  /** Before the first row; unused where there is none. */
   readonly begin: string;
-  /** `first`: nothing was written but `begin`. */
+  /** `first`: only `begin` was written so far. */
   rows(batch: readonly string[], first: boolean): string;
   readonly end: string;
   /** The whole file where there is no row. */
-  readonly none: string;
+  readonly empty: string;
 }
 
-export interface Format {
+export interface ExportFormat {
   readonly extension: string;
   readonly type: string;
-  /** What writes comes with its library, which is loaded when it is needed. */
-  writer(columns: readonly Column[]): Promise<Writer> | Writer;
+  /** Loads the library of the format when it is first needed. */
+  writer(columns: readonly ExportColumn[]): Promise<ExportWriter> | ExportWriter;
 }
 
 /** Formats of `export` (conventions, "`export` on reads"). */
-export const FORMATS = {
-  csv: { extension: 'csv', type: 'text/csv', writer: csvWriter },
-  csv_utf8: { extension: 'csv', type: 'text/csv; charset=utf-8', writer: csvWriter },
-  json: { extension: 'json', type: 'application/json; charset=utf-8', writer: jsonWriter },
-  xml: { extension: 'xml', type: 'text/xml; charset=utf-8', writer: xmlWriter },
-  yaml: { extension: 'yaml', type: 'text/yaml; charset=utf-8', writer: yamlWriter },
-} as const satisfies Record<string, Format>;
+export const EXPORT_FORMATS = {
+  csv: { extension: 'csv', type: 'text/csv', writer: createCsvWriter },
+  csv_utf8: { extension: 'csv', type: 'text/csv; charset=utf-8', writer: createCsvWriter },
+  json: { extension: 'json', type: 'application/json; charset=utf-8', writer: createJsonWriter },
+  xml: { extension: 'xml', type: 'text/xml; charset=utf-8', writer: createXmlWriter },
+  yaml: { extension: 'yaml', type: 'text/yaml; charset=utf-8', writer: createYamlWriter },
+} as const satisfies Record<string, ExportFormat>;
 
-export type FormatName = keyof typeof FORMATS;
+export type ExportFormatName = keyof typeof EXPORT_FORMATS;
 
-/** Undefined where nothing was asked for. INVALID_QUERY for a format that there is not. */
-export function formatOf(raw: unknown): FormatName | undefined {
+/** Undefined without a value. @throws INVALID_QUERY for an unknown format */
+export function parseExportFormat(raw: unknown): ExportFormatName | undefined {
   if (raw === undefined || raw === null) return undefined;
-  if (typeof raw === 'string' && Object.hasOwn(FORMATS, raw)) return raw as FormatName;
-  const names = Object.keys(FORMATS).join(', ');
+  if (typeof raw === 'string' && Object.hasOwn(EXPORT_FORMATS, raw)) return raw as ExportFormatName;
+  const names = Object.keys(EXPORT_FORMATS).join(', ');
   throw fail('INVALID_QUERY', `export: there is no such format; there are ${names}`, { path: ['export'] });
 }

@@ -1,8 +1,8 @@
-import { parseExact } from './exact.ts';
-import type { Writer } from './formats.ts';
+import { parseExact } from './exact-numbers.ts';
+import type { ExportWriter } from './formats.ts';
 
 /** A list, indented by tabs. */
-export const jsonWriter = (): Writer => ({
+export const createJsonWriter = (): ExportWriter => ({
   begin: '[',
   rows: (batch, first) =>
     batch
@@ -13,5 +13,5 @@ export const jsonWriter = (): Writer => ({
       })
       .join(''),
   end: '\n]',
-  none: '[]',
+  empty: '[]',
 });

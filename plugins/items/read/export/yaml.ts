@@ -1,19 +1,19 @@
-import { parseExact } from './exact.ts';
-import type { Writer } from './formats.ts';
+import { parseExact } from './exact-numbers.ts';
+import type { ExportWriter } from './formats.ts';
 
 /** A list. Long whole numbers stay exact. */
-export async function yamlWriter(): Promise<Writer> {
+export async function createYamlWriter(): Promise<ExportWriter> {
   const { stringify } = await import('yaml');
   const keep = (source: string) => (/^-?\d+$/.test(source) ? BigInt(source) : Number(source));
   return {
     begin: '',
-    // Members of a list without brackets simply follow each other.
+    // Members of a YAML list without brackets simply follow each other.
     rows: (batch) =>
       stringify(
         batch.map((text) => parseExact(text, keep)),
         { aliasDuplicateObjects: false, lineWidth: 0 },
       ),
     end: '',
-    none: '[]\n',
+    empty: '[]\n',
   };
 }

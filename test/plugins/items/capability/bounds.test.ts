@@ -1,25 +1,25 @@
 import { expect } from 'chai';
 import type { Refusal } from '../../../../plugins/broker/library.ts';
-import { checkedKeys, checkedPayload, checkedPayloads } from '../../../../plugins/items/capability/payload.ts';
-import { checkedQuery } from '../../../../plugins/items/capability/query.ts';
+import { parseBoundedQuery } from '../../../../plugins/items/capability/bounded-query.ts';
+import { parseKeys, parsePayload, parsePayloads } from '../../../../plugins/items/capability/payload.ts';
 import { failureOf } from '../../../support/plugin.ts';
 
 const refused = async (run: () => unknown, about: unknown) =>
   expect((await failureOf<Refusal>(run)).code, JSON.stringify(about)?.slice(0, 200)).to.equal('invalid_request');
-const refusedQuery = (query: unknown) => refused(() => checkedQuery(query, -1), query);
+const refusedQuery = (query: unknown) => refused(() => parseBoundedQuery(query, -1), query);
 
 /** `{ a: { a: … { _eq: 1 } } }`. */
 const nested = (levels: number): unknown => (levels === 0 ? { _eq: 1 } : { a: nested(levels - 1) });
 const alternatives = (levels: number): unknown => (levels === 0 ? {} : { _or: [alternatives(levels - 1)] });
 const times = <T>(count: number, one: T): T[] => Array(count).fill(one);
 
-describe('items: bounds of queries', () => {
-  it('are filled in', () => {
+describe('bounds of queries of host.items', () => {
+  it('defaults are filled in', () => {
     for (const nothing of [undefined, null, {}, { fields: null, limit: undefined }])
-      expect(checkedQuery(nothing, -1)).to.deep.equal({ fields: ['*'], sort: [], limit: 100 });
-    expect(checkedQuery({}, 25).limit).to.equal(25);
+      expect(parseBoundedQuery(nothing, -1)).to.deep.equal({ fields: ['*'], sort: [], limit: 100 });
+    expect(parseBoundedQuery({}, 25).limit).to.equal(25);
     expect(
-      checkedQuery({ fields: 'a, b.c', sort: '-a,b', limit: 5, page: 2, offset: 7, search: 'x' }, 25),
+      parseBoundedQuery({ fields: 'a, b.c', sort: '-a,b', limit: 5, page: 2, offset: 7, search: 'x' }, 25),
     ).to.deep.equal({
       fields: ['a', 'b.c'],
       sort: ['-a', 'b'],
@@ -30,18 +30,18 @@ describe('items: bounds of queries', () => {
     });
   });
 
-  it('clamp the limit and refuse what is no limit', async () => {
-    expect([1, 100, 101, 1e9].map((limit) => checkedQuery({ limit }, -1).limit)).to.deep.equal([1, 100, 100, 100]);
+  it('limit is reduced to the maximum, and rejected where it is no number of rows', async () => {
+    expect([1, 100, 101, 1e9].map((limit) => parseBoundedQuery({ limit }, -1).limit)).to.deep.equal([1, 100, 100, 100]);
     for (const limit of [0, -1, 1.5, '5', true, [], Number.NaN]) await refusedQuery({ limit });
   });
 
-  it('hold back what lies far into a list', async () => {
-    for (const query of [{ offset: 10_000 }, { page: 100 }, { page: 10_000, limit: 1 }]) checkedQuery(query, -1);
+  it('offset and page are rejected beyond the maximum number of skipped rows', async () => {
+    for (const query of [{ offset: 10_000 }, { page: 100 }, { page: 10_000, limit: 1 }]) parseBoundedQuery(query, -1);
     for (const query of [{ offset: 10_001 }, { page: 101 }, { page: 5001, limit: 2 }, { offset: -1 }, { page: 0 }])
       await refusedQuery(query);
   });
 
-  it('know seven keys', async () => {
+  it('a query has seven known parameters', async () => {
     for (const key of [
       'deep',
       'alias',
@@ -58,9 +58,9 @@ describe('items: bounds of queries', () => {
     for (const query of ['x', 7, [], true]) await refusedQuery(query);
   });
 
-  it('take paths of three names, and wildcards by themselves only', async () => {
+  it('paths have at most three names, and wildcards only by themselves', async () => {
     for (const fields of [['*'], ['*', 'a.b.c'], ['item:headings.title'], ['year(born)', 'a.count(b)'], times(64, 'a')])
-      checkedQuery({ fields }, -1);
+      parseBoundedQuery({ fields }, -1);
     for (const path of [
       'a.b.c.d',
       '*.a',
@@ -79,15 +79,15 @@ describe('items: bounds of queries', () => {
     for (const fields of [times(65, 'a'), ['a'.repeat(129)], [7], [['a']], {}, 7]) await refusedQuery({ fields });
     for (const sort of [times(9, 'a'), ['a.b.c.d'], ['*'], ['-*'], ['--a.b.c.d'], ['-'], 7])
       await refusedQuery({ sort });
-    checkedQuery({ sort: ['-a.b.c', ...times(7, 'a')] }, -1);
+    parseBoundedQuery({ sort: ['-a.b.c', ...times(7, 'a')] }, -1);
   });
 
-  it('take searches of 256 characters', async () => {
-    checkedQuery({ search: 'x'.repeat(256) }, -1);
+  it('search has at most 256 characters', async () => {
+    parseBoundedQuery({ search: 'x'.repeat(256) }, -1);
     for (const search of ['x'.repeat(257), 7, {}]) await refusedQuery({ search });
   });
 
-  it('hold filters to depth, size and branches', async () => {
+  it('filters are limited in depth, size and branches', async () => {
     for (const filter of [
       {},
       nested(8),
@@ -96,7 +96,7 @@ describe('items: bounds of queries', () => {
       { a: { _in: times(100, 1) }, b: { _null: true }, c: { d: { _between: [1, 2] } } },
       { _and: times(16, Object.fromEntries(times(7, 0).map((_, at) => [`f${at}`, { _eq: 1 }]))) },
     ])
-      checkedQuery({ filter }, -1);
+      parseBoundedQuery({ filter }, -1);
     for (const filter of [
       nested(9),
       alternatives(9),
@@ -112,7 +112,7 @@ describe('items: bounds of queries', () => {
       await refusedQuery({ filter });
   });
 
-  it('take one operator or one field under a field, and no other operators', async () => {
+  it('a field of a filter has one operator or one field, and known operators only', async () => {
     for (const rule of [
       1,
       null,
@@ -144,28 +144,25 @@ describe('items: bounds of queries', () => {
   });
 });
 
-describe('items: bounds of what is written', () => {
+describe('bounds of payloads of host.items', () => {
   const deep = (levels: number): unknown => (levels === 1 ? {} : { a: [deep(levels - 2)] });
 
-  it('are 128 KiB and 64 levels', async () => {
-    checkedPayload({ a: 'x'.repeat(128 * 1024 - 8) });
-    checkedPayload(deep(63));
-    await refused(() => checkedPayload({ a: 'x'.repeat(128 * 1024 - 7) }), 'too long');
-    await refused(() => checkedPayload({ a: 'ü'.repeat(65 * 1024) }), 'too long in bytes');
-    await refused(() => checkedPayload(deep(65)), 'too deep');
-    await refused(
-      () => checkedPayload(JSON.parse(`{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)),
-      'much too deep',
-    );
-    for (const payload of [null, undefined, [], 'x', 7]) await refused(() => checkedPayload(payload), payload);
+  it('payloads have at most 128 KiB and 64 levels', async () => {
+    parsePayload({ a: 'x'.repeat(128 * 1024 - 8) });
+    parsePayload(deep(63));
+    await refused(() => parsePayload({ a: 'x'.repeat(128 * 1024 - 7) }), 'too long');
+    await refused(() => parsePayload({ a: 'ü'.repeat(65 * 1024) }), 'too long in bytes');
+    await refused(() => parsePayload(deep(65)), 'too deep');
+    await refused(() => parsePayload(JSON.parse(`{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)), 'much too deep');
+    for (const payload of [null, undefined, [], 'x', 7]) await refused(() => parsePayload(payload), payload);
   });
 
-  it('are 100 rows, each named once', async () => {
+  it('batches have at most 100 rows, each key once', async () => {
     const keys = Array.from({ length: 101 }, (_, at) => at);
-    expect(checkedKeys(keys.slice(1))).to.have.length(100);
-    expect(checkedPayloads(times(100, {}))).to.have.length(100);
+    expect(parseKeys(keys.slice(1))).to.have.length(100);
+    expect(parsePayloads(times(100, {}))).to.have.length(100);
     for (const list of [keys, [1, 1], [1, '1'], [null], [{}], [true], 'x', {}, undefined])
-      await refused(() => checkedKeys(list), list);
-    for (const list of [times(101, {}), [[]], [null], {}, 'x']) await refused(() => checkedPayloads(list), list);
+      await refused(() => parseKeys(list), list);
+    for (const list of [times(101, {}), [[]], [null], {}, 'x']) await refused(() => parsePayloads(list), list);
   });
 });

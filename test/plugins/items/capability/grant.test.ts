@@ -5,16 +5,16 @@ import {
   describeItems,
   type ItemsGrant,
   itemsGrantSchema,
-  itemsWiden,
+  widensItemsGrant,
 } from '../../../../plugins/items/capability/grant.ts';
-import { filesCapability, schemaCapability } from '../../../../plugins/items/capability/reserved.ts';
+import { filesCapability, schemaCapability } from '../../../../plugins/items/capability/reserved-capabilities.ts';
 
 const fits = (grant: unknown) => problems(itemsGrantSchema, grant).length === 0;
 const user: ItemsGrant = { accountability: 'user' };
 const full: ItemsGrant = { accountability: 'full-access' };
 
-describe('items: the grant', () => {
-  it('says whose rights count, and may be narrowed', () => {
+describe('the grant of the capability items', () => {
+  it('accepts the accountability, and lists of collections and actions', () => {
     for (const grant of [
       user,
       full,
@@ -69,10 +69,10 @@ describe('items: the grant', () => {
       [user, { ...user, actions: ['read', 'create', 'update', 'delete'] }, false],
       [{ ...full, collections: ['a'] }, { ...user, collections: ['a', 'b'] }, true],
     ] as const)
-      expect(itemsWiden(before, after), JSON.stringify([before, after])).to.equal(expected);
+      expect(widensItemsGrant(before, after), JSON.stringify([before, after])).to.equal(expected);
   });
 
-  it('has two reserved neighbours that give nothing yet', () => {
+  it('has two reserved capabilities beside it that give nothing yet', () => {
     const { schema, describe: files, widens } = filesCapability;
     expect(problems(schema, user)).to.deep.equal([]);
     for (const grant of [{}, 'system', { accountability: 'user', more: 1 }])

@@ -33,14 +33,14 @@ const SQL = `
     ('${ROLE}', 'notes', 'update', null, null, '*'),
     ('${ROLE}', 'platform_users', 'read', null, null, 'id,email');`;
 
-describe('items: the capability', () => {
+describe('the capability items', () => {
   let service: ItemsService;
   let asUser: Call;
-  let asAnybody: Call;
+  let asAnonymous: Call;
   before(async () => {
     service = await itemsService(SQL);
     asUser = callWith(service, { accountability: 'user' });
-    asAnybody = callWith(service, 'system');
+    asAnonymous = callWith(service, 'system');
   });
   after(() => service?.stop());
 
@@ -53,7 +53,7 @@ describe('items: the capability', () => {
     Number((await service.database.query<{ n: string }>(`select count(*) n from ${table}`))[0]?.n);
 
   describe('reads as the user', () => {
-    it('the rows and fields that the user may read', async () => {
+    it('answer the rows and fields that the user may read', async () => {
       const rows = (await asUser('readMany', ['articles', { sort: ['id'] }])) as Record<string, unknown>[];
       expect(rows.map(({ title }) => title)).to.deep.equal(['one', 'two']);
       expect(Object.keys(rows[0] ?? {}).sort()).to.deep.equal([
@@ -74,13 +74,13 @@ describe('items: the capability', () => {
       ]);
     });
 
-    it('one row, or null for what is not there, hidden or no key', async () => {
+    it('answer one row, or null for a missing row, a hidden row and an invalid key', async () => {
       expect(await asUser('readOne', ['articles', 1, { fields: ['title'] }])).to.deep.equal({ title: 'one' });
       for (const key of [3, 9999, 'x', -1])
         expect(await asUser('readOne', ['articles', key]), String(key)).to.equal(null);
     });
 
-    it('and is denied what the user may not, hidden or not there', async () => {
+    it('are rejected with FORBIDDEN for what the user may not read, hidden or missing', async () => {
       for (const [collection, query] of [
         ['vault', {}],
         ['nowhere', {}],
@@ -104,7 +104,7 @@ describe('items: the capability', () => {
       }
     });
 
-    it('within the bounds of queries', async () => {
+    it('are limited by the bounds of queries', async () => {
       for (const query of [{ deep: {} }, { limit: -1 }, { fields: ['*.*'] }, { filter: { title: 'one' } }])
         expect(await codeOf(asUser('readMany', ['articles', query]))).to.equal('invalid_request');
       expect(await codeOf(asUser('readMany', ['articles', { filter: { views: { _contains: 'x' } } }]))).to.equal(
@@ -114,7 +114,7 @@ describe('items: the capability', () => {
         expect(await codeOf(asUser('readMany', args)), JSON.stringify(args)).to.equal('invalid_request');
     });
 
-    it('for nobody where nobody stands behind it', async () => {
+    it('are rejected without a user behind the call', async () => {
       const system = service.host.asSystem('test');
       for (const who of [null, system, { ...system }, caller({ user: null, admin: true })] as (Caller | null)[]) {
         expect(await codeOf(asUser('readMany', ['articles'], who))).to.equal('denied');
@@ -122,29 +122,29 @@ describe('items: the capability', () => {
       }
     });
 
-    it('as the Public role for those who did not sign in', async () => {
+    it('apply the Public role to anonymous callers', async () => {
       await denied(asUser('readMany', ['articles'], caller({ user: null, role: null })));
     });
 
-    it('without telling anybody', async () => {
-      const heard: string[] = [];
-      service.host.events.onFilter('**', (_payload, { event }) => void heard.push(event));
-      service.host.events.onAction('**', ({ event }) => void heard.push(event));
+    it('do not call listeners', async () => {
+      const eventLog: string[] = [];
+      service.host.events.onFilter('**', (_payload, { event }) => void eventLog.push(event));
+      service.host.events.onAction('**', ({ event }) => void eventLog.push(event));
       await asUser('readMany', ['articles']);
       await asUser('readOne', ['articles', 1]);
-      expect(heard).to.deep.equal([]);
-      const [key] = (await asUser('createMany', ['articles', [{ title: 'heard' }]])) as [number];
-      expect(heard).to.include.members(['items.create', 'articles.items.create']);
+      expect(eventLog).to.deep.equal([]);
+      const [key] = (await asUser('createMany', ['articles', [{ title: 'received' }]])) as [number];
+      expect(eventLog).to.include.members(['items.create', 'articles.items.create']);
       await asUser('deleteOne', ['articles', key]);
     });
 
-    it('notices a column that was just made', async () => {
+    it('find a column that was just created', async () => {
       await service.database.query('alter table authors add column fresh text');
       const query = { fields: ['author.fresh'], limit: 1 };
-      expect(await asAnybody('readMany', ['articles', query])).to.deep.equal([{ author: { fresh: null } }]);
+      expect(await asAnonymous('readMany', ['articles', query])).to.deep.equal([{ author: { fresh: null } }]);
     });
 
-    it('up to 2 MiB', async () => {
+    it('answer at most 2 MiB', async () => {
       await service.database.query(`update articles set body = repeat('x', 1500000) where id in (1, 2)`);
       expect(await codeOf(asUser('readMany', ['articles', { fields: ['body'] }]))).to.equal('invalid_request');
       expect(
@@ -155,7 +155,7 @@ describe('items: the capability', () => {
   });
 
   describe('writes as the user', () => {
-    it('what the user may, and answers keys', async () => {
+    it('write what the user may and answer keys', async () => {
       const key = (await asUser('createOne', ['articles', { title: 'new', notes: [{ text: 'n' }] }])) as number;
       expect(await asUser('readOne', ['articles', key, { fields: ['title', 'notes.text'] }])).to.deep.equal({
         title: 'new',
@@ -169,7 +169,7 @@ describe('items: the capability', () => {
       expect(await asUser('deleteOne', ['articles', key])).to.equal(key);
     });
 
-    it('and is denied what the user may not', async () => {
+    it('are rejected with FORBIDDEN for what the user may not write', async () => {
       for (const [method, args] of [
         ['createOne', ['vault', { code: '1' }]],
         ['createOne', ['nowhere', {}]],
@@ -190,7 +190,7 @@ describe('items: the capability', () => {
       expect(await count(`articles where title = 'x'`)).to.equal(0);
     });
 
-    it('never rows of the service along with others, not even for an admin', async () => {
+    it('never write nested rows of system collections, not even for an admin', async () => {
       const before = await count('platform_users');
       const admin = caller({ admin: true });
       const evil = { email: 'evil@example.com', role: ROLE };
@@ -200,12 +200,12 @@ describe('items: the capability', () => {
       expect(await count(`platform_users where email = 'evil@example.com'`)).to.equal(0);
     });
 
-    it('refuses what is wrong with a payload, and tells no more of other failures', async () => {
+    it('answer errors of a payload, and no details of other failures', async () => {
       expect(await codeOf(asUser('createOne', ['articles', { title: 'bad' }]))).to.equal('invalid_request');
-      expect(await codeOf(asAnybody('createOne', ['articles', { title: 'x', views: 'many' }]))).to.equal(
+      expect(await codeOf(asAnonymous('createOne', ['articles', { title: 'x', views: 'many' }]))).to.equal(
         'invalid_request',
       );
-      expect(await codeOf(asAnybody('createOne', ['articles', { title: 'x', author: 9999 }]))).to.equal('internal');
+      expect(await codeOf(asAnonymous('createOne', ['articles', { title: 'x', author: 9999 }]))).to.equal('internal');
       for (const [method, args] of [
         ['createOne', ['articles', []]],
         ['createOne', ['articles']],
@@ -217,7 +217,7 @@ describe('items: the capability', () => {
         expect(await codeOf(asUser(method, args)), method).to.equal('invalid_request');
     });
 
-    it('with the package in history, for the user', async () => {
+    it('are recorded with the package and the user', async () => {
       const key = (await asUser('createOne', ['articles', { title: 'who' }])) as number;
       const [row] = await service.database.query(
         `select "user", owner, ip from platform_activity where collection = 'articles' and item = $1`,
@@ -227,7 +227,7 @@ describe('items: the capability', () => {
       await asUser('deleteOne', ['articles', key]);
     });
 
-    it('no secrets', async () => {
+    it('reject payloads that contain a secret', async () => {
       const secrets = new InvocationSecrets();
       const { ref } = secrets.conceal('hunter2');
       expect(await codeOf(asUser('createOne', ['articles', { title: ref }], caller(), secrets))).to.equal('denied');
@@ -236,49 +236,49 @@ describe('items: the capability', () => {
   });
 
   describe('with full access', () => {
-    it('reads and writes without permissions, for nobody too', async () => {
-      expect(await asAnybody('readMany', ['vault', { fields: ['code'] }], null)).to.deep.equal([{ code: '42' }]);
-      const key = (await asAnybody('createOne', ['vault', { code: '43' }], null)) as number;
-      expect(await asAnybody('updateOne', ['vault', key, { code: '44' }], null)).to.equal(key);
-      expect(await asAnybody('deleteOne', ['vault', key], null)).to.equal(key);
-      expect(await asAnybody('deleteOne', ['vault', key], null)).to.equal(null);
+    it('reads and writes without permissions, also without a user', async () => {
+      expect(await asAnonymous('readMany', ['vault', { fields: ['code'] }], null)).to.deep.equal([{ code: '42' }]);
+      const key = (await asAnonymous('createOne', ['vault', { code: '43' }], null)) as number;
+      expect(await asAnonymous('updateOne', ['vault', key, { code: '44' }], null)).to.equal(key);
+      expect(await asAnonymous('deleteOne', ['vault', key], null)).to.equal(key);
+      expect(await asAnonymous('deleteOne', ['vault', key], null)).to.equal(null);
       const query = { fields: ['owner.email', 'author.secret'], filter: { id: { _eq: 1 } } };
-      expect(await asAnybody('readMany', ['articles', query])).to.deep.equal([
+      expect(await asAnonymous('readMany', ['articles', query])).to.deep.equal([
         { owner: { email: 'editor@example.com' }, author: { secret: 's1' } },
       ]);
     });
 
-    it('is accounted for', () => {
+    it('the access is counted in the ledger', () => {
       const did = service.subjects.account().did.filter(({ kind }) => kind === 'system');
       expect(did.map(({ plugin, what }) => `${plugin} ${what}`)).to.include(
         'pilot@2.0.0 confined code with full access',
       );
     });
 
-    it('is denied collections of the service, those inside, and such that are not there', async () => {
+    it('system collections, nested ones and missing collections are rejected with FORBIDDEN', async () => {
       for (const collection of ['platform_users', 'platform_permissions', 'platform_sessions', 'nowhere', 'pg_class']) {
-        await denied(asAnybody('readMany', [collection]));
-        await denied(asAnybody('createOne', [collection, {}]));
-        await denied(asAnybody('deleteMany', [collection, [1]]));
+        await denied(asAnonymous('readMany', [collection]));
+        await denied(asAnonymous('createOne', [collection, {}]));
+        await denied(asAnonymous('deleteMany', [collection, [1]]));
       }
-      await denied(asAnybody('readMany', ['articles', { fields: ['nothing'] }]));
+      await denied(asAnonymous('readMany', ['articles', { fields: ['nothing'] }]));
     });
 
-    it('does not write rows of the service along', async () => {
+    it('nested rows of system collections are not written', async () => {
       const before = await count('platform_users');
       await denied(
-        asAnybody('createOne', ['articles', { title: 'evil', owner: { email: 'evil@example.com', role: ROLE } }]),
+        asAnonymous('createOne', ['articles', { title: 'evil', owner: { email: 'evil@example.com', role: ROLE } }]),
       );
-      await denied(asAnybody('updateOne', ['articles', 1, { owner: { id: USER, email: 'evil@example.com' } }]));
+      await denied(asAnonymous('updateOne', ['articles', 1, { owner: { id: USER, email: 'evil@example.com' } }]));
       expect([await count('platform_users'), await count(`articles where title = 'evil'`)]).to.deep.equal([before, 0]);
-      // Their keys are values like any other.
-      const key = (await asAnybody('createOne', ['articles', { title: 'kind', owner: USER }])) as number;
-      await asAnybody('deleteOne', ['articles', key]);
+      // Keys of system collections are accepted as values.
+      const key = (await asAnonymous('createOne', ['articles', { title: 'kind', owner: USER }])) as number;
+      await asAnonymous('deleteOne', ['articles', key]);
     });
   });
 
-  describe('narrowed', () => {
-    it('does nothing in other collections, nor by other actions', async () => {
+  describe('a grant with collections and actions', () => {
+    it('allows no other collections and no other actions', async () => {
       const narrow = callWith(service, {
         accountability: 'full-access',
         collections: ['articles'],
@@ -295,7 +295,7 @@ describe('items: the capability', () => {
         await denied(narrow(method, args));
     });
 
-    it('nor through relations', async () => {
+    it('allows no relations to other collections', async () => {
       const narrow = callWith(service, { accountability: 'full-access', collections: ['articles', 'platform_users'] });
       expect(
         await narrow('readMany', ['articles', { fields: ['owner.email', 'author'], limit: 1, sort: ['id'] }]),
@@ -322,7 +322,7 @@ describe('items: the capability', () => {
     });
   });
 
-  it('writes at most 500 rows a call, and nothing where it would be more', async () => {
+  it('a call writes at most 500 rows, and nothing where it would be more', async () => {
     const before: readonly [number, number] = [await count('articles'), await count('notes')];
     const rows = Array.from({ length: 100 }, () => ({ title: 'many', notes: Array(4).fill({ text: 'x' }) }));
     const keys = (await asUser('createMany', ['articles', rows])) as number[];
@@ -333,13 +333,13 @@ describe('items: the capability', () => {
     await service.database.query(`delete from notes where text = 'x'; delete from articles where title = 'many'`);
   });
 
-  it('ends its reads with the run', async () => {
+  it('a read is cancelled with its invocation', async () => {
     const { subjects, database } = service;
     await database.query(`create view slow as select 1 as id, pg_sleep(120)::text as nap`);
     await database.query(
       `insert into platform_permissions (role, collection, action, fields) values ('${ROLE}', 'slow', 'read', '*')`,
     );
-    const admitted = subjects.admit({
+    const brokerAccess = subjects.admit({
       name: 'pilot',
       version: '2.0.0',
       runtime: 'confined',
@@ -348,7 +348,7 @@ describe('items: the capability', () => {
     const stop = new AbortController();
     const who = caller({ admin: true });
     const invocation = { id: 'run', caller: who, signal: stop.signal, secrets: new InvocationSecrets() };
-    const running = failureOf<Refusal>(admitted.call('items.readMany', ['slow'], invocation));
+    const running = failureOf<Refusal>(brokerAccess.call('items.readMany', ['slow'], invocation));
     const isRunning = async () =>
       (
         await database.query(

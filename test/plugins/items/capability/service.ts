@@ -27,7 +27,7 @@ export interface ItemsService {
   stop(): Promise<void>;
 }
 
-/** The part of the product that items need, with the tables and permissions of `sql`, and a plugin that runs packages. */
+/** Starts the core plugins that `items` needs, with the tables and permissions of `sql`, and a plugin that uses the broker. */
 export async function itemsService(sql: string, environment: Record<string, string> = {}): Promise<ItemsService> {
   const database = await freshDatabase('items_capability');
   const data = await mkdtemp(join(tmpdir(), 'tenon-items-'));
@@ -40,9 +40,9 @@ export async function itemsService(sql: string, environment: Record<string, stri
         uses: { broker: '^1.0.0' },
         capabilities: { events: { filter: ['**'], action: ['**'] }, system: { reasons: ['test'] } },
       },
-      register: (given) => {
-        host = given;
-        subjects = given.use({ broker }).broker;
+      register: (pluginHost) => {
+        host = pluginHost;
+        subjects = pluginHost.use({ broker }).broker;
       },
     },
   ]);
@@ -86,15 +86,15 @@ export type Call = (
   secrets?: Secrets,
 ) => Promise<unknown>;
 
-/** Calls as the confined package `pilot` would, with this grant. */
+/** Calls methods as the confined package `pilot` with this grant. */
 export function callWith(service: ItemsService, grant: unknown): Call {
   const { subjects } = service;
   const grants = { items: grant };
   if (subjects.problems(grants).length > 0) throw new Error(subjects.problems(grants).join('\n'));
-  const admitted = subjects.admit({ name: 'pilot', version: '2.0.0', runtime: 'confined', grants });
+  const brokerAccess = subjects.admit({ name: 'pilot', version: '2.0.0', runtime: 'confined', grants });
   return (method, args, who = caller(), secrets = new InvocationSecrets()) => {
     const invocation: Invocation = { id: 'run', caller: who, signal: new AbortController().signal, secrets };
-    // As it comes out of another process.
-    return admitted.call(`items.${method}`, JSON.parse(JSON.stringify(args)), invocation);
+    // Serialised, as between two processes.
+    return brokerAccess.call(`items.${method}`, JSON.parse(JSON.stringify(args)), invocation);
   };
 }

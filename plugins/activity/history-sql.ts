@@ -1,0 +1,97 @@
+import { identifier, literal } from '../database/library.ts';
+import type { Collection } from '../schema/contract.ts';
+import type { Activity, RecordedStatement } from './contract.ts';
+import { renderDifference, renderSnapshot } from './snapshot.ts';
+
+/** Columns of the actor; `actorParameters` binds them in this order. */
+const ACTOR_COLUMNS = '"user", ip, user_agent, origin, owner, invocation';
+const ACTOR_TYPES = ['uuid', 'text', 'text', 'text', 'text', 'text'] as const;
+
+/**
+ * Statements that record themselves (specification "Roles and permissions", 2.8 and 2.9):
+ *
+ *     with changed as (insert … returning key, data, nextval(…) as activity),
+ *       acted as (insert into platform_activity … from changed),
+ *       revised as (insert into platform_revisions … from changed)
+ *     select … from changed n
+ *
+ * Ids come from the sequences and not from `returning` of the history, so that ids need not be matched with rows again.
+ * In a nested write the CTE `noted` follows `changed` and is read in its place: it finds the revision place of each
+ * row.
+ */
+export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 'historyLevel'> {
+  const table = (name: string) => `${identifier(schema)}.platform_${name}`;
+  const next = (name: string) => `nextval(${literal(`${identifier(schema)}.platform_${name}_id_seq`)}::regclass)::int`;
+
+  function renderPlacesCtes({ collection, firstParameter: first, nested }: RecordedStatement): string {
+    const param = (at: number, type: string) => `$${first + ACTOR_TYPES.length + at}::${type}[]`;
+    const lists = `${param(0, 'int')}, ${param(1, 'int')}`;
+    const places =
+      nested === 'by key'
+        ? `unnest(${lists}, ${param(3, 'text')}) with ordinality g(own, inside, key, at) on g.key::${keyType(collection)} = c.key::${keyType(collection)}`
+        : `unnest(${lists}) with ordinality g(own, inside, at) on g.at = c.line`;
+    return `parents as materialized (
+      select u.at, coalesce(u.known, ${next('revisions')}) as id from unnest(${param(2, 'int')}) with ordinality u(known, at)
+    ), noted as materialized (
+      select c.*, g.at, coalesce(g.own, ${next('revisions')}) as revision, g.own is not null as named, p.id as parent
+      from (select *, row_number() over () as line from changed) c join ${places} left join parents p on p.at = g.inside
+    )`;
+  }
+
+  function renderRevisionsCte({ action, collection, nested, hasNestedRows }: RecordedStatement, from: string): string {
+    const delta = action === 'create' ? 'n.data' : 'n.delta::jsonb';
+    const skips = action === 'update' && !hasNestedRows;
+    const where = skips ? ` where n.delta <> '{}'${nested ? ' or n.named' : ''}` : '';
+    return `revised as (
+      insert into ${table('revisions')} (${nested ? 'id, parent, ' : ''}activity, collection, item, data, delta)
+      select ${nested ? 'n.revision, n.parent, ' : ''}n.activity, ${literal(collection.name)}, ${itemKeySql(collection)}, n.data, ${delta}
+      from ${from} n${where}
+    )`;
+  }
+
+  function renderActivityCte({ action, collection, firstParameter: first }: RecordedStatement, from: string): string {
+    const actor = ACTOR_TYPES.map((type, at) => `$${first + at}::${type}`).join(', ');
+    return `acted as (
+      insert into ${table('activity')} (id, action, collection, item, ${ACTOR_COLUMNS})
+      select n.activity, '${action}', ${literal(collection.name)}, ${itemKeySql(collection)}, ${actor} from ${from} n
+    )`;
+  }
+
+  return {
+    historyLevel: historyLevelOf,
+
+    historySql(step) {
+      const { action, collection, expression, nested } = step;
+      const hasRevision = historyLevelOf(collection) === 'all' && action !== 'delete';
+      const data = hasRevision ? `, ${renderSnapshot(collection, expression)} as data` : '';
+      const isUpdate = hasRevision && action === 'update';
+      const delta = isUpdate ? `, ${renderDifference(collection, step.sets ?? [], expression)} as delta` : '';
+      const hasPlaces = nested !== undefined && hasRevision;
+      const from = hasPlaces ? 'noted' : 'changed';
+      const ctes = [
+        ...(hasPlaces ? [renderPlacesCtes(step)] : []),
+        renderActivityCte(step, from),
+        ...(hasRevision ? [renderRevisionsCte(step, from)] : []),
+      ];
+      return {
+        returning: `${data}${delta}, ${next('activity')} as activity`,
+        readsBefore: isUpdate,
+        ctes: `, ${ctes.join(', ')}`,
+        from,
+        order: hasPlaces ? ' order by n.at' : '',
+        places: hasPlaces
+          ? `json_build_object('revisions', json_agg(n.revision order by n.at), 'parents', (select json_agg(p.id order by p.at) from parents p))`
+          : '',
+      };
+    },
+  };
+}
+
+/** Rows of tables without a key are recorded with an empty key; their revisions hold the values. */
+const itemKeySql = ({ hasKey }: Collection): string => (hasKey ? 'left(n.key::text, 255)' : `''`);
+
+/** SQL compares keys in the type of their column: equal keys may differ as texts (`1.5`, `1.50`). */
+const keyType = ({ fields, primary }: Collection): string => fields.get(primary ?? '')?.column?.sqlType ?? 'text';
+
+/** The default is `all`, also for tables without a row in `platform_collections`. */
+const historyLevelOf: Activity['historyLevel'] = ({ meta }) => (meta ? meta.accountability : 'all');

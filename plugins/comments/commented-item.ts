@@ -1,0 +1,40 @@
+import { type Caller, Failure, fail } from '#kernel';
+import type { Items } from '../items/contract.ts';
+import { castKey } from '../items/library.ts';
+import type { Schema } from '../schema/contract.ts';
+
+/** The item that a comment is about. */
+export interface CommentedItem {
+  readonly collection: string;
+  /** The key of the item as it is stored, as text. */
+  readonly item: string;
+}
+
+interface CommentedItemDeps {
+  readonly items: Pick<Items, 'readOne'>;
+  readonly schema: Pick<Schema, 'overview'>;
+}
+
+/**
+ * Finds the item as the caller may read it.
+ * @throws FORBIDDEN where the caller may not read it, or where it does not exist.
+ */
+export type FindCommentedItem = (caller: Caller, collection: string, key: unknown) => Promise<CommentedItem>;
+
+export const createFindCommentedItem =
+  ({ items, schema }: CommentedItemDeps): FindCommentedItem =>
+  async (caller, collection, key) => {
+    const { primary, key: field } = (await schema.overview()).collections.get(collection) ?? {};
+    // The items engine rejects unknown collections and those without a key.
+    const query = primary ? { fields: [primary] } : {};
+    const { data } = await items.readOne(caller, collection, key, query).catch((error) => {
+      // The collection is a value in this request and not its route, so ROUTE_NOT_FOUND would be wrong.
+      if (error instanceof Failure && error.code === 'ROUTE_NOT_FOUND') throw fail('FORBIDDEN', error.detail);
+      throw error;
+    });
+    const row = JSON.parse(data ?? 'null') as Record<string, unknown> | null;
+    const storedKey = primary ? row?.[primary] : field?.parts && castKey(field, key);
+    // A caller that may not read the key still identifies the item by it.
+    const hasReadableKey = typeof storedKey === 'string' || Number.isSafeInteger(storedKey);
+    return { collection, item: String(hasReadableKey ? storedKey : key) };
+  };

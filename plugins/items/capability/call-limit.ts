@@ -1,0 +1,32 @@
+import { Refusal } from '../../broker/library.ts';
+import type { Semaphores } from '../../workers/contract.ts';
+import { createSemaphores } from '../../workers/library.ts';
+
+/** Concurrent calls of one package: connections are few, and all packages share them. */
+const MAX_CONCURRENT_CALLS = 4;
+
+/** Runs `work` once the package has a free place. @throws Refusal `timeout` where `signal` aborts before that. */
+export type RunLimited = <T>(name: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+/** Calls of one package wait first in, first out. */
+export function createCallLimit(
+  semaphores: Semaphores = createSemaphores({ limit: MAX_CONCURRENT_CALLS }),
+): RunLimited {
+  return async (name, signal, work) => {
+    let hasBegun = false;
+    try {
+      return await semaphores.run(
+        name,
+        () => {
+          hasBegun = true;
+          return work();
+        },
+        signal,
+      );
+    } catch (error) {
+      throw hasBegun
+        ? error
+        : new Refusal('timeout', 'The package had no free place for the call before its deadline.');
+    }
+  };
+}

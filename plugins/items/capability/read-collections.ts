@@ -1,0 +1,69 @@
+import type { Fn, Pick, Read, Value, Where } from '../../query/contract.ts';
+
+/** Every collection that a read uses: in its fields, conditions, counts and sort order. */
+export function collectReadCollections(read: Read): ReadonlySet<string> {
+  const collections = new Set<string>();
+
+  function visitRead({ collection, where, order, pick }: Read): void {
+    collections.add(collection.name);
+    visitCondition(where);
+    for (const { path, use } of order) {
+      for (const step of path) collections.add(step.to.name);
+      visitField(use);
+    }
+    for (const one of pick) visitPick(one);
+  }
+
+  function visitPick(pick: Pick): void {
+    switch (pick.kind) {
+      case 'constant':
+        return;
+      case 'object':
+        pick.pick.forEach(visitPick);
+        return;
+      case 'column':
+        visitField(pick);
+        return;
+      case 'any':
+        pick.reads.forEach(visitRead);
+        return;
+      default:
+        visitRead(pick.read);
+    }
+  }
+
+  function visitCondition(where: Where): void {
+    switch (where.kind) {
+      case 'all':
+      case 'either':
+        where.of.forEach(visitCondition);
+        return;
+      case 'test':
+      case 'inside':
+        visitField(where.use);
+        where.values.forEach(visitValue);
+        return;
+      case 'one':
+      case 'many':
+      case 'any':
+        collections.add(where.to.name);
+        visitCondition(where.where);
+        return;
+      case 'fixed':
+        return;
+    }
+  }
+
+  function visitField({ fn }: { readonly fn?: Fn }): void {
+    if (fn?.name === 'count' && fn.to) collections.add(fn.to.name);
+  }
+
+  function visitValue(one: Value): void {
+    if (typeof one !== 'object' || one === null || !('via' in one) || !one.via) return;
+    collections.add(one.via.start.name);
+    for (const { to } of one.via.path) if (to) collections.add(to.name);
+  }
+
+  visitRead(read);
+  return collections;
+}

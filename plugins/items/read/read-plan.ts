@@ -1,0 +1,148 @@
+import { LRUCache } from 'lru-cache';
+import type { Caller } from '#kernel';
+import type { PermissionSet } from '../../access/contract.ts';
+import type {
+  GivenValues,
+  GroupSelection,
+  Prepared,
+  RawQuery,
+  Read,
+  Restricted,
+  Selection,
+} from '../../query/contract.ts';
+import { unknownField } from '../../query/library.ts';
+import { type CollectionTarget, keyField } from '../collection-target.ts';
+import type { Deps } from '../deps.ts';
+import { eventNames } from '../event-names.ts';
+import { mayBeLong } from './long-read.ts';
+import { hasReadListeners } from './read-listeners.ts';
+import { resolveQuery } from './resolved-query.ts';
+import { estimateBytes } from './statement-size.ts';
+
+/** A read as a route requests it. `query` is called only where no compiled statement is cached for `text`. */
+export interface ReadRequest {
+  readonly query: () => RawQuery;
+  /** In place of the query; `open` for placeholders (`Given`) in it. */
+  readonly selection?: (open?: boolean) => Selection | GroupSelection;
+  /** The values of the placeholders, which are no part of `text`. */
+  readonly given?: GivenValues;
+  /** The query as text: the same text always means the same query. */
+  readonly text?: string;
+  readonly key?: unknown;
+  readonly keys?: readonly unknown[];
+  readonly unlimited?: boolean;
+  /** No listener is called for the read, nor may change it. */
+  readonly withoutListeners?: boolean;
+  /** Streams row by row where the read may be long, or always: for callers that accept a stream. */
+  readonly inParts?: 'long' | 'always';
+}
+
+export interface ReadPlan {
+  prepared: Prepared;
+  readonly read: Restricted<Read>;
+  /** For a selection with read listeners: the query they receive, and the conversion of their rows to the answer. */
+  readonly readListeners?: { readonly query: RawQuery; readonly shape: (row: unknown) => unknown };
+  /**
+   * For a read that may be long and was not: the same statement as one text, which costs half. Null once a run was long
+   * or failed: from then on the read goes through a cursor.
+   */
+  preparedText?: Prepared | null;
+}
+
+const MAX_CACHED_QUERY_TEXT = 2000;
+/** Characters of all cached statements; their trees take several times as much memory. */
+const MAX_CACHED_CHARACTERS = 8_000_000;
+
+export type ReadPlanner = (
+  caller: Caller,
+  set: PermissionSet,
+  target: CollectionTarget,
+  request: ReadRequest,
+) => Promise<ReadPlan>;
+
+/** From a request to a statement with the caller's permissions, compiled or cached. */
+export function createReadPlanner({ schema, access, query, events }: Deps): ReadPlanner {
+  /** Compiled statements by everything they depend on: text, schema version, permission set. Never by user or key. */
+  const plans = new LRUCache<string, ReadPlan>({
+    max: 2000,
+    // Short queries can make long statements (`*.*.*`), so the cache is bounded by size as well.
+    maxSize: MAX_CACHED_CHARACTERS,
+    sizeCalculation: ({ prepared }, key) => key.length + estimateBytes(prepared),
+  });
+
+  return async (caller, set, target, request) => {
+    const { schemaSnapshot, collection } = target;
+    // Listeners need all rows at once.
+    const hasListeners =
+      (request.inParts !== undefined || request.selection !== undefined) && hasReadListeners(events, collection);
+    const streaming = request.inParts !== undefined && !hasListeners ? request.inParts : '';
+    // Listeners that receive the query receive its values, so the plan depends on them.
+    const listenerKey =
+      request.selection !== undefined && hasListeners ? ` listeners ${JSON.stringify(request.given)}` : '';
+    const cacheKey =
+      request.text !== undefined && request.text.length + listenerKey.length <= MAX_CACHED_QUERY_TEXT
+        ? `${schemaSnapshot.version}\n${set.version}\n${set.key}\n${collection.name}\n${request.keys ? 'keys' : request.key === undefined ? streaming : 'key'}${listenerKey}\n${request.text}`
+        : undefined;
+    const hasQueryListeners =
+      !request.withoutListeners && eventNames(collection, 'query').some((name) => events.has('filter', name));
+    const cachedPlan = cacheKey !== undefined && !hasQueryListeners ? plans.get(cacheKey) : undefined;
+    if (cachedPlan) {
+      // A second use makes further uses likely, so the statement is prepared. Cursors are opened anew each time.
+      if (cachedPlan.prepared.form === 'text') cachedPlan.prepared = query.keep(cachedPlan.prepared);
+      return cachedPlan;
+    }
+    const resolved = await resolveQuery(events, caller, collection, request, {
+      onQuery: hasQueryListeners,
+      onRead: listenerKey !== '',
+    });
+    const { query: resolvedQuery, selection } = resolved;
+    let hasUnknownField = false;
+    // Counts and groups are for lists only.
+    const singleRowQuery = { ...resolvedQuery, meta: undefined, aggregate: undefined, groupBy: undefined };
+    const parsed = query.parse(collection, request.key === undefined ? resolvedQuery : singleRowQuery, {
+      overview: schemaSnapshot,
+      visible: access.visible(set),
+      onUnknown: () => {
+        hasUnknownField = true;
+      },
+      unlimited: request.unlimited ?? false,
+      ...(selection ? { selection } : {}),
+      single: request.key !== undefined || collection.singleton,
+      ...(request.keys ? { keys: { dynamic: 'keys' } } : {}),
+    });
+    // The unknown field may be a column that was created a moment ago.
+    if (hasUnknownField && (await schema.refresh()).version !== schemaSnapshot.version)
+      throw unknownField('in fields', collection.name);
+    const read = await access.restrict(
+      request.key === undefined ? parsed : withKeyCondition(parsed),
+      caller,
+      schemaSnapshot,
+    );
+    const isStreamed =
+      streaming === 'always' ? !read.single && !read.aggregate : streaming === 'long' && mayBeLong(read);
+    const newPlan: ReadPlan = {
+      prepared: query.prepare(read, schemaSnapshot, isStreamed ? 'rows' : 'text'),
+      read,
+      ...(resolved.readListeners
+        ? { readListeners: { query: resolved.readListeners.query, shape: resolved.readListeners.shape(read) } }
+        : {}),
+    };
+    if (cacheKey !== undefined && !hasQueryListeners) plans.set(cacheKey, newPlan);
+    return newPlan;
+  };
+}
+
+/**
+ * Adds the condition on the key, whose value is bound when the statement runs, to the query's filter. A table has no
+ * second row with that key; a view may have one.
+ */
+function withKeyCondition(read: Read): Read {
+  const key = keyField(read.collection);
+  const test = { kind: 'test', use: { field: key }, operator: '_eq', values: [{ dynamic: 'key' }] } as const;
+  return {
+    ...read,
+    where: { kind: 'all', of: [test, read.where] },
+    order: [],
+    limit: read.collection.kind === 'table' ? null : 1,
+  };
+}

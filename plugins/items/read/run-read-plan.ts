@@ -1,0 +1,83 @@
+import { type Caller, fail } from '#kernel';
+import type { ReadText, Stream, Subjects } from '../../query/contract.ts';
+import { type CollectionTarget, castKey, keyField } from '../collection-target.ts';
+import type { Key } from '../contract.ts';
+import type { Deps } from '../deps.ts';
+import { isShortText, toTextIfShort } from './long-read.ts';
+import { applyReadListeners, hasReadListeners } from './read-listeners.ts';
+import type { ReadPlan, ReadRequest } from './read-plan.ts';
+import { singletonDefaults } from './singleton-defaults.ts';
+
+/** What is done with a plan; repeated where the tables have changed since it was made. */
+export type UseReadPlan<T> = (
+  caller: Caller,
+  target: CollectionTarget,
+  request: ReadRequest,
+  plan: ReadPlan,
+) => Promise<T>;
+
+export interface ReadPlanRunner {
+  /** Runs the statement of a plan and passes the rows to the read listeners of the collection. */
+  readonly run: UseReadPlan<ReadText | Stream>;
+  /** The same for a plan that may be long: one text where the answer turns out to be short. */
+  readonly runLong: UseReadPlan<ReadText | Stream>;
+}
+
+export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'events'>): ReadPlanRunner {
+  const run: UseReadPlan<ReadText | Stream> = async (caller, target, request, { prepared, read, readListeners }) => {
+    const { collection } = target;
+    const execution = toExecutionContext(caller, {
+      given: query.given(prepared, request.given),
+      ...(request.keys ? { keys: request.keys as readonly Key[] } : {}),
+    });
+    if (prepared.form === 'rows') return query.stream(prepared, execution);
+    const key = request.key === undefined ? null : castKey(keyField(collection), request.key);
+    const text = await query.run(prepared, { ...execution, key });
+    if (text.data === null) {
+      if (request.key === undefined && collection.singleton)
+        return { ...text, data: singletonDefaults(read, readListeners?.shape) };
+      throw fail('FORBIDDEN', `${collection.name} has no readable row ${String(request.key)}`);
+    }
+    // The plan decides what a selection reads, also where listeners are added or removed meanwhile.
+    if (readListeners)
+      return applyReadListeners(events, caller, collection, readListeners.query, text, readListeners.shape);
+    return !request.selection && !request.withoutListeners && hasReadListeners(events, collection)
+      ? applyReadListeners(events, caller, collection, request.query(), text)
+      : text;
+  };
+
+  const runLong: UseReadPlan<ReadText | Stream> = async (caller, target, request, plan) => {
+    if (plan.prepared.form === 'text') return run(caller, target, request, plan);
+    if (plan.preparedText) {
+      const execution = toExecutionContext(caller, { given: query.given(plan.preparedText, request.given) });
+      let isKept = false;
+      try {
+        const text = await query.run(plan.preparedText, execution);
+        isKept = isShortText(text);
+        return text;
+      } finally {
+        if (!isKept) plan.preparedText = null;
+      }
+    }
+    const found = await toTextIfShort((await run(caller, target, request, plan)) as Stream);
+    const isRemembered = request.text !== undefined;
+    if (!('batches' in found) && isRemembered && plan.preparedText === undefined)
+      plan.preparedText = query.keep(query.prepare(plan.read, target.schemaSnapshot));
+    return found;
+  };
+
+  return { run, runLong };
+}
+
+/** The values that a statement takes from its caller, and `more`. */
+export const toExecutionContext = (
+  { user, role, owner, ip, admin }: Caller,
+  more: Pick<Subjects, 'given' | 'keys'> = {},
+): Subjects => ({
+  user,
+  role,
+  owner,
+  ip,
+  admin,
+  ...more,
+});

@@ -1,0 +1,109 @@
+import { type Caller, fail } from '#kernel';
+import type { RevisionSlot } from '../../activity/contract.ts';
+import { castKey, findWritableCollection } from '../collection-target.ts';
+import type { Key, Payload } from '../contract.ts';
+import type { Deps } from '../deps.ts';
+import { eventNames } from '../event-names.ts';
+import { changeRows } from './change.ts';
+import { createRows } from './create.ts';
+import { deleteRows } from './delete.ts';
+import { locateKey } from './refused-row.ts';
+import type { RowPath } from './row-path.ts';
+import type { RowAnswer } from './write-statement.ts';
+
+/** A row to create. `platformValues` need no grant of the caller. */
+export interface RowCreate {
+  readonly payload: Payload;
+  readonly platformValues?: Payload;
+  /** The revision of the parent row. */
+  readonly parentRevision?: RevisionSlot | null;
+  /** The path of the row in the request; undefined for the one row of a request. */
+  readonly path?: RowPath;
+  /** For a single row: lets the last statement of the unit of work answer it. */
+  readonly answer?: RowAnswer | undefined;
+}
+
+/** A change of one row or of several by the same payload. */
+export interface RowChange extends RowCreate {
+  readonly keys: readonly unknown[];
+}
+
+/** Write verbs inside of a unit of work, for all rows of one level at once. */
+export interface LevelWrites {
+  create(caller: Caller, collection: string, entries: readonly RowCreate[]): Promise<Key[]>;
+  /** Returns the keys of the rows after each change. */
+  update(caller: Caller, collection: string, changes: readonly RowChange[]): Promise<Key[][]>;
+  /** `isList`: the request itself lists the keys, so that the path of an error is an index. */
+  remove(caller: Caller, collection: string, keys: readonly unknown[], isList?: boolean): Promise<Key[]>;
+}
+
+/** What the verbs of one request share. */
+export interface WriteContext {
+  readonly deps: Deps;
+  readonly nested: LevelWrites;
+  /** Counts every row of the whole tree. @throws INVALID_PAYLOAD for more than MAX_BATCH_MUTATION */
+  countRows(rows: number): void;
+}
+
+/**
+ * Writes level by level (ADR 10), each in the order of the conventions: event filters, permissions and field list,
+ * presets, validation, many-to-one rows, the rows themselves, to-many rows, and actions after the commit. The verbs
+ * returned are those of the request itself, which end the unit of work; those for nested rows are in `nested`.
+ */
+export function createLevelWrites(deps: Deps): LevelWrites {
+  let written = 0;
+  const countRows = (rows: number): void => {
+    written += rows;
+    if (written > deps.maxMutations)
+      throw fail(
+        'INVALID_PAYLOAD',
+        `the request writes ${written} rows or more, more than the ${deps.maxMutations} allowed (MAX_BATCH_MUTATION)`,
+      );
+  };
+  const verbs = (isLast: boolean): LevelWrites => ({
+    async create(caller, name, entries) {
+      deps.guard?.(name, 'create');
+      return createRows(work, caller, name, entries, isLast);
+    },
+    async update(caller, name, changes) {
+      deps.guard?.(name, 'update');
+      return changeRows(work, caller, name, changes, isLast);
+    },
+    async remove(caller, name, keys, isList = false) {
+      deps.guard?.(name, 'delete');
+      return removeRows(work, caller, name, keys, { isLast, isList });
+    },
+  });
+  const work: WriteContext = { deps, countRows, nested: verbs(false) };
+  return verbs(!deps.isReplay);
+}
+
+async function removeRows(
+  { deps, countRows }: WriteContext,
+  caller: Caller,
+  name: string,
+  raw: readonly unknown[],
+  { isLast, isList }: { readonly isLast: boolean; readonly isList: boolean },
+) {
+  const { access, events, query } = deps;
+  const { collection, schemaSnapshot, key } = await findWritableCollection(deps.schema, name);
+  const requestedKeys = [...new Set(raw.map((one) => castKey(key, one)))];
+  countRows(requestedKeys.length);
+  const meta = { caller, collection: name };
+  const names = eventNames(collection, 'delete');
+  const keys = await events.filter<readonly Key[]>(names, requestedKeys, { ...meta, keys: requestedKeys });
+  await access.assertAuthority(caller, name, 'delete', [{ keys, values: {} }]);
+  const where = await access.restrictWrite(collection, 'delete', [], caller, schemaSnapshot);
+  const condition = (first: number) => query.condition(where, caller, schemaSnapshot, first);
+  const deletedKeys = await deleteRows(
+    deps,
+    { caller, collection, paths: [], hasNestedRows: false, isLast },
+    keys,
+    condition,
+  ).catch((error) => {
+    throw isList ? locateKey(error, collection, key, raw) : error;
+  });
+  // A delete that found no row fires no action.
+  if (deletedKeys.length > 0) events.action(names, { ...meta, payload: deletedKeys, keys: deletedKeys });
+  return deletedKeys;
+}

@@ -1,0 +1,127 @@
+import type { Caller } from '#kernel';
+import type { RevisionSlot } from '../../activity/contract.ts';
+import type { Field } from '../../schema/contract.ts';
+import { findWritableCollection } from '../collection-target.ts';
+import type { Key } from '../contract.ts';
+import type { LevelWrites, WriteContext } from './level-writes.ts';
+import { findChildren, findExistingKeys, hasCanonicalText } from './lookups.ts';
+import { keyNames } from './row-key.ts';
+import type { RowPath } from './row-path.ts';
+import { assignSortPositions } from './sort-positions.ts';
+import type { ToManyPart } from './split-payload.ts';
+import {
+  type AliasParent,
+  findUnlinkedRows,
+  keysOfValue,
+  planToMany,
+  type ToManyAlias,
+  type ToManyPlan,
+} from './to-many-plan.ts';
+import { upsertRows } from './to-one.ts';
+
+interface ToManyParent {
+  readonly toMany: readonly ToManyPart[];
+  readonly key: Key;
+  readonly parentRevision: RevisionSlot | null;
+  readonly path: RowPath;
+  readonly isNew: boolean;
+}
+
+/** Writes the to-many rows of all parents of a level, one alias at a time. */
+export async function writeToManyFields(
+  context: WriteContext,
+  caller: Caller,
+  parents: readonly ToManyParent[],
+): Promise<void> {
+  const groups = new Map<Field, AliasParent[]>();
+  for (const { toMany, ...parent } of parents) {
+    for (const { field, value } of toMany) {
+      const parents = groups.get(field);
+      if (parents) parents.push({ ...parent, value });
+      else groups.set(field, [{ ...parent, value }]);
+    }
+  }
+  for (const [field, parents] of groups) await writeToManyField(context, caller, field, parents);
+}
+
+/**
+ * A list replaces the linked rows, `{ create, update, delete }` changes them (specification, "Relational write
+ * shapes"). Omitted rows are unlinked as the relation says: their foreign key is set to null, or they are deleted.
+ */
+async function writeToManyField(
+  context: WriteContext,
+  caller: Caller,
+  field: Field,
+  parents: readonly AliasParent[],
+): Promise<void> {
+  if (field.relation?.kind !== 'many') return;
+  const { deps } = context;
+  const { relation } = field.relation;
+  const { collection: to, key, schemaSnapshot } = await findWritableCollection(deps.schema, field.relation.to);
+  const link = to.fields.get(relation.field) as Field;
+  const parentsToRead = parents.filter(
+    ({ isNew, value }) => !isNew && (value.kind === 'list' || value.remove.length > 0),
+  );
+  const children = await findChildren(deps.db, to, link, [...new Set(parentsToRead.map((parent) => parent.key))]);
+  const aliasFields = { field, to, key, link, schemaSnapshot };
+  const sentKeys = hasCanonicalText(key) ? [] : parentsToRead.flatMap((parent) => keysOfValue(aliasFields, parent));
+  const storedKeys = await findExistingKeys(deps.db, to, sentKeys);
+  const alias: ToManyAlias = { ...aliasFields, storedKeys, linkedBefore: (parent) => children.get(parent.key) ?? [] };
+
+  const plans = parents.map((parent) => planToMany(alias, parent));
+  const { nested } = context;
+  const positions = await assignSortPositions(deps, to, relation, link, plans);
+  const entries = plans.flatMap(({ parent, linkColumns, create }) =>
+    create.map((payload, at) => ({
+      payload,
+      platformValues: { ...linkColumns, ...positions.get(payload) },
+      parentRevision: parent.parentRevision,
+      path: [...parent.path, field.name, 'create', at],
+    })),
+  );
+  if (entries.length > 0) await nested.create(caller, to.name, entries);
+  await upsertPlannedRows(context, nested, caller, to.name, plans);
+  const plansWithLinks = plans.filter((plan) => plan.link.length > 0);
+  if (plansWithLinks.length > 0) {
+    const changes = plansWithLinks.map(({ parent, linkColumns, link: keys }) => ({
+      ...{ keys, payload: {}, platformValues: linkColumns, parentRevision: parent.parentRevision },
+      path: [...parent.path, field.name],
+    }));
+    await nested.update(caller, to.name, changes);
+  }
+  const unlinked = findUnlinkedRows(plans);
+  if (unlinked.length === 0) return;
+  // A foreign key that is part of the row's own key cannot be null, so the row is deleted: it is the link itself.
+  if (relation.meta?.one_deselect_action === 'delete' || keyNames(link).some((name) => keyNames(key).includes(name))) {
+    const keys = unlinked.flatMap((one) => one.keys);
+    await nested.remove(caller, to.name, keys);
+    return;
+  }
+  const linkColumns = { [link.name]: null };
+  const changes = unlinked.map(({ parent, keys }) => ({
+    ...{ keys, payload: {}, platformValues: linkColumns, parentRevision: parent.parentRevision },
+    path: [...parent.path, field.name],
+  }));
+  await nested.update(caller, to.name, changes);
+}
+
+async function upsertPlannedRows(
+  context: WriteContext,
+  nested: LevelWrites,
+  caller: Caller,
+  to: string,
+  plans: readonly ToManyPlan[],
+) {
+  const rows = plans.flatMap((plan) => plan.upsert.map((row) => ({ row, plan })));
+  if (rows.length === 0) return;
+  const keys = await upsertRows(
+    context.deps,
+    nested,
+    caller,
+    to,
+    rows.map(({ row }) => row),
+  );
+  // A row may be named under `update` and under `delete`, which then wins.
+  for (const [at, { plan }] of rows.entries())
+    if (plan.parent.value.kind === 'list') plan.linkedAfter.add(String(keys[at]));
+}

@@ -1,0 +1,146 @@
+import { type Caller, type Failure, fail } from '#kernel';
+import type { HistorySql, RecordedStatement, RevisionPlace } from '../../activity/contract.ts';
+import { keptExpression } from '../../query/library.ts';
+import type { Collection, Field } from '../../schema/contract.ts';
+import type { Key } from '../contract.ts';
+import type { Deps } from '../deps.ts';
+import { RowLocation } from '../row-location.ts';
+import { toWriteError } from './database-errors.ts';
+import { toInputError } from './input-error.ts';
+import type { RowPath } from './row-path.ts';
+
+export type StatementDeps = Pick<Deps, 'db' | 'activity' | 'statements' | 'isReplay'>;
+
+/** The rows that a statement writes, and its place in the unit of work. */
+export interface WriteStatement {
+  readonly caller: Caller;
+  readonly collection: Collection;
+  /** One for each row, in a nested write of rows with revisions. */
+  readonly revisionPlaces?: readonly RevisionPlace[];
+  /** One for each row. */
+  readonly paths: readonly RowPath[];
+  /** Nested rows of these are written later. */
+  readonly hasNestedRows: boolean;
+  /** The last statement of the unit of work. */
+  readonly isLast: boolean;
+  /** For a single row: what the statement answers of it. */
+  readonly answer?: RowAnswer | undefined;
+}
+
+/** JSON text of the row `t` as it is written: its SQL, and the answer of the statement. */
+export interface RowAnswer {
+  readonly sql: string;
+  data?: string;
+}
+
+/** One statement that is being built. */
+export interface StatementRunner {
+  /** The parameters of the history; the statement's own parameters follow them. */
+  readonly values: readonly unknown[];
+  /** What the text depends on beside the columns. */
+  readonly variant: string;
+  /** `sets`: the fields that an update sets. */
+  historySql(sets?: readonly Field[]): HistorySql;
+  /**
+   * Runs the statement and returns the keys of the rows. `ownerOf` returns the field of a parameter, counted from 1.
+   */
+  run(
+    shape: { readonly text: string; readonly name?: string },
+    values: readonly unknown[],
+    refusal: () => Failure,
+    ownerOf?: (param: number) => Field | undefined,
+  ): Promise<Key[]>;
+}
+
+const NO_HISTORY: HistorySql = { returning: '', readsBefore: false, ctes: '', from: 'changed', order: '', places: '' };
+
+/** `keys` where the statement finds several rows by their keys. */
+export function createStatementRunner(
+  { db, activity }: StatementDeps,
+  action: RecordedStatement['action'],
+  { caller, collection, revisionPlaces, hasNestedRows, isLast, answer }: WriteStatement,
+  keys?: readonly Key[],
+): StatementRunner {
+  const level = activity.historyLevel(collection);
+  const historyPlaces =
+    revisionPlaces && level === 'all' && action !== 'delete'
+      ? { rows: revisionPlaces, ...(keys ? { keys } : {}) }
+      : undefined;
+  const history = level ? activity.bindHistory(caller, historyPlaces) : undefined;
+  const nested = historyPlaces && (keys ? 'by key' : 'in order');
+  return {
+    values: history?.values ?? [],
+    variant: `${action} ${nested} ${hasNestedRows} ${answer?.sql}`,
+    historySql: (sets) =>
+      level
+        ? activity.historySql({
+            action,
+            collection,
+            sets,
+            expression: keptExpression,
+            firstParameter: 1,
+            nested,
+            hasNestedRows,
+          })
+        : NO_HISTORY,
+    async run({ text, name }, values, refusal, ownerOf) {
+      try {
+        const row = (await db.first(text, values, { name, last: isLast })) as FinalRow;
+        const [keysJson, , answerJson, revisionsJson] = row;
+        if (answer && answerJson !== null) answer.data = answerJson;
+        if (revisionsJson !== null) history?.settle(JSON.parse(revisionsJson));
+        const keys: Key[] = JSON.parse(keysJson);
+        return collection.hasKey ? keys : keys.map((key) => new RowLocation(String(key)) as never);
+      } catch (error) {
+        if (isRowCountMismatch(error)) throw refusal();
+        const statementFields = { action, paramCount: values.length, fieldOfParam: ownerOf };
+        throw toWriteError(toInputError(error), collection, statementFields);
+      }
+    },
+  };
+}
+
+const ROW_COUNT_MARK = 'rows written: ';
+
+/**
+ * The columns of `renderFinalSelect`: JSON of the keys; a check without a value; JSON of the answered row; JSON of
+ * `HistorySql.places`.
+ */
+type FinalRow = readonly [keys: string, complete: string | null, answer: string | null, places: string | null];
+
+/**
+ * The final select of a writing statement: the keys of its rows, in order. Another number of rows than expected fails
+ * the statement and undoes it: an invalid cast is the only way to do that in plain SQL.
+ */
+export const renderFinalSelect = (
+  { from, order, places: revisionPlaces }: HistorySql,
+  expected?: string,
+  answer?: RowAnswer,
+): string => {
+  // Without an aggregate, which costs more than the rest of this select. A key with a second row, in a table that
+  // inherits from this one, is not a single value and fails the statement as well.
+  if (expected === '1' && revisionPlaces === '') {
+    const complete = `case when n.key is null then ('${ROW_COUNT_MARK}0' || coalesce(n.key::text, ''))::int end`;
+    const key = `(select c.key from ${from} c)`;
+    return ` select json_build_array(${key}), ${complete}, ${answer ? 'n.answer' : 'null'}, null from (values (1)) o left join ${from} n on true`;
+  }
+  const complete = expected
+    ? `case when count(*) = ${expected} then 0 else ('${ROW_COUNT_MARK}' || count(*))::int end`
+    : 'null';
+  const answered = answer ? `(select n.answer from ${from} n)` : 'null';
+  return ` select coalesce(json_agg(n.key${order}), '[]'), ${complete}, ${answered}, ${revisionPlaces || 'null'} from ${from} n`;
+};
+
+/** The column of `changed` that `renderFinalSelect` answers. */
+export const renderAnswerColumn = (answer: RowAnswer | undefined): string =>
+  answer ? `, ${answer.sql} as answer` : '';
+
+const isRowCountMismatch = (error: unknown): boolean => {
+  const { code, message, where } = error as { code?: string; message?: string; where?: string };
+  // Only an error of the statement itself counts; the error of a trigger has a context.
+  if (code === '21000') return where === undefined;
+  return code === '22P02' && message?.includes(`"${ROW_COUNT_MARK}`) === true;
+};
+
+export const forbiddenRowsFailure = (verb: string, { name }: Collection) =>
+  fail('FORBIDDEN', `some of the rows of ${name} may not be ${verb}`);
