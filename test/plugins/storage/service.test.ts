@@ -287,7 +287,7 @@ describe('service storage', () => {
 
     const troubles: readonly [what: string, part: Partial<StorageDriver>, complaint: string][] = [
       ['does not take bytes', { write: () => Promise.reject(new Error('read-only')) }, 'read-only'],
-      ['does not have what it took', { open: async () => undefined }, 'what was written is not there'],
+      ['does not have what it took', { open: async () => undefined }, 'the object that was written is missing'],
       ['does not drop what it has', { remove: () => Promise.reject(new Error('denied')) }, 'denied'],
     ];
     for (const [what, part, complaint] of troubles) {
