@@ -9,31 +9,31 @@ import { schema } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { storage } from '../storage/contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { reachable } from './reachable.ts';
-import { announceFiles } from './reading/announcement.ts';
+import { fileChangeTriggers } from './reading/file-change-triggers.ts';
 import { createFindReadable } from './reading/readable.ts';
-import { createRecords } from './reading/records.ts';
+import { createFileRecords } from './reading/records.ts';
 import { type CachingConfig, createCaching } from './serving/caching.ts';
-import { createSendFile } from './serving/file.ts';
-import { createObjects } from './serving/objects.ts';
+import { createObjectCache } from './serving/object-cache.ts';
 import { assetRoutes } from './serving/routes.ts';
+import { createSendFile } from './serving/send-file.ts';
+import { withStorageFailures } from './storage-failures.ts';
 import { createVariants, type TransformConfig } from './transform/index.ts';
 
 export default definePlugin<CachingConfig & TransformConfig>({
   manifest,
   register(host) {
     const { config, db, events, log } = host;
-    const given = host.use({ access, bus, lock, media, query, schema, settings, storage });
-    const used = { ...given, storage: reachable(given.storage, log) };
-    host.contribute(migrations, announceFiles(db));
+    const services = host.use({ access, bus, lock, media, query, schema, settings, storage });
+    const used = { ...services, storage: withStorageFailures(services.storage, log) };
+    host.contribute(migrations, fileChangeTriggers(db));
 
-    const records = createRecords(db, used.bus);
-    // The next request of this process must see the change, so nobody waits for the message from the database.
+    const records = createFileRecords(db, used.bus);
+    // The next request of this process must see the change, so it does not wait for the notification of PostgreSQL.
     for (const event of ['files.upload', 'files.update', 'files.delete']) events.onAction(event, records.forget);
 
     const variants = createVariants({ ...used, config, db, log });
-    host.onStop(variants.tidied);
-    const objects = createObjects(used.storage);
+    host.onStop(variants.waitForCleanUp);
+    const objects = createObjectCache(used.storage);
     const served = assetRoutes({
       findReadable: createFindReadable({ ...used, records }),
       variants,

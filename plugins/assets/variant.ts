@@ -1,13 +1,15 @@
 import type { ImagePlan } from '../media/contract.ts';
-import type { Opened } from '../storage/contract.ts';
+import type { OpenedObject } from '../storage/contract.ts';
 
-/** Bytes of objects up to which they are read at once and sent from one buffer: a stream costs more than its bytes. */
-export const SMALL = 256 * 1024;
+/** Objects up to this many bytes are read and sent as one buffer: a stream costs more than their bytes. */
+export const MAX_BUFFERED_BYTES = 256 * 1024;
 
-/** A whole object: in memory, or open. */
-export type Whole = { readonly size: number; readonly buffer: Buffer } | (Opened & { readonly buffer?: undefined });
+/** A whole object: in memory, or open for reading. */
+export type WholeObject =
+  | { readonly size: number; readonly buffer: Buffer }
+  | (OpenedObject & { readonly buffer?: undefined });
 
-/** What the asset routes know of a file. */
+/** The columns of a file that the asset routes need. */
 export interface FileRecord {
   readonly id: string;
   readonly storage: string;
@@ -19,27 +21,28 @@ export interface FileRecord {
   readonly filesize: number | null;
   readonly width: number | null;
   readonly height: number | null;
-  /** Milliseconds; null of what does not move. */
+  /** Milliseconds; null without a duration. */
   readonly duration: number | null;
   readonly modified_on: Date | null;
   readonly focal_point_x: number | null;
   readonly focal_point_y: number | null;
 }
 
-/** A variant that a request asks for. */
+/** An image made of a file, as a request wants it. */
 export interface Variant {
-  /** Of the object in the file's location; the same for the same bytes, so it serves as an ETag. */
+  /** Object name in the location of the file; the same for the same bytes, so it serves as ETag. */
   readonly name: string;
   /** MIME type. */
   readonly type: string;
-  /** Of the name under which it is downloaded, without the dot. */
+  /** Extension of the download name, without the dot. */
   readonly extension: string;
-  /** How it is made. */
+  /** The transformation. */
   readonly plan: ImagePlan;
 }
 
-export interface Chosen {
-  /** Undefined: the bytes as they are. */
+/** What a request gets. */
+export interface VariantChoice {
+  /** Undefined: the bytes of the file, unchanged. */
   readonly variant?: Variant;
   /** The choice depends on `Accept`. */
   readonly varies: boolean;
@@ -47,16 +50,20 @@ export interface Chosen {
 
 export interface Variants {
   /**
-   * What the query asks to be made of the file (specification, "Asset endpoints", transform parameters and policy). INVALID_QUERY
-   * for what makes no sense or the policy does not allow. Cheap: nothing is read from storage.
+   * Chooses the variant for a query (specification, "Asset endpoints", transform parameters and policy). Reads nothing from storage.
+   * @throws INVALID_QUERY for invalid parameters and for those that the policy does not allow.
    */
-  choose(file: FileRecord, query: Readonly<Record<string, unknown>>, accept: string | undefined): Promise<Chosen>;
+  choose(
+    file: FileRecord,
+    query: Readonly<Record<string, unknown>>,
+    accept: string | undefined,
+  ): Promise<VariantChoice>;
   /**
-   * From storage, made first where it is not there yet. Undefined where the bytes turn out to be no image that can be
-   * transformed, whatever the record says: they are served as they are. ILLEGAL_ASSET_TRANSFORMATION; SERVICE_UNAVAILABLE where
-   * too much is being made; FORBIDDEN where the file's own bytes are gone.
+   * Opens a variant in storage, and makes it first if needed. Undefined if the bytes turn out to be no image, whatever the record
+   * says: the file is then served unchanged.
+   * @throws ILLEGAL_ASSET_TRANSFORMATION; SERVICE_UNAVAILABLE if too many images are being made; FORBIDDEN if the object is gone.
    */
-  open(file: FileRecord, variant: Variant): Promise<Whole | undefined>;
-  /** Resolves when nothing is left to do after what was made: answers do not wait for that. */
-  tidied(): Promise<void>;
+  open(file: FileRecord, variant: Variant): Promise<WholeObject | undefined>;
+  /** Resolves when all clean-up after images is done; responses do not wait for it. */
+  waitForCleanUp(): Promise<void>;
 }

@@ -4,14 +4,14 @@ import { FILES } from './contract.ts';
 const string = (field: string, maxLength = 255): SystemField => ({ field, type: 'string', maxLength, nullable: true });
 const text = (field: string): SystemField => ({ field, type: 'text', nullable: true });
 const json = (field: string): SystemField => ({ field, type: 'json', special: ['cast-json'], nullable: true });
-const whole = (field: string): SystemField => ({ field, type: 'integer', nullable: true });
-const moment = (field: string, ...special: string[]): SystemField => ({
+const integer = (field: string): SystemField => ({ field, type: 'integer', nullable: true });
+const timestamp = (field: string, ...special: string[]): SystemField => ({
   field,
   type: 'timestamp',
   nullable: true,
   ...(special.length > 0 ? { special } : {}),
 });
-const person = (field: string, special: string): SystemField => ({
+const userReference = (field: string, special: string): SystemField => ({
   field,
   type: 'uuid',
   special: [special],
@@ -19,21 +19,21 @@ const person = (field: string, special: string): SystemField => ({
   references: { collection: 'platform_users', onDelete: 'SET NULL' },
 });
 
-/** What is known of a file beside its bytes (specification, "File record"; conventions, "Files"). */
+/** The row of a file (specification, "File record"; conventions, "Files"). */
 export const filesCollection: SystemCollection = {
   collection: FILES,
   note: 'What is known of files beside their bytes',
-  // Bytes come by REST only; a row alone can be made there too.
+  // No `create`: bytes can be sent by REST only.
   verbs: ['read', 'update', 'delete'],
   fields: [
     { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
-    // The two defaults are for rows without bytes of those who may not say it themselves.
+    // The two defaults are for rows without bytes whose caller may not write these fields.
     { field: 'storage', type: 'string', maxLength: 255, default: "'local'" },
     string('filename_disk'),
     { field: 'filename_download', type: 'string', maxLength: 255, default: "'file'" },
     string('title'),
     string('type'),
-    // By content, whatever the sender said.
+    // The type by content, whatever type was declared.
     string('detected_type'),
     {
       field: 'folder',
@@ -41,33 +41,33 @@ export const filesCollection: SystemCollection = {
       nullable: true,
       references: { collection: 'platform_folders', onDelete: 'SET NULL' },
     },
-    person('uploaded_by', 'user-created'),
-    moment('created_on', 'date-created'),
-    moment('uploaded_on'),
-    person('modified_by', 'user-updated'),
-    moment('modified_on', 'date-created', 'date-updated'),
+    userReference('uploaded_by', 'user-created'),
+    timestamp('created_on', 'date-created'),
+    timestamp('uploaded_on'),
+    userReference('modified_by', 'user-updated'),
+    timestamp('modified_on', 'date-created', 'date-updated'),
     string('charset', 50),
     { field: 'filesize', type: 'bigInteger', nullable: true },
-    whole('width'),
-    whole('height'),
+    integer('width'),
+    integer('height'),
     // Milliseconds.
-    whole('duration'),
+    integer('duration'),
     string('embed', 200),
     text('description'),
     text('location'),
     json('tags'),
     json('metadata'),
-    whole('focal_point_x'),
-    whole('focal_point_y'),
+    integer('focal_point_x'),
+    integer('focal_point_y'),
   ],
   indexes: [['storage', 'filename_disk']],
 };
 
 /**
- * Objects in storage that are no row's: not yet, since their bytes are still coming, or not any more. Whoever writes bytes says
- * so here first; triggers say it of rows that let go of theirs. What stands here and has no writer that lives is removed.
+ * The ledger of objects without a row: their bytes are still arriving, or their row is gone. An upload makes an entry before it
+ * writes; triggers make one when a row drops its object. The janitor removes entries without a live writer, with their objects.
  */
-export const looseObjects: SystemCollection = {
+export const orphanedObjectsCollection: SystemCollection = {
   collection: 'platform_loose_objects',
   note: 'Objects in storage that belong to no file',
   internal: true,
@@ -75,15 +75,15 @@ export const looseObjects: SystemCollection = {
     { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
     { field: 'storage', type: 'string', maxLength: 255 },
     { field: 'name', type: 'string', maxLength: 255 },
-    // The process that is writing it; null for what anybody may remove.
+    // The process that is writing the object; null if any process may remove it.
     { field: 'writer', type: 'uuid', nullable: true },
     { field: 'since', type: 'timestamp', default: 'now()' },
   ],
   indexes: [['writer', 'since']],
 };
 
-/** The places of each process, as they identify themselves. */
-export const storagePlaces: SystemCollection = {
+/** The storage locations of each process, with the identity that their drivers report. */
+export const storagePlacesCollection: SystemCollection = {
   collection: 'platform_storage_places',
   note: 'Where each process keeps the bytes of its locations',
   internal: true,

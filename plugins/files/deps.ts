@@ -13,7 +13,7 @@ import type { Storage } from '../storage/contract.ts';
 import type { FilesConfig } from './config.ts';
 import type { Files } from './contract.ts';
 
-/** What the heart of files works with: rows, bytes and the ledger between them. */
+/** Dependencies of the service `files`: rows, bytes, and the ledger of objects without a row. */
 export interface Deps {
   readonly access: Access;
   readonly bus: Bus;
@@ -31,15 +31,15 @@ export interface Deps {
   readonly config: Readonly<FilesConfig>;
 }
 
-/** What routes and fields of GraphQL are made of. */
+/** Dependencies of the routes and of the GraphQL fields. */
 export interface RouteDeps extends Pick<Deps, 'access' | 'config' | 'events' | 'items' | 'log' | 'schema' | 'storage'> {
   readonly files: Files;
   readonly outbound: Outbound;
   readonly asSystem: AsSystem;
   readonly readBody: Routing['readBody'];
   /**
-   * After rows were deleted, outside of a unit of work: waits until the bytes they had are gone, for ten seconds at most where
-   * the storage is slow; they go later then. Never fails.
+   * Waits until the objects of deleted rows are removed, 10 seconds at most; the janitor removes the rest later. Call it outside of a
+   * unit of work. Never rejects.
    */
-  readonly swept: () => Promise<void>;
+  readonly waitForRemoval: () => Promise<void>;
 }

@@ -1,16 +1,16 @@
 import type { GraphqlField } from '../graphql/contract.ts';
 import { FILES } from './contract.ts';
 import type { RouteDeps } from './deps.ts';
-import { importOf } from './import/import.ts';
-import { importRequest } from './import/request.ts';
-import { signalOf } from './routes/index.ts';
+import { importFileFor } from './import/import.ts';
+import { parseImportRequest } from './import/request.ts';
+import { createClientSignal } from './routes/index.ts';
 
 /**
- * Bytes come by REST only, but for those that the service fetches itself. `data` is of no input type of the collection: there is
- * none for creating files, since nobody could send their bytes with it.
+ * GraphQL has only the import by URL: bytes themselves can be sent by REST only. `data` is JSON, since the collection has no input
+ * type for creating files.
  */
 export function fileFields(deps: RouteDeps): readonly GraphqlField[] {
-  const importFile = importOf(deps);
+  const importFile = importFileFor(deps);
   return [
     {
       scope: 'system',
@@ -18,7 +18,7 @@ export function fileFields(deps: RouteDeps): readonly GraphqlField[] {
       definition: 'import_file(url: String!, data: JSON): platform_files',
       offeredTo: { collection: FILES, action: 'create' },
       row: FILES,
-      resolve: (args, { caller, ctx }) => importFile(caller, importRequest(args), signalOf(ctx)),
+      resolve: (args, { caller, ctx }) => importFile(caller, parseImportRequest(args), createClientSignal(ctx)),
     },
   ];
 }

@@ -13,20 +13,20 @@ import { schema, systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { storage } from '../storage/contract.ts';
 import { filesCommand } from './check/command.ts';
-import { filesCollection, looseObjects, storagePlaces } from './collections.ts';
+import { filesCollection, orphanedObjectsCollection, storagePlacesCollection } from './collections.ts';
 import type { FilesConfig } from './config.ts';
 import { files } from './contract.ts';
 import type { Deps, RouteDeps } from './deps.ts';
 import { fileFields } from './graphql.ts';
 import { createJanitor } from './janitor.ts';
 import { createLedger } from './ledger.ts';
-import { noteLetGo } from './let-go.ts';
+import { createLocationRegistry } from './location-registry.ts';
+import { orphanTriggers } from './orphan-triggers.ts';
 import manifest from './package.json' with { type: 'json' };
 import { fileRoutes } from './routes/index.ts';
-import { referenceRules } from './rules/references.ts';
-import { writtenRules } from './rules/written.ts';
+import { registerReferenceRules } from './rules/references.ts';
+import { registerWriteRules } from './rules/write-rules.ts';
 import { createFiles } from './service.ts';
-import { createSharedPlaces } from './shared-places.ts';
 
 export default definePlugin<FilesConfig>({
   manifest,
@@ -50,26 +50,33 @@ export default definePlugin<FilesConfig>({
     });
     const deps: Deps & Pick<typeof used, 'references'> = { ...used, config, db, events, log };
     host.contribute(systemCollections, filesCollection);
-    host.contribute(systemCollections, looseObjects);
-    host.contribute(systemCollections, storagePlaces);
-    host.contribute(migrations, noteLetGo(db));
+    host.contribute(systemCollections, orphanedObjectsCollection);
+    host.contribute(systemCollections, storagePlacesCollection);
+    host.contribute(migrations, orphanTriggers(db));
 
     const ledger = createLedger(deps);
     const janitor = createJanitor({ ...deps, ledger, schedule: used.schedule });
-    const { swept } = janitor;
-    const service = createFiles({ ...deps, ledger, swept });
+    const { waitForRemoval } = janitor;
+    const service = createFiles({ ...deps, ledger, waitForRemoval });
     host.provide(files, service);
-    const serving: RouteDeps = { ...used, ...deps, asSystem, files: service, readBody: used.routing.readBody, swept };
+    const serving: RouteDeps = {
+      ...used,
+      ...deps,
+      asSystem,
+      files: service,
+      readBody: used.routing.readBody,
+      waitForRemoval,
+    };
     for (const route of fileRoutes(serving)) host.contribute(routes, route);
     for (const field of fileFields(serving)) host.contribute<GraphqlField>('graphql.fields', field);
     host.contribute(commands, filesCommand({ ...deps, janitor }));
-    writtenRules(deps, events);
-    referenceRules(deps, events);
+    registerWriteRules(deps, events);
+    registerReferenceRules(deps, events);
 
-    const places = createSharedPlaces(deps);
+    const places = createLocationRegistry(deps);
     host.onStart(janitor.start);
     host.onStop(janitor.stop);
-    host.onStart(places.announce);
-    host.onStop(places.withdraw);
+    host.onStart(places.register);
+    host.onStop(places.unregister);
   },
 });

@@ -4,17 +4,18 @@ import type { Bus, Lock, Presence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { Schedule, Scheduled } from '../schedule/contract.ts';
 import type { Storage } from '../storage/contract.ts';
-import { createClearing } from './clearing.ts';
 import type { Ledger } from './ledger.ts';
-import { LOOSE } from './let-go.ts';
+import { createOrphanRemoval } from './orphan-removal.ts';
+import { ORPHANS_CHANNEL } from './orphan-triggers.ts';
 import { createOrphans } from './orphans.ts';
 
-const EVERY = 60_000;
-/** After the start once more: the database may take a moment to notice that the process before this one has died. */
-const AFTER_START = 5000;
-/** A batch of deletes says so many times; one look a little later finds all of it. */
-const SOON = 100;
-const LONGEST_WAIT = 10_000;
+const ROUND_INTERVAL = 60_000;
+/** Milliseconds after the start until the second round: PostgreSQL may notice late that an earlier process has died. */
+const STARTUP_DELAY = 5000;
+/** Milliseconds between a notification and its round: a batch of deletes sends many notifications, and one round serves all. */
+const DEBOUNCE = 100;
+/** Milliseconds that a route waits for the removal of bytes. */
+const MAX_WAIT = 10_000;
 
 interface Deps {
   readonly bus: Bus;
@@ -30,97 +31,97 @@ interface Deps {
 export interface Janitor {
   start(): void;
   stop(): Promise<void>;
-  /** One round over everything; answers when it is done, here or in another process. */
+  /** Removes every orphaned object. Resolves when this process or another one has finished the round. */
   sweep(): Promise<void>;
-  /** See `RouteDeps.swept`. */
-  swept(): Promise<void>;
+  /** See `RouteDeps.waitForRemoval`. */
+  waitForRemoval(): Promise<void>;
 }
 
 /**
- * Removes the objects that the ledger says are nobody's: those of rows that are gone, and those whose writer died before
- * there was a row. One process at a time does so, and what cannot be removed now stays in the ledger for the next time.
+ * The janitor deletes orphaned objects: those whose row is gone, and those whose writer died before there was a row. One process
+ * at a time works on a location. An object that cannot be removed stays in the ledger for the next round.
  */
 export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps): Janitor {
   const { db, log } = deps;
   const orphans = createOrphans({ db, ledger, presence });
-  const ending = new AbortController();
-  const clearing = createClearing({ ...deps, ending: ending.signal });
-  const atWork = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  const clearing = createOrphanRemoval({ ...deps, stopping: stopping.signal });
+  const running = new Set<Promise<void>>();
   let rounds: Scheduled | undefined;
   let afterStart: NodeJS.Timeout | undefined;
-  let soon: NodeJS.Timeout | undefined;
+  let debounce: NodeJS.Timeout | undefined;
 
-  async function round(): Promise<void> {
-    await orphans.release();
-    // Where another process is at it, it does ours as well: it hears of the same things.
-    await Promise.all((await orphans.locations()).map((location) => clearing.attempt(location)));
+  async function runRound(): Promise<void> {
+    await orphans.releaseAbandoned();
+    // A location that another process works on is skipped: that process gets the same notifications.
+    await Promise.all((await orphans.locations()).map((location) => clearing.tryRemove(location)));
   }
 
-  async function clearReachable(): Promise<void> {
-    const locations = (await orphans.locations()).filter((location) => !clearing.isDown(location));
-    await Promise.all(locations.map((location) => clearing.clear(location)));
+  async function removeReachable(): Promise<void> {
+    const locations = (await orphans.locations()).filter((location) => !clearing.isUnavailable(location));
+    await Promise.all(locations.map((location) => clearing.removeAll(location)));
   }
 
-  /** Kept in mind until it ends, and never fails. */
-  function watched(work: Promise<void>): Promise<void> {
-    const quiet = work
+  /** `stop` waits for the work. Never rejects. */
+  function track(work: Promise<void>): Promise<void> {
+    const settled = work
       .catch((error) => {
-        if (!ending.signal.aborted)
-          log.warn({ err: error }, 'loose objects could not be looked for; tried again later');
+        if (!stopping.signal.aborted)
+          log.warn({ err: error }, 'the janitor could not look for orphaned objects; it tries again within a minute');
       })
-      .finally(() => atWork.delete(quiet));
-    atWork.add(quiet);
-    return quiet;
+      .finally(() => running.delete(settled));
+    running.add(settled);
+    return settled;
   }
 
-  const inBackground = () => void watched(round());
+  const inBackground = () => void track(runRound());
 
-  function shortly(): void {
-    if (ending.signal.aborted || soon) return;
-    soon = setTimeout(() => {
-      soon = undefined;
+  function scheduleRound(): void {
+    if (stopping.signal.aborted || debounce) return;
+    debounce = setTimeout(() => {
+      debounce = undefined;
       inBackground();
-    }, SOON);
+    }, DEBOUNCE);
   }
 
-  bus.subscribe(LOOSE, shortly);
-  bus.onGap(shortly);
+  bus.subscribe(ORPHANS_CHANNEL, scheduleRound);
+  bus.onGap(scheduleRound);
 
   return {
     async sweep() {
-      await orphans.release();
-      await Promise.all((await orphans.locations()).map((location) => clearing.clear(location)));
+      await orphans.releaseAbandoned();
+      await Promise.all((await orphans.locations()).map((location) => clearing.removeAll(location)));
     },
     start() {
       rounds = schedule.start({
         name: 'files janitor',
-        at: { every: EVERY },
-        // Each process gives up what it has itself abandoned, which no other process can know. What is then removed is locked by
-        // location, and rounds that overlap share that.
+        at: { every: ROUND_INTERVAL },
+        // Every process runs rounds: only the process itself knows which of its uploads it has abandoned. The removal is locked
+        // by location, and overlapping rounds share it.
         scope: 'process',
         overlap: 'allow',
         log,
         run: inBackground,
       });
-      afterStart = setTimeout(inBackground, AFTER_START);
+      afterStart = setTimeout(inBackground, STARTUP_DELAY);
       inBackground();
     },
     async stop() {
-      ending.abort();
-      for (const timer of [afterStart, soon]) clearTimeout(timer);
+      stopping.abort();
+      for (const timer of [afterStart, debounce]) clearTimeout(timer);
       await rounds?.stop();
-      await Promise.all(atWork);
+      await Promise.all(running);
     },
-    async swept() {
-      await atMost(LONGEST_WAIT, watched(clearReachable()));
+    async waitForRemoval() {
+      await withTimeLimit(MAX_WAIT, track(removeReachable()));
     },
   };
 }
 
-/** Resolves with `work`, which never rejects, or after the milliseconds at the latest. */
-async function atMost(milliseconds: number, work: Promise<void>): Promise<void> {
-  const late = new AbortController();
-  const longest = pause(milliseconds, undefined, { signal: late.signal }).catch(() => {});
-  await Promise.race([work, longest]);
-  late.abort();
+/** Resolves with `work`, which never rejects, or after `milliseconds`. */
+async function withTimeLimit(milliseconds: number, work: Promise<void>): Promise<void> {
+  const finished = new AbortController();
+  const limit = pause(milliseconds, undefined, { signal: finished.signal }).catch(() => {});
+  await Promise.race([work, limit]);
+  finished.abort();
 }

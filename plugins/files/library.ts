@@ -1,4 +1,4 @@
-/** Texts by the names of fields, as forms have them, as values of a payload; INVALID_PAYLOAD for JSON that is none. */
-export { payloadOf } from './multipart/values.ts';
-/** Error codes of routes that make files. */
+/** Converts texts by field name, as forms send them, to values of a payload. @throws INVALID_PAYLOAD for invalid JSON. */
+export { formToPayload } from './multipart/form-values.ts';
+/** Error codes of routes that create files. */
 export { FILE_ERRORS } from './routes/descriptions.ts';

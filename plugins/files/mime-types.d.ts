@@ -1,4 +1,4 @@
-/** The parts we use of a package without types. */
+/** Types of the functions that we use; the package has none. */
 declare module 'mime-types' {
   export function lookup(nameOrExtension: string): string | false;
   export function extension(type: string): string | false;

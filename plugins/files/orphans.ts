@@ -10,30 +10,30 @@ interface Deps {
 
 /** The entries of the ledger that have no writer: their objects are orphaned. */
 export interface Orphans {
-  /** Takes the writer off entries whose writer is gone. Waits for no row that another transaction holds. */
-  release(): Promise<void>;
+  /** Takes the writer off entries whose writer has ended. Skips rows that another transaction has locked. */
+  releaseAbandoned(): Promise<void>;
   /** The locations that hold orphaned objects. */
   locations(): Promise<readonly string[]>;
 }
 
 export function createOrphans({ db, ledger, presence }: Deps): Orphans {
-  const loose = db.write('platform_loose_objects');
-  const CLAIMED = db.sql`select id, writer from ${loose} where writer is not null`;
-  const RELEASE = db.sql`update ${loose} set writer = null where id in (
-    select id from ${loose} where id = any($1::uuid[]) for update skip locked)`;
-  const LOCATIONS = db.sql`select distinct storage from ${loose} where writer is null`;
+  const table = db.write('platform_loose_objects');
+  const CLAIMED_ENTRIES = db.sql`select id, writer from ${table} where writer is not null`;
+  const RELEASE_ENTRIES = db.sql`update ${table} set writer = null where id in (
+    select id from ${table} where id = any($1::uuid[]) for update skip locked)`;
+  const LOCATIONS = db.sql`select distinct storage from ${table} where writer is null`;
 
   return {
-    async release() {
-      const { rows } = await db.query<{ id: string; writer: string }>(CLAIMED);
-      const others = [...new Set(rows.map(({ writer }) => writer))].filter((one) => one !== presence.id);
-      const gone = others.length > 0 ? await presence.gone(others) : [];
-      // Of this process those that it gave up while the database was away: they are in the ledger, and no upload works on them.
-      const dead = rows.filter(({ id, writer }) =>
-        writer === presence.id ? !ledger.isOpen(id) : gone.includes(writer),
+    async releaseAbandoned() {
+      const { rows } = await db.query<{ id: string; writer: string }>(CLAIMED_ENTRIES);
+      const otherWriters = [...new Set(rows.map(({ writer }) => writer))].filter((one) => one !== presence.id);
+      const deadWriters = otherWriters.length > 0 ? await presence.gone(otherWriters) : [];
+      // An entry of this process that no upload works on was abandoned while the database was unreachable.
+      const abandoned = rows.filter(({ id, writer }) =>
+        writer === presence.id ? !ledger.isOpen(id) : deadWriters.includes(writer),
       );
-      if (dead.length === 0) return;
-      await db.query(RELEASE, [dead.map(({ id }) => id)]);
+      if (abandoned.length === 0) return;
+      await db.query(RELEASE_ENTRIES, [abandoned.map(({ id }) => id)]);
     },
     async locations() {
       const { rows } = await db.query<{ storage: string }>(LOCATIONS);

@@ -1,41 +1,50 @@
 import type { Caller } from '#kernel';
 import type { Payload } from '../items/contract.ts';
-import type { Inspected } from '../media/contract.ts';
+import type { FileInspection } from '../media/contract.ts';
 import { FILES, type Files } from './contract.ts';
 import type { Deps } from './deps.ts';
 import type { Ledger } from './ledger.ts';
-import { presetsOf } from './rules/presets.ts';
-import { captionsFor, derived, typeOf } from './upload/derive.ts';
-import { look } from './upload/look.ts';
-import { createPlans, type Plan } from './upload/plan.ts';
-import { receive, tooLarge } from './upload/receive.ts';
+import { readCreatePresets } from './rules/presets.ts';
+import { captionFields, deriveFields, resolveType } from './upload/derive.ts';
+import { inspectStored } from './upload/inspect.ts';
+import { createUploadPlanner, type UploadPlan } from './upload/plan.ts';
+import { createTooLargeFailure, receiveBytes } from './upload/receive.ts';
 
 interface FilesDeps extends Deps {
   readonly ledger: Ledger;
-  /** Waits until what is loose has been removed, within bounds. */
-  readonly swept: () => Promise<void>;
+  /** See `RouteDeps.waitForRemoval`. */
+  readonly waitForRemoval: () => Promise<void>;
 }
 
-type Write = (found: Inspected, values: Payload) => Promise<{ readonly key: string; readonly payload: Payload }>;
+type WriteRow = (
+  found: FileInspection,
+  values: Payload,
+) => Promise<{ readonly key: string; readonly payload: Payload }>;
 
 /** Bytes first, row second: a row never names an object that is not there, and the ledger names what has no row yet. */
 export function createFiles(deps: FilesDeps): Files {
-  const { access, config, db, events, items, ledger, log, media, swept } = deps;
-  const plans = createPlans(deps);
+  const { access, config, db, events, items, ledger, log, media, waitForRemoval } = deps;
+  const planner = createUploadPlanner(deps);
 
-  async function take(caller: Caller, plan: Plan, bytes: AsyncIterable<Uint8Array>, write: Write): Promise<string> {
+  async function storeUpload(
+    caller: Caller,
+    plan: UploadPlan,
+    bytes: AsyncIterable<Uint8Array>,
+    write: WriteRow,
+  ): Promise<string> {
     const entry = await ledger.open(plan.location, plan.object);
     try {
-      const received = await receive(plan, bytes, log);
-      const found = await look({ media, log }, plan.location, plan.object, received, plan.declared?.type);
-      for (const type of [typeOf(plan, found), found.type]) if (type !== undefined) plans.checkType(type);
+      const received = await receiveBytes(plan, bytes, log);
+      const inspection = await inspectStored({ media, log }, plan.location, plan.object, received, plan.declared?.type);
+      for (const type of [resolveType(plan, inspection), inspection.type])
+        if (type !== undefined) planner.assertTypeAllowed(type);
       const key = await db.transaction(async () => {
-        await entry.settle();
-        const written = await write(found, derived(plan, received, found, config));
-        events.action(['files.upload'], { caller, collection: FILES, ...written });
-        return written.key;
+        await entry.transferToRow();
+        const row = await write(inspection, deriveFields(plan, received, inspection, config));
+        events.action(['files.upload'], { caller, collection: FILES, ...row });
+        return row.key;
       });
-      entry.done();
+      entry.close();
       return key;
     } catch (error) {
       await entry.abandon();
@@ -43,40 +52,48 @@ export function createFiles(deps: FilesDeps): Files {
     }
   }
 
-  function outsideOfUnits(): void {
-    if (db.isInside()) throw new Error('bytes are taken outside of units of work: they may be long in coming');
+  function assertOutsideTransaction(): void {
+    if (db.isInside())
+      throw new Error('files.create and files.replace cannot run inside a unit of work: bytes may take long to arrive');
   }
 
   return {
     async create(caller, { bytes, ...about }, options = {}) {
-      outsideOfUnits();
-      const plan = await plans.toCreate(caller, about, options);
-      return take(caller, plan, bytes, async (found, values) => {
-        const presets = await presetsOf(access, caller);
-        const isOpen = (name: string) => !Object.hasOwn(plan.payload, name) && !Object.hasOwn(presets, name);
-        const given = { ...plan.given, ...values, ...captionsFor(isOpen, found), type: typeOf(plan, found) };
-        const key = await events.quietly(() => items.createOne(caller, FILES, plan.payload, { given }));
-        return { key: String(key), payload: { ...plan.payload, ...given } };
+      assertOutsideTransaction();
+      const plan = await planner.toCreate(caller, about, options);
+      return storeUpload(caller, plan, bytes, async (found, values) => {
+        const presets = await readCreatePresets(access, caller);
+        const isUnset = (name: string) => !Object.hasOwn(plan.payload, name) && !Object.hasOwn(presets, name);
+        const platformValues = {
+          ...plan.platformValues,
+          ...values,
+          ...captionFields(isUnset, found),
+          type: resolveType(plan, found),
+        };
+        const key = await events.quietly(() => items.createOne(caller, FILES, plan.payload, { given: platformValues }));
+        return { key: String(key), payload: { ...plan.payload, ...platformValues } };
       });
     },
 
     async replace(caller, id, { bytes, ...about }, options = {}) {
-      outsideOfUnits();
-      const plan = await plans.toReplace(caller, id, about, options);
-      const key = await take(caller, plan, bytes, async (found, values) => {
-        const payload = { ...plan.payload, type: typeOf(plan, found) };
-        const given = { ...plan.given, ...values };
-        const changed = await events.quietly(() => items.updateOne(caller, FILES, plan.id, payload, { given }));
-        return { key: String(changed), payload: { ...payload, ...given } };
+      assertOutsideTransaction();
+      const plan = await planner.toReplace(caller, id, about, options);
+      const key = await storeUpload(caller, plan, bytes, async (found, values) => {
+        const payload = { ...plan.payload, type: resolveType(plan, found) };
+        const platformValues = { ...plan.platformValues, ...values };
+        const changed = await events.quietly(() =>
+          items.updateOne(caller, FILES, plan.id, payload, { given: platformValues }),
+        );
+        return { key: String(changed), payload: { ...payload, ...platformValues } };
       });
-      await swept();
+      await waitForRemoval();
       return key;
     },
 
     async check(caller, { size, ...about }, id) {
       const { limit } =
-        id === undefined ? await plans.toCreate(caller, about, {}) : await plans.toReplace(caller, id, about, {});
-      if (size !== undefined && size > limit) throw tooLarge(limit, size);
+        id === undefined ? await planner.toCreate(caller, about, {}) : await planner.toReplace(caller, id, about, {});
+      if (size !== undefined && size > limit) throw createTooLargeFailure(limit, size);
     },
   };
 }

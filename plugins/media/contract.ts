@@ -1,14 +1,14 @@
 import { service } from '#kernel';
 
-/** What the content of a file shows, whatever its name says. Unknown members are left out. */
-export interface Inspected {
+/** The result of an inspection, by content alone. Unknown members are left out. */
+export interface FileInspection {
   /** MIME type by content. */
   readonly type?: string;
-  /** Pixels as an image is seen: its orientation applied. Of one page. */
+  /** Pixels of one page, with the orientation applied. */
   readonly width?: number;
   /** Pixels, like `width`. */
   readonly height?: number;
-  /** Milliseconds, of sound and moving pictures. */
+  /** Milliseconds of sound, video or an animation. */
   readonly duration?: number;
   /** By group (`ifd0`, `exif`, `gps`, `iptc`, `xmp`, `icc`) and name, all that was found: JSON values only. */
   readonly metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -23,29 +23,29 @@ export type ImageFormat = (typeof IMAGE_FORMATS)[number];
 /** One step of a transformation: a method of sharp and its arguments, JSON values. */
 export type ImageOperation = readonly [name: string, ...args: unknown[]];
 
-/** How one image is made of another. */
+/** How an image is transformed. */
 export interface ImagePlan {
   /** In order. */
   readonly operations: readonly ImageOperation[];
   readonly format: ImageFormat;
   /** 1 to 100; the format's own default without it. */
   readonly quality?: number;
-  /** All frames of a moving image, where the format made can have several. */
+  /** Keeps all frames of an animation, if the result format can have several. */
   readonly animated: boolean;
-  /** Applies the orientation the image says it has, before anything else. */
+  /** Applies the EXIF orientation before anything else. */
   readonly orient: boolean;
-  /** Pixels of the largest side of the source. */
+  /** Pixels of the longest side of the source. */
   readonly maxSource: number;
-  /** Pixels of the largest side of the result. */
+  /** Pixels of the longest side of the result. */
   readonly maxResult: number;
-  /** How broken an image may be (sharp's `failOn`). */
+  /** From which fault on an image counts as damaged (sharp's `failOn`). */
   readonly failOn: 'none' | 'truncated' | 'error' | 'warning';
-  /** Milliseconds of work; waiting for a turn is not counted. */
+  /** Milliseconds of work; time in the queue does not count. */
   readonly timeout: number;
 }
 
 /** The image that was written: sides in pixels. */
-export interface Made {
+export interface ImageInfo {
   readonly width: number;
   readonly height: number;
   /** Bytes. */
@@ -53,27 +53,27 @@ export interface Made {
 }
 
 /**
- * Why an image is not made. `unsupported`: no image, or of a kind that is not transformed. `damaged`: cannot be read to its end.
- * `tooLarge`: above `maxSource` or `maxResult`. `invalid`: an operation has arguments it cannot take. `timeout`: not ready in time.
- * `broken`: the process that works on it ended.
+ * Why an image is not made. `unsupported`: no image, or a kind that is not transformed. `damaged`: cannot be decoded to its end.
+ * `tooLarge`: above `maxSource` or `maxResult`. `invalid`: an operation has invalid arguments. `timeout`: not done in time.
+ * `broken`: the process that works on the image ended.
  */
 export type MediaReason = 'unsupported' | 'damaged' | 'tooLarge' | 'invalid' | 'timeout' | 'broken';
 
 /**
- * Inspects files and makes images, in processes of its own: hostile bytes meet the decoders there, a crash or a hang ends one
+ * Inspects files and transforms images in child processes: hostile bytes reach decoders only there, a crash or hang ends one child
  * process and not the service, and the event loop stays free. Provided by `media`.
  */
 export interface Media {
   /**
-   * What is known of the file at `path`. Never fails for its content: unknown members are absent. `declared`: MIME type as sent.
+   * Inspects the file at `path`. Never rejects because of its content: unknown members are absent. `declared`: MIME type as sent.
    */
-  inspect(path: string, declared?: string): Promise<Inspected>;
+  inspect(path: string, declared?: string): Promise<FileInspection>;
   /**
-   * Writes what is made of the image at `source` to a new file at `target`.
+   * Transforms the image at `source` into a new file at `target`.
    * @throws MediaError with a `MediaReason`.
    */
-  transform(source: string, target: string, plan: ImagePlan): Promise<Made>;
-  /** Jobs running or waiting for their turn in this process. */
+  transform(source: string, target: string, plan: ImagePlan): Promise<ImageInfo>;
+  /** Jobs of this process that run or wait in the queue. */
   readonly pending: number;
 }
 

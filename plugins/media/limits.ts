@@ -2,30 +2,30 @@
 
 /** Around one child process. */
 export const PROCESS = {
-  /** For images, at a time, where there are as many cores. */
+  /** Processes for images, but not more than cores. */
   count: 4,
-  /** Until it says that it is there. */
+  /** Until the process reports that it is ready. */
   start: 20_000,
-  /** Without work for so long it is ended. */
+  /** Idle time after which the process is ended. */
   idle: 60_000,
-  /** How far its work stands back for that of others, from 0 to 19. */
+  /** `nice` value, 0 to 19: other work on the machine comes first. */
   niceness: 10,
-  /** How soon the system ends it when the machine runs out of memory, from 0 to 1000. */
+  /** `oom_score_adj`, 0 to 1000: how early Linux kills the process when memory runs out. */
   outOfMemoryScore: 700,
   /** MiB of its JavaScript heap. */
   heap: 256,
-  /** MiB of all its memory that is not a file. Where the machine cannot bound it, the limits of pixels have to do. */
+  /** MiB of memory without mapped files (RLIMIT_DATA). Where the system has no such limit, only the pixel limits apply. */
   data: 2048,
-  /** Seconds of processor time after which it is replaced when its job is done, */
-  worn: 120,
-  /** and those at which the system ends it: one that spins when the service is long dead does not spin for ever. */
+  /** Seconds of processor time after which the process is replaced when its job is done. */
+  replaceAfter: 120,
+  /** Seconds of processor time at which the system kills the process, so that a spinning one ends even without the service. */
   processor: 900,
 } as const;
 
-/** From the moment a file is handed to a process. */
-export const INSPECTION = 10_000;
+/** Time limit of an inspection, from the start of its job. */
+export const INSPECTION_TIMEOUT = 10_000;
 
-/** Of what is told about one file. */
+/** Limits on the metadata of one file. */
 export const METADATA = {
   /** Characters of all of it as JSON. */
   total: 64 * 1024,
@@ -39,5 +39,5 @@ export const METADATA = {
   depth: 4,
 } as const;
 
-/** Pixels of all frames of a moving image together may be so many times those of the largest still one. */
+/** All frames of an animation may have this many times the pixels of the largest still image. */
 export const FRAMES = 4;

@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os';
 import type { WorkerPoolOptions } from '../workers/contract.ts';
 import { PROCESS } from './limits.ts';
 
-/** What bounds transformations: `WorkerPoolOptions.lanes`. Inspections have no lane. */
+/** The lane that limits transformations (`WorkerPoolOptions.lanes`). Inspections have no lane. */
 export const TRANSFORM_LANE = 'transform';
 
-/** Nothing of the service's environment, and nothing decoded on disk: `/tmp` is not ours to fill. */
+/** No variable of the service. The threshold keeps decoded images in memory, so that they do not fill `/tmp`. */
 const ENVIRONMENT = { TZ: 'UTC', MALLOC_ARENA_MAX: '2', VIPS_DISC_THRESHOLD: '64g' };
 
 /**
@@ -35,7 +35,7 @@ export function processOptions({
   count = Math.max(1, Math.min(availableParallelism(), PROCESS.count)),
   idle = PROCESS.idle,
 }: ProcessOptions = {}): WorkerPoolOptions {
-  // All of them at work have one thread for each core.
+  // All processes together use one thread for each core.
   const threads = Math.max(1, Math.floor(availableParallelism() / count));
   return {
     program: new URL('./child/entry.ts', import.meta.url),
@@ -52,6 +52,6 @@ export function processOptions({
     lanes: { [TRANSFORM_LANE]: count },
     startTimeout: PROCESS.start,
     idleTimeout: idle,
-    replaceAfter: PROCESS.worn,
+    replaceAfter: PROCESS.replaceAfter,
   };
 }

@@ -1,17 +1,17 @@
 import { open, rm } from 'node:fs/promises';
 import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
-import type { ImagePlan, Inspected, Made, Media } from './contract.ts';
+import type { FileInspection, ImageInfo, ImagePlan, Media } from './contract.ts';
 import { MediaError } from './library.ts';
-import { INSPECTION } from './limits.ts';
+import { INSPECTION_TIMEOUT } from './limits.ts';
 import type { Job } from './messages.ts';
 import { TRANSFORM_LANE } from './processes.ts';
-import { failureIn, inspectedIn, madeIn } from './said.ts';
+import { parseFailure, parseImageInfo, parseInspection } from './worker-reply.ts';
 
 export function createMedia(pool: WorkerPool): Media {
   let pending = 0;
 
-  /** Counted from the moment it is asked for: a limit of those that wait must not be passed by many at once. */
-  async function count<T>(job: () => Promise<T>): Promise<T> {
+  /** Counts a job from its request on, so that a limit on `pending` also holds for concurrent requests. */
+  async function trackPending<T>(job: () => Promise<T>): Promise<T> {
     pending++;
     try {
       return await job();
@@ -24,40 +24,40 @@ export function createMedia(pool: WorkerPool): Media {
     get pending() {
       return pending;
     },
-    inspect: (path, declared) => count(() => inspect(pool, path, declared)),
-    transform: (source, target, plan) => count(() => transform(pool, source, target, plan)),
+    inspect: (path, declared) => trackPending(() => inspect(pool, path, declared)),
+    transform: (source, target, plan) => trackPending(() => transform(pool, source, target, plan)),
   };
 }
 
-async function inspect(pool: WorkerPool, path: string, declared: string | undefined): Promise<Inspected> {
-  let inspected: Inspected = {};
+async function inspect(pool: WorkerPool, path: string, declared: string | undefined): Promise<FileInspection> {
+  let inspected: FileInspection = {};
   await pool.run({ kind: 'inspect', path, declared } satisfies Job, {
-    timeout: INSPECTION,
+    timeout: INSPECTION_TIMEOUT,
     onNote(found) {
-      inspected = { ...inspected, ...inspectedIn(found) };
+      inspected = { ...inspected, ...parseInspection(found) };
     },
   });
   return inspected;
 }
 
-async function transform(pool: WorkerPool, source: string, target: string, plan: ImagePlan): Promise<Made> {
+async function transform(pool: WorkerPool, source: string, target: string, plan: ImagePlan): Promise<ImageInfo> {
   let isCreated = false;
   const prepare = async () => {
-    await create(target);
+    await createTarget(target);
     isCreated = true;
   };
   try {
     const job: Job = { kind: 'transform', source, target, plan };
-    return outcomeOf(await pool.run(job, { timeout: plan.timeout, lane: TRANSFORM_LANE, prepare }), plan);
+    return parseOutcome(await pool.run(job, { timeout: plan.timeout, lane: TRANSFORM_LANE, prepare }), plan);
   } catch (error) {
-    // The process that wrote is done or gone: nobody writes to it any more.
+    // The process that wrote the file is done or has ended, so nothing writes to it any more.
     if (isCreated) await rm(target, { force: true });
     throw error;
   }
 }
 
-/** Nothing that is there is written over, and what cannot be written is known before the work. */
-async function create(target: string): Promise<void> {
+/** Never overwrites a file, and fails before the work if the target cannot be written. */
+async function createTarget(target: string): Promise<void> {
   try {
     await (await open(target, 'wx', 0o600)).close();
   } catch {
@@ -65,16 +65,16 @@ async function create(target: string): Promise<void> {
   }
 }
 
-function outcomeOf(outcome: WorkerOutcome, { timeout, maxResult }: ImagePlan): Made {
+function parseOutcome(outcome: WorkerOutcome, { timeout, maxResult }: ImagePlan): ImageInfo {
   if (outcome === 'timeout') throw new MediaError('timeout', `The image is not ready after ${timeout} ms`);
   if (typeof outcome === 'string') throw new MediaError('broken', 'The process that works on the image has ended');
-  const reply = membersOf(outcome.reply);
-  const failure = failureIn(reply);
+  const reply = toMembers(outcome.reply);
+  const failure = parseFailure(reply);
   if (failure) throw failure;
-  const made = madeIn(reply.done, maxResult);
-  if (!made) throw new MediaError('broken', 'The process that works on the image answers what cannot be');
+  const made = parseImageInfo(reply.done, maxResult);
+  if (!made) throw new MediaError('broken', 'The process that works on the image sent an invalid reply');
   return made;
 }
 
-const membersOf = (reply: unknown): Readonly<Record<string, unknown>> =>
+const toMembers = (reply: unknown): Readonly<Record<string, unknown>> =>
   typeof reply === 'object' && reply !== null ? (reply as Record<string, unknown>) : {};

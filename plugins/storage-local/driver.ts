@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { StorageDriver } from '../storage/contract.ts';
-import { identityOf } from './identity.ts';
+import { readIdentity } from './identity.ts';
 import { listObjects } from './list.ts';
-import { folderOf } from './places.ts';
+import { folderOf } from './paths.ts';
 import { openObject, statObject } from './read.ts';
 import { removeObject } from './remove.ts';
 import { writeObject } from './write.ts';
@@ -12,7 +12,7 @@ export function openLocal(root: string): StorageDriver {
   const path = (name: string) => join(folderOf(root, name), name);
   return {
     path,
-    identity: () => identityOf(root),
+    identity: () => readIdentity(root),
     open: (name, range) => openObject(path(name), range),
     stat: (name) => statObject(path(name), name),
     list: (prefix) => listObjects(root, prefix),

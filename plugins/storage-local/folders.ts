@@ -1,6 +1,6 @@
 import { mkdir, open, rmdir } from 'node:fs/promises';
 
-/** Waits until the names in a folder are on the disk as they are now: a file's own sync says nothing of its name. */
+/** Syncs the entries of a folder to disk: the sync of a file does not include its name. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
@@ -10,7 +10,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Answers whether it had to be made. None above it is: Node's own way to make all of them fails where another is being removed. */
+/** Creates one folder, without its parents; false if it exists. Node's `recursive` fails while a parent is being removed. */
 export async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path);
@@ -21,7 +21,7 @@ export async function makeFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Answers whether the folder is gone; one that has something in it stays. */
+/** Removes a folder if it is empty. True if it is gone. */
 export async function removeEmpty(path: string): Promise<boolean> {
   try {
     await rmdir(path);

@@ -2,31 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { PlaceIdentity } from '../storage/contract.ts';
-import { ifThere } from './absent.ts';
-import { PARTIAL } from './places.ts';
+import type { StorageIdentity } from '../storage/contract.ts';
+import { ifPresent } from './if-present.ts';
+import { PARTIAL } from './paths.ts';
 
 /** No object has this name: names of objects do not begin with a dot. */
-const FILE = '.place';
+const IDENTITY_FILE = '.place';
 
-/** The id in the folder, made by the first process that asks for it. */
-export async function identityOf(root: string): Promise<PlaceIdentity> {
-  const path = join(root, FILE);
-  const known = async () => (await ifThere(readFile(path, 'utf8')))?.trim();
-  return { id: (await known()) || (await createId(root, path, known)), name: `${hostname()}:${root}` };
+/** Reads the id of the folder, which the first process creates. */
+export async function readIdentity(root: string): Promise<StorageIdentity> {
+  const path = join(root, IDENTITY_FILE);
+  const read = async () => (await ifPresent(readFile(path, 'utf8')))?.trim();
+  return { id: (await read()) || (await createId(root, path, read)), name: `${hostname()}:${root}` };
 }
 
-async function createId(root: string, path: string, known: () => Promise<string | undefined>): Promise<string> {
+async function createId(root: string, path: string, read: () => Promise<string | undefined>): Promise<string> {
   const id = randomUUID();
   const draft = join(root, PARTIAL, `place.${id}`);
   await writeFile(draft, `${id}\n`, { flag: 'wx' });
   try {
-    // A link appears whole or not at all, and only one process can make it.
+    // A link is atomic, and only one process can create it.
     await link(draft, path);
     return id;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return (await known()) ?? id;
+    return (await read()) ?? id;
   } finally {
     await rm(draft, { force: true });
   }

@@ -2,7 +2,7 @@ import { definePlugin } from '#kernel';
 import { storageDrivers } from '../storage/contract.ts';
 import { openLocal } from './driver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { rootOf } from './root.ts';
+import { prepareRoot } from './root.ts';
 
 interface Shared {
   DATA_PATH: string;
@@ -13,7 +13,7 @@ export default definePlugin<Record<never, never>, Shared>({
   register({ config, contribute }) {
     contribute(storageDrivers, {
       name: 'local',
-      open: async (settings) => openLocal(await rootOf(settings, config.DATA_PATH)),
+      open: async (settings) => openLocal(await prepareRoot(settings, config.DATA_PATH)),
     });
   },
 });

@@ -1,39 +1,39 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { opendir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifThere } from './absent.ts';
-import { entriesOf } from './list.ts';
-import { PARTIAL } from './places.ts';
+import { ifPresent } from './if-present.ts';
+import { readEntries } from './list.ts';
+import { PARTIAL } from './paths.ts';
 
-/** A name this long leaves room for what is put behind it: file systems take 255 bytes. */
-const LONGEST = 200;
+/** Characters of a name that leave room for the suffix: file systems allow 255 bytes. */
+const MAX_NAME_LENGTH = 200;
 
-/** Milliseconds without a byte after which nobody writes any more: other processes may have the same root. */
-const ABANDONED = 24 * 60 * 60 * 1000;
+/** Milliseconds without a write after which a partial file counts as abandoned: other processes may share the root. */
+const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
-const stem = (name: string): string =>
-  name.length <= LONGEST ? name : createHash('sha256').update(name).digest('hex');
+const partialStem = (name: string): string =>
+  name.length <= MAX_NAME_LENGTH ? name : createHash('sha256').update(name).digest('hex');
 
-/** A new name for a write of this object. */
-export const partialName = (name: string): string => `${stem(name)}.${randomBytes(8).toString('hex')}`;
+/** A unique name for the partial file of a write. */
+export const createPartialName = (name: string): string => `${partialStem(name)}.${randomBytes(8).toString('hex')}`;
 
 /**
- * Of all writes of this object, and of no other one whose name only begins alike. Fails where their folder is gone: all that could
- * be removed is then somewhere else, on a disk that is not mounted.
+ * Removes the partial files of exactly this object. Rejects if their folder is missing: the disk may not be mounted, and the object
+ * must stay in the ledger.
  */
 export async function removePartials(root: string, name: string): Promise<void> {
-  const begin = `${stem(name)}.`;
+  const begin = `${partialStem(name)}.`;
   for await (const entry of await opendir(join(root, PARTIAL))) {
     const isOf = entry.name.startsWith(begin) && /^[0-9a-f]{16}$/.test(entry.name.slice(begin.length));
     if (isOf) await rm(join(root, PARTIAL, entry.name), { force: true });
   }
 }
 
-/** Of processes that ended while they wrote objects which nobody will ever remove. */
-export async function removeAbandoned(root: string, now = Date.now()): Promise<void> {
-  for await (const entry of entriesOf(join(root, PARTIAL))) {
+/** Removes partial files of processes that ended while writing. */
+export async function removeAbandonedPartials(root: string, now = Date.now()): Promise<void> {
+  for await (const entry of readEntries(join(root, PARTIAL))) {
     const path = join(root, PARTIAL, entry.name);
-    const about = await ifThere(stat(path));
-    if (about?.isFile() && now - about.mtimeMs > ABANDONED) await rm(path, { force: true });
+    const about = await ifPresent(stat(path));
+    if (about?.isFile() && now - about.mtimeMs > ABANDONED_AFTER) await rm(path, { force: true });
   }
 }

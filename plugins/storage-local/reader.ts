@@ -1,11 +1,11 @@
 import { close, read } from 'node:fs';
 import { Readable } from 'node:stream';
 
-/** Bytes that are read at once at most, and held by one reader that nobody reads from. */
+/** Bytes per read, and the most that an idle reader holds. */
 const CHUNK = 256 * 1024;
 
-/** The bytes from `start` to `end` of an open file, which is closed with the last of them, or when the reader is destroyed. */
-export function readerOf(file: number, start: number, end: number): Readable {
+/** Reads from `start` to `end` of an open file, and closes it at the end or when the reader is destroyed. */
+export function createFileReader(file: number, start: number, end: number): Readable {
   let at = start;
   let isReading = false;
   let closeNow: (() => void) | undefined;
@@ -18,7 +18,7 @@ export function readerOf(file: number, start: number, end: number): Readable {
         isReading = false;
         if (closeNow) return closeNow();
         if (error) return this.destroy(error);
-        if (count === 0) return this.destroy(new Error('a stored file is shorter than it was when it was opened'));
+        if (count === 0) return this.destroy(new Error('a stored file is shorter than when it was opened'));
         at += count;
         this.push(count === part.length ? part : part.subarray(0, count));
         if (at > end) this.push(null);
@@ -26,7 +26,7 @@ export function readerOf(file: number, start: number, end: number): Readable {
     },
     destroy(error, done) {
       const closeFile = () => close(file, (failed) => done(error ?? failed));
-      // Its number may be that of another file as soon as it is closed.
+      // A closed descriptor may belong to another file at once, so a running read must end first.
       if (isReading) closeNow = closeFile;
       else closeFile();
     },

@@ -4,19 +4,19 @@ import { join, resolve } from 'node:path';
 import { BootFailure } from '#kernel';
 import type { LocationSettings } from '../storage/contract.ts';
 import { variableOf } from '../storage/library.ts';
-import { removeAbandoned } from './partial.ts';
-import { GROUPS, PARTIAL } from './places.ts';
+import { removeAbandonedPartials } from './partial.ts';
+import { GROUPS, PARTIAL } from './paths.ts';
 
-/** The folder of a location, made where it is not there; a BootFailure where nothing can be written to it. */
-export async function rootOf({ location, setting }: LocationSettings, dataPath: string): Promise<string> {
-  // Two locations never share a folder unless they are told to.
+/** Creates the folder of a location if needed. @throws BootFailure if it is not writable. */
+export async function prepareRoot({ location, setting }: LocationSettings, dataPath: string): Promise<string> {
+  // Two locations share a folder only if both ROOT settings name it.
   const root = resolve(setting('ROOT') ?? join(dataPath, location === 'local' ? 'uploads' : `uploads-${location}`));
   const probe = join(root, PARTIAL, `probe.${randomUUID()}`);
   try {
     for (const folder of [PARTIAL, GROUPS]) await mkdir(join(root, folder), { recursive: true });
     await writeFile(probe, '');
     await rm(probe);
-    await removeAbandoned(root);
+    await removeAbandonedPartials(root);
     return await realpath(root);
   } catch (error) {
     const variable = variableOf(location, 'ROOT');

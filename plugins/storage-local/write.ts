@@ -1,24 +1,24 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, removeEmpty, syncFolder } from './folders.ts';
-import { partialName } from './partial.ts';
-import { folderOf, GROUPS, PARTIAL } from './places.ts';
+import { createPartialName } from './partial.ts';
+import { folderOf, GROUPS, PARTIAL } from './paths.ts';
 
-/** Attempts to put a file into the folder of a group that somebody else empties, and so removes, at the same moment. */
+/** Attempts to move a file into the folder of a group while another process empties and removes it. */
 const ATTEMPTS = 20;
 
 /**
- * Bytes to a file beside, that to the disk, then its name: whoever opens the object finds all of it or nothing. What is
- * interrupted leaves a partial file, which `remove` finds.
+ * Writes a partial file, syncs it, then renames it: readers find the whole object or nothing. An interrupted write leaves a partial
+ * file, which `remove` deletes.
  */
 export async function writeObject(root: string, name: string, source: AsyncIterable<Uint8Array>): Promise<number> {
-  const partial = join(root, PARTIAL, partialName(name));
+  const partial = join(root, PARTIAL, createPartialName(name));
   try {
     const written = await writeFile(partial, source);
-    await put(root, partial, name);
+    await moveIntoPlace(root, partial, name);
     return written;
   } catch (error) {
-    // What counts is why it failed, not that the rest cannot be removed for the same reason.
+    // The caller gets the error of the write, not that of this removal.
     await rm(partial, { force: true }).catch(() => {});
     throw error;
   }
@@ -39,34 +39,34 @@ async function writeFile(path: string, source: AsyncIterable<Uint8Array>): Promi
   }
 }
 
-/** A full disk may take a part. */
+/** Repeats short writes: a full disk may take a part of the chunk. */
 async function writeChunk(file: FileHandle, chunk: Uint8Array): Promise<void> {
   let at = 0;
   while (at < chunk.byteLength) at += (await file.write(chunk, at)).bytesWritten;
 }
 
-async function put(root: string, partial: string, name: string): Promise<void> {
+async function moveIntoPlace(root: string, partial: string, name: string): Promise<void> {
   const folder = folderOf(root, name);
   const target = join(folder, name);
-  let isPut = false;
+  let isInPlace = false;
   try {
-    const isNew = await (folder === root ? move(partial, target) : moveIntoGroup(partial, target, folder));
-    isPut = true;
+    const isNew = await (folder === root ? renameInto(partial, target) : moveIntoGroup(partial, target, folder));
+    isInPlace = true;
     await syncFolder(folder);
     if (isNew) await syncFolder(join(root, GROUPS));
   } catch (error) {
-    if (isPut) await rm(target, { force: true }).catch(() => {});
+    if (isInPlace) await rm(target, { force: true }).catch(() => {});
     if (folder !== root) await removeEmpty(folder).catch(() => {});
     throw error;
   }
 }
 
-async function move(partial: string, target: string): Promise<false> {
+async function renameInto(partial: string, target: string): Promise<false> {
   await rename(partial, target);
   return false;
 }
 
-/** Answers whether the group's folder had to be made. */
+/** True if the folder of the group had to be created. */
 async function moveIntoGroup(partial: string, target: string, folder: string): Promise<boolean> {
   let isNew = false;
   for (let attempt = 1; ; attempt++) {

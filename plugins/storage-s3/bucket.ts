@@ -1,14 +1,14 @@
 import type { S3, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { S3Settings } from './settings.ts';
-import { CONNECTING } from './time-limits.ts';
+import { CONNECT_TIMEOUT } from './time-limits.ts';
 
-/** The bucket of one location, as the other files ask it. */
+/** The bucket of one location. */
 export interface Bucket {
   readonly settings: S3Settings;
   readonly bucket: string;
   key(name: string): string;
-  /** One request; where it fails the error says what was asked, and has the SDK's own as its cause. */
-  ask<T>(about: string, request: (s3: S3) => Promise<T>): Promise<T>;
+  /** Sends a request. Its error begins with `about` and has the error of the SDK as cause. */
+  request<T>(about: string, request: (s3: S3) => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -19,13 +19,13 @@ export function createBucket(settings: S3Settings): Bucket {
     settings,
     bucket: settings.bucket,
     key: (name) => settings.root + name,
-    async ask(about, request) {
+    async request(about, request) {
       if (isClosed) throw new Error('the connection to the bucket is closed');
       client ??= connect(settings);
       try {
         return await request(await client);
       } catch (error) {
-        throw explained(error, `${about} in the bucket ${settings.bucket}`);
+        throw describeError(error, `${about} in the bucket ${settings.bucket}`);
       }
     },
     close() {
@@ -36,65 +36,65 @@ export function createBucket(settings: S3Settings): Bucket {
 }
 
 async function connect(settings: S3Settings): Promise<S3> {
-  // Some megabytes of code that services without such a location do without.
+  // Loaded here: services without such a location save some megabytes of code.
   const { S3 } = await import('@aws-sdk/client-s3');
-  return new S3(configOf(settings));
+  return new S3(toClientConfig(settings));
 }
 
 const ATTEMPTS = 4;
-const nothing = () => {};
+const ignore = () => {};
 
-const configOf = ({ region, endpoint, forcePathStyle, credentials, checksums }: S3Settings): S3ClientConfig => ({
+const toClientConfig = ({ region, endpoint, forcePathStyle, credentials, checksums }: S3Settings): S3ClientConfig => ({
   region,
   forcePathStyle,
   ...(endpoint === undefined ? {} : { endpoint }),
   ...(credentials ? { credentials } : {}),
   retryMode: 'standard',
   maxAttempts: ATTEMPTS,
-  // A checksum of CRC beside the signed SHA-256 of each body is what many servers refuse that are not AWS.
+  // Many servers other than AWS reject CRC checksums beside the signed SHA-256 of the body.
   requestChecksumCalculation: checksums ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
-  // Checked bodies are streams around the connection's own, and destroying one of those would leave the connection open.
+  // Validation wraps the body in another stream, and destroying that one would leave the connection open.
   responseChecksumValidation: 'WHEN_REQUIRED',
-  // Else each part of a large object would open a connection of its own.
+  // With it, each part of a large object would open a connection of its own.
   expectContinueHeader: false,
   requestHandler: {
-    connectionTimeout: CONNECTING,
-    // Each request says how long it may take (time-limits.ts). A limit on silence would end downloads by clients that pause.
+    connectionTimeout: CONNECT_TIMEOUT,
+    // Each request has its own limit (time-limits.ts). A socket timeout would end downloads by clients that pause.
     socketTimeout: 0,
     throwOnRequestTimeout: true,
-    // As many as there are requests: with a limit, slow downloads would keep everything else waiting.
+    // No limit on connections: slow downloads would block all other requests.
     httpAgent: { maxSockets: Number.POSITIVE_INFINITY },
     httpsAgent: { maxSockets: Number.POSITIVE_INFINITY },
   },
-  // What fails is thrown; the SDK would also write to the console.
-  logger: { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing },
+  // Errors are thrown; the SDK would also write them to the console.
+  logger: { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore },
 });
 
-/** What of an error of the SDK is looked at here. */
+/** The members of an SDK error that are used here. */
 interface SdkError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
-function explained(error: unknown, about: string): Error {
+function describeError(error: unknown, about: string): Error {
   const { name, message, $metadata } = error as SdkError;
   const status = $metadata?.httpStatusCode;
-  // An answer to HEAD has no body that could say more than its status.
+  // A response to HEAD has no body, only a status.
   const reason = message && message !== 'UnknownError' ? `${name}: ${message}` : `the server answers ${status ?? name}`;
   return new Error(`${about}: ${reason}`, { cause: error });
 }
 
-/** Was the answer that there is no such thing? A bucket that is not there is another matter: somebody named it. */
+/** True for a missing object. A missing bucket is an error of the settings. */
 export function isMissing(error: unknown): boolean {
   const { name, $metadata } = ((error as Error).cause ?? {}) as SdkError;
   return name !== 'NoSuchBucket' && $metadata?.httpStatusCode === 404;
 }
 
-/** Is that a request this server has not heard of? */
-export const isUnknownThere = (error: unknown): boolean =>
+/** True if the server does not implement the request (501). */
+export const isNotImplemented = (error: unknown): boolean =>
   (((error as Error).cause ?? {}) as SdkError).$metadata?.httpStatusCode === 501;
 
-/** Will the same request fail in the same way again? */
-export function isFinal(error: unknown): boolean {
+/** True if a retry would fail in the same way. */
+export function isPermanent(error: unknown): boolean {
   const status = (((error as Error).cause ?? {}) as SdkError).$metadata?.httpStatusCode;
   return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

@@ -1,19 +1,19 @@
 import type { StoredObject } from '../storage/contract.ts';
 import type { Bucket } from './bucket.ts';
-import { ANSWERING } from './time-limits.ts';
+import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
-/** Objects whose names begin so, a page at a time. What lies in folders below is no object of this location. */
-export async function* listObjects({ bucket, key, ask }: Bucket, prefix: string): AsyncGenerator<StoredObject> {
+/** Objects whose names start with `prefix`, page by page. Keys in folders below do not belong to this location. */
+export async function* listObjects({ bucket, key, request }: Bucket, prefix: string): AsyncGenerator<StoredObject> {
   const input = { Bucket: bucket, Prefix: key(prefix), Delimiter: '/' };
   let token: string | undefined;
   do {
     const from = token === undefined ? {} : { ContinuationToken: token };
-    const page = await ask(`listing ${prefix}*`, (s3) =>
-      s3.listObjectsV2({ ...input, ...from }, { requestTimeout: ANSWERING }),
+    const page = await request(`listing ${prefix}*`, (s3) =>
+      s3.listObjectsV2({ ...input, ...from }, { requestTimeout: RESPONSE_TIMEOUT }),
     );
     for (const { Key, Size, LastModified } of page.Contents ?? []) {
       const name = Key?.slice(key('').length);
-      // Consoles make an empty object for a folder of that name.
+      // S3 consoles create an empty object for a folder.
       if (name) yield { name, size: Size ?? 0, modified: LastModified ?? new Date(0) };
     }
     token = page.IsTruncated ? page.NextContinuationToken : undefined;

@@ -1,33 +1,33 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CompletedPart, UploadPartCommandOutput } from '@aws-sdk/client-s3';
-import { type Bucket, isFinal } from './bucket.ts';
+import { type Bucket, isPermanent } from './bucket.ts';
 import type { Part } from './part.ts';
 import { statObject } from './read.ts';
 import { abortUpload, deleteObject } from './remove.ts';
-import { ANSWERING, ASSEMBLING, sending } from './time-limits.ts';
-import type { Making } from './write.ts';
+import { COMPLETION_TIMEOUT, RESPONSE_TIMEOUT, uploadTimeout } from './time-limits.ts';
+import type { ObjectInput } from './write.ts';
 
-/** An object that is sent in parts. Nobody can open it before it is complete. */
+/** A multipart upload. The object cannot be opened before it is complete. */
 export interface Multipart {
-  /** Comes back when the part before this one has arrived: one is on its way while the next is gathered. Discards the part. */
+  /** Resolves when the previous part has arrived: one part is sent while the next is collected. Discards the part. */
   send(number: number, part: Part): Promise<void>;
   /** `size` is that of the whole object. */
   complete(size: number): Promise<void>;
-  /** Leaves nothing, as far as the server can be reached. */
+  /** Aborts the upload, so that nothing is left if the server is reachable. Never rejects. */
   abandon(): Promise<void>;
 }
 
-/** Of a body that the SDK cannot send again by itself, because it is read from a file. */
+/** Attempts for a body that the SDK cannot resend, because it is read from a file. */
 const ATTEMPTS = 3;
 
-export async function beginMultipart(bucket: Bucket, name: string, making: Making): Promise<Multipart> {
-  const { UploadId } = await bucket.ask(`beginning ${name}`, (s3) =>
-    s3.createMultipartUpload(making, { requestTimeout: ANSWERING }),
+export async function beginMultipart(bucket: Bucket, name: string, objectInput: ObjectInput): Promise<Multipart> {
+  const { UploadId } = await bucket.request(`beginning ${name}`, (s3) =>
+    s3.createMultipartUpload(objectInput, { requestTimeout: RESPONSE_TIMEOUT }),
   );
-  const upload = { Bucket: making.Bucket, Key: making.Key, UploadId };
+  const upload = { Bucket: objectInput.Bucket, Key: objectInput.Key, UploadId };
   const stop = new AbortController();
-  const arrived: CompletedPart[] = [];
-  let onItsWay: Promise<void> = Promise.resolve();
+  const completedParts: CompletedPart[] = [];
+  let pendingPart: Promise<void> = Promise.resolve();
   let isCompleting = false;
 
   const sendOnce = (number: number, part: Part) => {
@@ -35,72 +35,72 @@ export async function beginMultipart(bucket: Bucket, name: string, making: Makin
     const body = part.body(() => broken.abort());
     const input = { ...upload, ...body, PartNumber: number, ContentLength: part.size() };
     const abortSignal = AbortSignal.any([stop.signal, broken.signal]);
-    const limits = { requestTimeout: sending(part.size()), abortSignal };
-    return bucket.ask(`writing part ${number} of ${name}`, (s3) => s3.uploadPart(input, limits));
+    const limits = { requestTimeout: uploadTimeout(part.size()), abortSignal };
+    return bucket.request(`writing part ${number} of ${name}`, (s3) => s3.uploadPart(input, limits));
   };
-  const deliver = async (number: number, part: Part) => {
+  const deliverPart = async (number: number, part: Part) => {
     try {
-      const answer = await attempt(part.repeats ? 1 : ATTEMPTS, stop.signal, () => sendOnce(number, part));
-      arrived.push({ PartNumber: number, ETag: answer.ETag, ...checksumsOf(answer) });
+      const answer = await retry(part.isRepeatable ? 1 : ATTEMPTS, stop.signal, () => sendOnce(number, part));
+      completedParts.push({ PartNumber: number, ETag: answer.ETag, ...pickChecksums(answer) });
     } finally {
       await part.discard();
     }
   };
   const finish = () =>
-    bucket.ask(`completing ${name}`, (s3) =>
+    bucket.request(`completing ${name}`, (s3) =>
       s3.completeMultipartUpload(
-        { ...upload, MultipartUpload: { Parts: arrived } },
-        { requestTimeout: ASSEMBLING, abortSignal: stop.signal },
+        { ...upload, MultipartUpload: { Parts: completedParts } },
+        { requestTimeout: COMPLETION_TIMEOUT, abortSignal: stop.signal },
       ),
     );
 
   return {
     async send(number, part) {
       try {
-        await onItsWay;
+        await pendingPart;
       } catch (error) {
         await part.discard();
         throw error;
       }
-      onItsWay = deliver(number, part);
-      // Whoever comes next meets the error; until then it is not one that nobody handles.
-      onItsWay.catch(() => {});
+      pendingPart = deliverPart(number, part);
+      // The next call rejects with this error; until then it must not count as unhandled.
+      pendingPart.catch(() => {});
     },
     async complete(size) {
-      await onItsWay;
+      await pendingPart;
       isCompleting = true;
       try {
         await finish();
       } catch (error) {
-        // The first attempt may have done it and its answer be lost: then the upload is not there any more, but the object is.
+        // An earlier attempt may have succeeded with its response lost: then the upload is gone and the object exists.
         const object = await statObject(bucket, name).catch(() => undefined);
         if (object?.size !== size) throw error;
       }
     },
     async abandon() {
       stop.abort();
-      // A part that arrives afterwards would stay.
-      await onItsWay.catch(() => {});
-      // What fails here is found by `remove`.
+      // A part that arrives after the abort would stay.
+      await pendingPart.catch(() => {});
+      // `remove` finds what fails here.
       await abortUpload(bucket, name, UploadId).catch(() => {});
       if (isCompleting) await deleteObject(bucket, name).catch(() => {});
     },
   };
 }
 
-async function attempt<T>(times: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+async function retry<T>(times: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let number = 1; ; number++) {
     try {
       return await work();
     } catch (error) {
-      if (number >= times || signal.aborted || isFinal(error)) throw error;
+      if (number >= times || signal.aborted || isPermanent(error)) throw error;
       await pause(number * 1000, undefined, { signal });
     }
   }
 }
 
-/** A server that has checked a part by one wants to hear it again. */
-const checksumsOf = ({
+/** The server expects the checksums of the parts when the upload is completed. */
+const pickChecksums = ({
   ChecksumCRC32,
   ChecksumCRC32C,
   ChecksumCRC64NVME,

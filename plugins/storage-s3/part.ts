@@ -4,16 +4,16 @@ import { open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { temporaryFile } from '../storage/library.ts';
 
-/** One part while it is gathered, and until it has been sent. */
+/** One part, from its collection until it has been sent. */
 export interface Part {
   /** Bytes so far. */
   size(): number;
   add(bytes: Uint8Array): Promise<void>;
-  /** The SDK can send it again by itself. */
-  readonly repeats: boolean;
+  /** True if the SDK can resend it. */
+  readonly isRepeatable: boolean;
   /**
-   * What is sent. A body that can be read only once is made anew by each call, and ends the one before. `broken` hears that it
-   * cannot be read: the SDK does not listen, and would wait for the rest.
+   * The body to send. A stream is created by each call, which destroys the previous one. `broken` is called if the stream fails: the
+   * SDK does not listen for that, and would wait for the rest.
    */
   body(broken: () => void): PartBody;
   discard(): Promise<void>;
@@ -21,17 +21,17 @@ export interface Part {
 
 export type PartBody =
   | { readonly Body: Uint8Array; readonly ContentMD5?: undefined }
-  /** The SDK signs no streams: without the hash nobody would notice bytes that change on their way. */
+  /** The SDK does not sign streams, so the MD5 protects the bytes in transit. */
   | { readonly Body: Readable; readonly ContentMD5: string };
 
-/** Memory that parts are gathered in, one after the other: no more of it than parts are kept at a time. */
-export type Buffers = Buffer[];
+/** Buffers of discarded parts, for reuse by the next ones. */
+export type SpareBuffers = Buffer[];
 
-const SMALLEST = 64 * 1024;
+const INITIAL_CAPACITY = 64 * 1024;
 
-/** A part in memory, which takes what it needs by and by: most objects are small. */
-export function partInMemory(capacity: number, spare: Buffers): Part {
-  let buffer = spare.pop() ?? Buffer.allocUnsafeSlow(Math.min(SMALLEST, capacity));
+/** A part in memory. Its buffer grows on demand, since most objects are small. */
+export function createMemoryPart(capacity: number, spare: SpareBuffers): Part {
+  let buffer = spare.pop() ?? Buffer.allocUnsafeSlow(Math.min(INITIAL_CAPACITY, capacity));
   let size = 0;
   const grow = (needed: number) => {
     if (needed <= buffer.length) return;
@@ -46,7 +46,7 @@ export function partInMemory(capacity: number, spare: Buffers): Part {
       buffer.set(bytes, size);
       size += bytes.length;
     },
-    repeats: true,
+    isRepeatable: true,
     body: () => ({ Body: buffer.subarray(0, size) }),
     async discard() {
       spare.push(buffer);
@@ -54,7 +54,8 @@ export function partInMemory(capacity: number, spare: Buffers): Part {
   };
 }
 
-export async function partOnDisk(): Promise<Part> {
+/** A part in a temporary file. */
+export async function createFilePart(): Promise<Part> {
   const path = temporaryFile('part');
   const hash = createHash('md5');
   let digest: string | undefined;
@@ -71,7 +72,7 @@ export async function partOnDisk(): Promise<Part> {
         rest = rest.subarray(bytesWritten);
       }
     },
-    repeats: false,
+    isRepeatable: false,
     body(broken) {
       digest ??= hash.digest('base64');
       sent?.destroy();
@@ -79,7 +80,7 @@ export async function partOnDisk(): Promise<Part> {
       return { Body: sent, ContentMD5: digest };
     },
     async discard() {
-      // One that was not read to its end would hold the file, and its place on the disk.
+      // A stream that was not read to its end would keep the file open and its disk space used.
       sent?.destroy();
       await file.close();
       await rm(path, { force: true });

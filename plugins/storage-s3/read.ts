@@ -1,20 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
-import type { ByteRange, Opened, StoredObject } from '../storage/contract.ts';
+import type { ByteRange, OpenedObject, StoredObject } from '../storage/contract.ts';
 import { type Bucket, isMissing } from './bucket.ts';
-import { endingWhereSilent } from './silence.ts';
-import { ANSWERING } from './time-limits.ts';
+import { withIdleTimeout } from './idle-timeout.ts';
+import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
-const limits = { requestTimeout: ANSWERING };
+const limits = { requestTimeout: RESPONSE_TIMEOUT };
 
-export async function openObject(bucket: Bucket, name: string, range?: ByteRange): Promise<Opened | undefined> {
+export async function openObject(bucket: Bucket, name: string, range?: ByteRange): Promise<OpenedObject | undefined> {
   const input = { Bucket: bucket.bucket, Key: bucket.key(name) };
   const part = range ? { Range: `bytes=${range.start}-${range.end}` } : {};
-  const answer = await ifThere(bucket.ask(`reading ${name}`, (s3) => s3.getObject({ ...input, ...part }, limits)));
+  const answer = await ifPresent(
+    bucket.request(`reading ${name}`, (s3) => s3.getObject({ ...input, ...part }, limits)),
+  );
   if (!answer) return undefined;
   const body = answer.Body as IncomingMessage;
   try {
-    return { size: sizeOf(answer, range), bytes: endingWhereSilent(body, name) };
+    return { size: parseSize(answer, range), bytes: withIdleTimeout(body, name) };
   } catch (error) {
     body.destroy();
     throw new Error(`reading ${name} in the bucket ${bucket.bucket}: ${(error as Error).message}`, { cause: error });
@@ -23,19 +25,19 @@ export async function openObject(bucket: Bucket, name: string, range?: ByteRange
 
 export async function statObject(bucket: Bucket, name: string): Promise<StoredObject | undefined> {
   const input = { Bucket: bucket.bucket, Key: bucket.key(name) };
-  const answer = await ifThere(bucket.ask(`looking at ${name}`, (s3) => s3.headObject(input, limits)));
+  const answer = await ifPresent(bucket.request(`looking at ${name}`, (s3) => s3.headObject(input, limits)));
   return answer && { name, size: answer.ContentLength ?? 0, modified: answer.LastModified ?? new Date(0) };
 }
 
-function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw error;
   });
 }
 
-/** Bytes of the whole object, by what came with a range of it. */
-function sizeOf({ ContentLength, ContentRange }: GetObjectCommandOutput, range: ByteRange | undefined): number {
+/** Bytes of the whole object, from the headers of the response. */
+function parseSize({ ContentLength, ContentRange }: GetObjectCommandOutput, range: ByteRange | undefined): number {
   if (!range) {
     if (ContentLength === undefined) throw new Error('the server does not say how much it sends');
     return ContentLength;

@@ -1,27 +1,31 @@
-import { type Bucket, isMissing, isUnknownThere } from './bucket.ts';
-import { ANSWERING } from './time-limits.ts';
+import { type Bucket, isMissing, isNotImplemented } from './bucket.ts';
+import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
-const limits = { requestTimeout: ANSWERING };
+const limits = { requestTimeout: RESPONSE_TIMEOUT };
 
-/** Uploads first: one that is completed at this very moment becomes an object, which goes next. */
+/** Aborts uploads first: one that completes at this moment becomes an object, which is deleted next. */
 export async function removeObject(bucket: Bucket, name: string): Promise<void> {
   for (const id of await unfinishedUploads(bucket, name)) await abortUpload(bucket, name, id);
   await deleteObject(bucket, name);
 }
 
-export async function deleteObject({ bucket, key, ask }: Bucket, name: string): Promise<void> {
+export async function deleteObject({ bucket, key, request }: Bucket, name: string): Promise<void> {
   try {
-    await ask(`removing ${name}`, (s3) => s3.deleteObject({ Bucket: bucket, Key: key(name) }, limits));
+    await request(`removing ${name}`, (s3) => s3.deleteObject({ Bucket: bucket, Key: key(name) }, limits));
   } catch (error) {
-    // AWS does not mind, but not all are like that.
+    // AWS answers 204 for a missing object, other servers 404.
     if (!isMissing(error)) throw error;
   }
 }
 
-/** Drops the parts of an upload that nobody will complete; no error where there is none. */
-export async function abortUpload({ bucket, key, ask }: Bucket, name: string, id: string | undefined): Promise<void> {
+/** Aborts an upload and drops its parts. A missing upload is no error. */
+export async function abortUpload(
+  { bucket, key, request }: Bucket,
+  name: string,
+  id: string | undefined,
+): Promise<void> {
   try {
-    await ask(`abandoning ${name}`, (s3) =>
+    await request(`abandoning ${name}`, (s3) =>
       s3.abortMultipartUpload({ Bucket: bucket, Key: key(name), UploadId: id }, limits),
     );
   } catch (error) {
@@ -29,22 +33,22 @@ export async function abortUpload({ bucket, key, ask }: Bucket, name: string, id
   }
 }
 
-/** The uploads of exactly this object. */
-async function unfinishedUploads({ bucket, key, ask }: Bucket, name: string): Promise<string[]> {
+/** Unfinished uploads of exactly this object. */
+async function unfinishedUploads({ bucket, key, request }: Bucket, name: string): Promise<string[]> {
   const found: string[] = [];
   let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
   for (;;) {
     const input = { Bucket: bucket, Prefix: key(name), ...from };
-    const page = await ask(`looking for unfinished uploads of ${name}`, (s3) =>
+    const page = await request(`looking for unfinished uploads of ${name}`, (s3) =>
       s3.listMultipartUploads(input, limits),
     ).catch((error: unknown) => {
-      // A server that cannot tell has none to tell of.
-      if (isUnknownThere(error)) return undefined;
+      // A server without this request keeps no unfinished uploads.
+      if (isNotImplemented(error)) return undefined;
       throw error;
     });
     const uploads = page?.Uploads ?? [];
     for (const { Key, UploadId } of uploads) if (Key === key(name) && UploadId !== undefined) found.push(UploadId);
-    // In order of their keys: behind the first longer one there is none of this object.
+    // Sorted by key: after the first other key there are none of this object.
     if (!page?.IsTruncated || uploads.at(-1)?.Key !== key(name)) return found;
     from = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
   }

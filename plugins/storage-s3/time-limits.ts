@@ -1,16 +1,17 @@
 const SECOND = 1000;
 
-/** Until a server takes the connection. Milliseconds, as all here. */
-export const CONNECTING = 5 * SECOND;
-/** Until the answer to a request without much of a body begins. */
-export const ANSWERING = 60 * SECOND;
-/** Servers may put the parts of an object together one after the other before they answer. */
-export const ASSEMBLING = 600 * SECOND;
-/** Between two pieces of a download that somebody waits for. */
-export const SILENCE = 60 * SECOND;
+/** Until the server accepts the connection. Milliseconds, as all limits here. */
+export const CONNECT_TIMEOUT = 5 * SECOND;
+/** Until the response begins, for a request with a small body. */
+export const RESPONSE_TIMEOUT = 60 * SECOND;
+/** Until an upload is completed: servers may assemble the parts before they answer. */
+export const COMPLETION_TIMEOUT = 600 * SECOND;
+/** Between two chunks of a download whose reader waits. */
+export const IDLE_TIMEOUT = 60 * SECOND;
 
-/** Bytes per second below which a connection counts as dead. */
-const SLOWEST = 64 * 1024;
+/** A slower connection counts as dead. */
+const MIN_BYTES_PER_SECOND = 64 * 1024;
 
-/** Until a body of that many bytes is sent and answered. */
-export const sending = (bytes: number): number => ANSWERING + Math.ceil(bytes / SLOWEST) * SECOND;
+/** Until a body of this many bytes is sent and answered. */
+export const uploadTimeout = (bytes: number): number =>
+  RESPONSE_TIMEOUT + Math.ceil(bytes / MIN_BYTES_PER_SECOND) * SECOND;

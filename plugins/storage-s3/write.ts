@@ -1,16 +1,19 @@
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
 import type { Bucket } from './bucket.ts';
-import { inParts } from './in-parts.ts';
 import { beginMultipart, type Multipart } from './multipart.ts';
 import type { Part } from './part.ts';
 import type { PartPlan } from './part-plan.ts';
 import { deleteObject } from './remove.ts';
-import { sending } from './time-limits.ts';
+import { splitIntoParts } from './split-into-parts.ts';
+import { uploadTimeout } from './time-limits.ts';
 
-/** What is said of an object when it is made. */
-export type Making = Pick<PutObjectCommandInput, 'Bucket' | 'Key' | 'ContentType' | 'ACL' | 'ServerSideEncryption'>;
+/** Parameters of a new object. */
+export type ObjectInput = Pick<
+  PutObjectCommandInput,
+  'Bucket' | 'Key' | 'ContentType' | 'ACL' | 'ServerSideEncryption'
+>;
 
-/** Keeps the object by one request where it fits into one part, else by parts of which one is sent while the next comes in. */
+/** Writes an object with one request if it fits into one part, else as a multipart upload, one part at a time. */
 export async function writeObject(
   bucket: Bucket,
   name: string,
@@ -18,18 +21,18 @@ export async function writeObject(
   type: string | undefined,
   plan: PartPlan,
 ): Promise<number> {
-  const making = makingOf(bucket, name, type);
+  const objectInput = createObjectInput(bucket, name, type);
   let upload: Multipart | undefined;
   let size = 0;
   try {
-    for await (const { part, number, isAll } of inParts(source, plan)) {
+    for await (const { part, number, isAll } of splitIntoParts(source, plan)) {
       size += part.size();
       if (isAll) {
-        await put(bucket, name, making, part);
+        await putObject(bucket, name, objectInput, part);
         return size;
       }
       try {
-        upload ??= await beginMultipart(bucket, name, making);
+        upload ??= await beginMultipart(bucket, name, objectInput);
       } catch (error) {
         await part.discard();
         throw error;
@@ -44,26 +47,26 @@ export async function writeObject(
   }
 }
 
-function makingOf({ bucket, key, settings }: Bucket, name: string, type: string | undefined): Making {
+function createObjectInput({ bucket, key, settings }: Bucket, name: string, type: string | undefined): ObjectInput {
   return {
     Bucket: bucket,
     Key: key(name),
     ...(type === undefined ? {} : { ContentType: type }),
-    ...(settings.acl === undefined ? {} : { ACL: settings.acl as Making['ACL'] }),
+    ...(settings.acl === undefined ? {} : { ACL: settings.acl as ObjectInput['ACL'] }),
     ...(settings.encryption === undefined
       ? {}
-      : { ServerSideEncryption: settings.encryption as Making['ServerSideEncryption'] }),
+      : { ServerSideEncryption: settings.encryption as ObjectInput['ServerSideEncryption'] }),
   };
 }
 
-async function put(bucket: Bucket, name: string, making: Making, part: Part): Promise<void> {
+async function putObject(bucket: Bucket, name: string, objectInput: ObjectInput, part: Part): Promise<void> {
   try {
     const broken = new AbortController();
-    const input = { ...making, ...part.body(() => broken.abort()), ContentLength: part.size() };
-    const limits = { requestTimeout: sending(part.size()), abortSignal: broken.signal };
-    await bucket.ask(`writing ${name}`, (s3) => s3.putObject(input, limits));
+    const input = { ...objectInput, ...part.body(() => broken.abort()), ContentLength: part.size() };
+    const limits = { requestTimeout: uploadTimeout(part.size()), abortSignal: broken.signal };
+    await bucket.request(`writing ${name}`, (s3) => s3.putObject(input, limits));
   } catch (error) {
-    // The answer may be what was lost: then the object is there although nobody counts on it.
+    // Only the response may have been lost: then the object exists and must be removed.
     await deleteObject(bucket, name).catch(() => {});
     throw error;
   } finally {

@@ -1,22 +1,22 @@
 import type { Readable } from 'node:stream';
 import { authorities, facet, service } from '#kernel';
 
-/** Bytes from `start` to `end`, both included, of an object of which at least that much is there. */
+/** Bytes from `start` to `end`, both included. The object has at least `end + 1` bytes. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** An object that is being read. Its reader reads `bytes` to their end or destroys them. */
-export interface Opened {
-  /** Bytes of the whole object, also where a range of it was asked for. */
+/** An object open for reading. Read `bytes` to their end or destroy them. */
+export interface OpenedObject {
+  /** Bytes of the whole object, also for a range. */
   readonly size: number;
   readonly bytes: Readable;
 }
 
-/** What a backend may keep beside the bytes. */
+/** What a backend may store beside the bytes. */
 export interface WriteOptions {
-  /** MIME type, for backends that keep one. */
+  /** MIME type, for backends that store one. */
   readonly type?: string;
 }
 
@@ -28,67 +28,67 @@ export interface StoredObject {
 }
 
 /**
- * Where bytes are kept (specification, "Files endpoints"; conventions, "Storage"). A name is one path segment of letters,
- * digits, `_`, `-` and `.`, made by the service, never used for other bytes again. A missing object is `undefined`; every
- * other failure rejects, with the error of the backend.
+ * Stores objects (specification, "Files endpoints"; conventions, "Storage"). A name is one path segment of letters, digits, `_`,
+ * `-` and `.`, created by the service and never reused for other bytes. A missing object is `undefined`; every other failure
+ * rejects with the error of the backend.
  */
 export interface StorageDriver {
   /** Opens an object, or a range of it, for reading. */
-  open(name: string, range?: ByteRange): Promise<Opened | undefined>;
+  open(name: string, range?: ByteRange): Promise<OpenedObject | undefined>;
   /**
-   * Keeps what `source` yields under `name`: all of it or, where it or the backend fails, nothing that can be opened. When
+   * Stores what `source` yields under `name`: all of it or, if source or backend fails, nothing that can be opened. When
    * this resolves the object survives a crash of the machine. Memory stays flat whatever the size. Answers the bytes written.
-   * @throws what `source` throws, and the error of the backend.
+   * @throws the errors of `source` and of the backend.
    */
   write(name: string, source: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<number>;
-  /** Removes the object and all that an interrupted write of it left; a missing object is no error. */
+  /** Removes the object and everything that an interrupted write of it left. A missing object is no error. */
   remove(name: string): Promise<void>;
   /** Size and time of an object, without reading it. */
   stat(name: string): Promise<StoredObject | undefined>;
-  /** All objects whose names start so, in any order. */
+  /** All objects whose names start with `prefix`, in any order. */
   list(prefix: string): AsyncIterable<StoredObject>;
-  /** Where the object lies on this machine, for programs that read files; drivers whose objects are no files leave it out. */
+  /** Path of the object on this machine, for programs that read files. Drivers whose objects are no files leave it out. */
   path?(name: string): string;
   /**
-   * Which place this is, kept in the place itself. For drivers whose settings may mean another place in another process: folders of a
-   * machine. Others leave it out.
+   * Identity of the storage itself, stored in it. For drivers whose settings may mean another storage in another process, such as
+   * local folders. Other drivers leave it out.
    */
-  identity?(): Promise<PlaceIdentity>;
+  identity?(): Promise<StorageIdentity>;
   /** Releases what the driver holds, when the service stops. */
   close?(): Promise<void>;
 }
 
-/** A place as one process sees it. */
-export interface PlaceIdentity {
-  /** The same in all processes that reach this place, another one for any other place. */
+/** Identity of a storage, as one process sees it. */
+export interface StorageIdentity {
+  /** The same in all processes that use this storage, and unique. */
   readonly id: string;
   /** For messages: machine and path. */
   readonly name: string;
 }
 
-/** What a driver is opened for. */
+/** The settings of one location, for its driver. */
 export interface LocationSettings {
   /** As in STORAGE_LOCATIONS. */
   readonly location: string;
   /**
-   * `STORAGE_<LOCATION>_<KEY>` as text, by KEY; a file named by `STORAGE_<LOCATION>_<KEY>_FILE` has been read. Undefined where
+   * `STORAGE_<LOCATION>_<KEY>` as text, by KEY; a file named by `STORAGE_<LOCATION>_<KEY>_FILE` has been read. Undefined if
    * it is not set.
    */
   setting(key: string): string | undefined;
 }
 
-/** A kind of place for bytes. Contributed to `storage.drivers`. */
+/** A storage driver. Contributed to `storage.drivers`. */
 export interface DriverDeclaration {
   /** As in `STORAGE_<LOCATION>_DRIVER`. */
   readonly name: string;
   /**
-   * At the start, for each location that names it.
-   * @throws an error that says which setting is wrong; it stops the start.
+   * Called at the start, for each location that uses the driver.
+   * @throws an error that names the wrong setting; it stops the start.
    */
   open(settings: LocationSettings): Promise<StorageDriver>;
 }
 
-/** Kinds of places for bytes; the manifest section lists their names. */
+/** Storage drivers; the manifest section lists their names. */
 export const storageDrivers = facet<DriverDeclaration, ReadonlyMap<string, DriverDeclaration>>('storage.drivers', {
   combine: (all) => new Map(all.map(({ value }) => [value.name, value])),
   manifest: {
@@ -106,18 +106,18 @@ export const storageDrivers = facet<DriverDeclaration, ReadonlyMap<string, Drive
 });
 
 /**
- * One location: its driver, which is called with sound names only.
- * @throws INTERNAL_SERVER_ERROR, by each method, for a name that no object can have.
+ * One location. It calls its driver with valid names only.
+ * @throws INTERNAL_SERVER_ERROR from every method for a name that no object can have.
  */
 export interface Location extends Omit<StorageDriver, 'path' | 'close'> {
   readonly name: string;
   /**
-   * Runs `work` with a path under which the object can be read as a file: its own where the driver has one, else that of a
-   * copy, which is deleted afterwards. Answers undefined, without work, where there is no such object.
-   * @throws what `work` throws, and the error of the backend.
+   * Runs `work` with a path at which the object can be read as a file: the object itself if it is a file, else a temporary copy,
+   * which is deleted afterwards. Undefined, without running `work`, if there is no such object.
+   * @throws the errors of `work` and of the backend.
    */
   asFile<T>(name: string, work: (path: string) => Promise<T>): Promise<T | undefined>;
-  /** `asFile` has to copy: for long objects it is better to do without. */
+  /** True if `asFile` has to copy: avoid it for large objects. */
   readonly copies: boolean;
 }
 
@@ -127,7 +127,7 @@ export interface Storage {
   readonly locations: readonly string[];
   /**
    * A location by its name.
-   * @throws SERVICE_UNAVAILABLE for an unknown name (a row may be older than the configuration), and before the service has started.
+   * @throws SERVICE_UNAVAILABLE for an unknown name (a row may be older than the configuration), and before the start.
    */
   at(location: string): Location;
 }

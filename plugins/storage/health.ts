@@ -4,42 +4,42 @@ import type { Location } from './contract.ts';
 
 const PROBE = Buffer.from('written, read and removed to see whether this place can be used\n');
 
-/** Whether a location takes, gives and drops an object, and how long that takes. */
-export function locationCheck(name: string, threshold: number, at: () => Location): HealthCheck {
+/** A health check that writes, reads and removes an object, and measures the time. */
+export function createLocationCheck(name: string, threshold: number, at: () => Location): HealthCheck {
   let running: Promise<void> | undefined;
-  /** What could not be removed goes with the next check. */
-  const left = new Set<string>();
+  /** Objects that could not be removed: the next check removes them. */
+  const leftovers = new Set<string>();
   return {
     name: `storage:${name}:responseTime`,
     componentType: 'objectstore',
     threshold,
     async check() {
       const begin = performance.now();
-      // A place that does not answer is not asked once more by each check.
-      running ??= probe(at(), left).finally(() => (running = undefined));
+      // Checks share one probe, so that a location that hangs does not get one from each check.
+      running ??= probe(at(), leftovers).finally(() => (running = undefined));
       await running;
       return { value: Math.round((performance.now() - begin) * 1000) / 1000 };
     },
   };
 }
 
-async function* bytes(): AsyncGenerator<Uint8Array> {
+async function* probeBytes(): AsyncGenerator<Uint8Array> {
   yield PROBE;
 }
 
-async function probe(location: Location, left: Set<string>): Promise<void> {
+async function probe(location: Location, leftovers: Set<string>): Promise<void> {
   const name = `health-${randomUUID()}.txt`;
   try {
-    await location.write(name, bytes(), { type: 'text/plain' });
+    await location.write(name, probeBytes(), { type: 'text/plain' });
     const opened = await location.open(name);
-    if (!opened) throw new Error('what was written is not there');
+    if (!opened) throw new Error('the object that was written is missing');
     const parts: Buffer[] = [];
     for await (const part of opened.bytes) parts.push(part);
-    if (!Buffer.concat(parts).equals(PROBE)) throw new Error('what is read is not what was written');
+    if (!Buffer.concat(parts).equals(PROBE)) throw new Error('the bytes read are not the bytes written');
   } finally {
-    for (const one of left.add(name)) {
+    for (const one of leftovers.add(name)) {
       await location.remove(one);
-      left.delete(one);
+      leftovers.delete(one);
     }
   }
 }

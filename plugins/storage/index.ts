@@ -1,18 +1,18 @@
 import { type ContributionTo, definePlugin, fail } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { type Location, type StorageDriver, storage, storageDrivers } from './contract.ts';
-import { locationCheck } from './health.ts';
+import { createLocationCheck } from './health.ts';
 import { createLocation } from './location.ts';
-import { openDriver } from './open.ts';
+import { openDriver } from './open-driver.ts';
 import manifest from './package.json' with { type: 'json' };
-import { type Config, locationPlans } from './settings.ts';
-import { removeAbandoned } from './temporary.ts';
+import { type Config, parseLocations } from './settings.ts';
+import { removeAbandonedTemporaries } from './temporary.ts';
 
 export default definePlugin<Config>({
   manifest,
   register(host) {
     host.define(storageDrivers);
-    const plans = locationPlans(host.config);
+    const configs = parseLocations(host.config);
     const drivers: StorageDriver[] = [];
     const locations = new Map<string, Location>();
     const at = (name: string): Location => {
@@ -20,22 +20,22 @@ export default definePlugin<Config>({
       if (!found) throw fail('SERVICE_UNAVAILABLE', `there is no storage location ${name}`);
       return found;
     };
-    host.provide(storage, { locations: plans.map(({ location }) => location), at });
-    for (const { location, threshold } of plans) {
+    host.provide(storage, { locations: configs.map(({ location }) => location), at });
+    for (const { location, threshold } of configs) {
       host.contribute<ContributionTo<typeof health>>(
         'health',
-        locationCheck(location, threshold, () => at(location)),
+        createLocationCheck(location, threshold, () => at(location)),
       );
     }
 
-    // Not before the start: what a driver keeps in the database is prepared by then.
+    // At the start, after migrations: a driver may keep objects in the database.
     host.onStart(async () => {
-      await removeAbandoned();
+      await removeAbandonedTemporaries();
       const known = host.read(storageDrivers);
-      for (const plan of plans) {
-        const driver = await openDriver(plan, known);
+      for (const config of configs) {
+        const driver = await openDriver(config, known);
         drivers.push(driver);
-        locations.set(plan.location, createLocation(plan.location, driver));
+        locations.set(config.location, createLocation(config.location, driver));
       }
     });
     host.onStop(async () => {

@@ -1,8 +1,8 @@
-/** To be told of long bytes on their way out, as `Location.write` does for those on their way in: memory stays flat. */
-export { passing } from './garbage.ts';
-/** The variable that holds a location's setting, for what drivers say of it: `my-files` and `ROOT` make STORAGE_MY_FILES_ROOT. */
+/** Call it with streamed bytes of responses; `Location.write` does so for uploads. It keeps memory flat. */
+export { reportStreamedBytes } from './garbage-collection.ts';
+/** The variable of a setting, for messages of drivers: `my-files` and `ROOT` make STORAGE_MY_FILES_ROOT. */
 export { variableOf } from './settings.ts';
-/** For what is worked on as a file of this machine. */
+/** Temporary files and folders. */
 export { temporaryFile, temporaryFolder } from './temporary.ts';
-/** `<name without extension>__`: what is made of an object lies beside it. */
+/** `<name without extension>__`: the prefix of all variants of an object. */
 export { variantPrefix } from './variant-prefix.ts';

@@ -4,12 +4,12 @@ import type { LocationSettings } from './contract.ts';
 
 export interface Config {
   STORAGE_LOCATIONS: readonly string[];
-  /** All that is set under this pattern, by its own name. */
+  /** All variables of this pattern, by name. */
   'STORAGE_*': Readonly<Record<string, string>>;
 }
 
-/** What is known of a location before its driver is opened. */
-export interface LocationPlan extends LocationSettings {
+/** Settings of a location before its driver is opened. */
+export interface LocationConfig extends LocationSettings {
   readonly driver: string;
   /** Milliseconds above which it counts as slow. */
   readonly threshold: number;
@@ -21,35 +21,36 @@ const THRESHOLD = 750;
 export const variableOf = (location: string, key: string): string =>
   `STORAGE_${location.toUpperCase().replaceAll('-', '_')}_${key}`;
 
-/** The locations as they are set, in their order; a BootFailure where something about them is wrong. */
-export function locationPlans({ STORAGE_LOCATIONS: names, 'STORAGE_*': set }: Config): readonly LocationPlan[] {
-  checkNames(names);
+/** Parses the locations, in their order. @throws BootFailure if a setting is invalid. */
+export function parseLocations({ STORAGE_LOCATIONS: names, 'STORAGE_*': set }: Config): readonly LocationConfig[] {
+  assertLocationNames(names);
   return names.map((location) => {
-    const setting = (key: string) => settingOf(set, variableOf(location, key));
+    const setting = (key: string) => readSetting(set, variableOf(location, key));
     return {
       location,
       setting,
       driver: setting('DRIVER') ?? 'local',
-      threshold: duration(variableOf(location, 'HEALTHCHECK_THRESHOLD'), setting('HEALTHCHECK_THRESHOLD')),
+      threshold: parseDuration(variableOf(location, 'HEALTHCHECK_THRESHOLD'), setting('HEALTHCHECK_THRESHOLD')),
     };
   });
 }
 
-function checkNames(names: readonly string[]): void {
-  if (names.length === 0) throw wrong('STORAGE_LOCATIONS names no location', 'name one, or unset it for "local"');
+function assertLocationNames(names: readonly string[]): void {
+  if (names.length === 0)
+    throw createBootFailure('STORAGE_LOCATIONS names no location', 'name one, or unset it for "local"');
   const seen = new Map<string, string>();
   for (const name of names) {
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-      throw wrong(
+      throw createBootFailure(
         `STORAGE_LOCATIONS has ${JSON.stringify(name)}, which is no name for a location`,
         'use letters, digits, "_" and "-" only, 64 characters at most',
       );
     }
-    // Those that differ in case or by `-` only would share their settings.
+    // Names that differ only in case or in `-` and `_` would share their settings.
     const variable = variableOf(name, '*');
     const other = seen.get(variable);
     if (other !== undefined) {
-      throw wrong(
+      throw createBootFailure(
         other === name
           ? `STORAGE_LOCATIONS names ${name} twice`
           : `STORAGE_LOCATIONS names ${other} and ${name}, whose settings have the same names (${variable})`,
@@ -60,27 +61,28 @@ function checkNames(names: readonly string[]): void {
   }
 }
 
-function settingOf(set: Config['STORAGE_*'], variable: string): string | undefined {
+function readSetting(set: Config['STORAGE_*'], variable: string): string | undefined {
   const path = set[`${variable}_FILE`];
   if (path === undefined) return set[variable]?.trim() || undefined;
   try {
     return readFileSync(path, 'utf8').trim() || undefined;
   } catch (error) {
-    throw wrong(
+    throw createBootFailure(
       `${variable} cannot be read from the file that ${variable}_FILE names (${(error as NodeJS.ErrnoException).code})`,
       `correct or unset ${variable}_FILE`,
     );
   }
 }
 
-function duration(variable: string, text: string | undefined): number {
+function parseDuration(variable: string, text: string | undefined): number {
   if (text === undefined) return THRESHOLD;
   try {
     return cast(text, { type: 'duration' }) as number;
   } catch (error) {
     if (!(error instanceof CastError)) throw error;
-    throw wrong(`${variable} ${error.message}`, `correct or unset ${variable}`);
+    throw createBootFailure(`${variable} ${error.message}`, `correct or unset ${variable}`);
   }
 }
 
-const wrong = (reason: string, remedy: string) => new BootFailure('@tenon/storage', 'config', reason, { remedy });
+const createBootFailure = (reason: string, remedy: string) =>
+  new BootFailure('@tenon/storage', 'config', reason, { remedy });

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { StorageDriver } from './contract.ts';
 import { temporaryFolder } from './temporary.ts';
 
-/** Runs `work` with a copy of the object, which is gone afterwards whatever happens; undefined where there is no object. */
+/** Runs `work` with a temporary copy of the object, which is always deleted afterwards; undefined if there is no object. */
 export async function withCopy<T>(
   driver: Pick<StorageDriver, 'open'>,
   name: string,
@@ -13,12 +13,12 @@ export async function withCopy<T>(
 ): Promise<T | undefined> {
   const opened = await driver.open(name);
   if (!opened) return undefined;
-  // A connection may break before anybody reads: whoever reads then is told, and without a listener the process would end.
+  // The connection may break before the pipeline reads: without a listener the error would end the process.
   opened.bytes.on('error', () => {});
   let folder: string | undefined;
   try {
     folder = await temporaryFolder('object');
-    // Its own name: programs that go by the extension find it.
+    // The copy keeps the name, for programs that use the extension.
     const path = join(folder, name);
     await pipeline(opened.bytes, createWriteStream(path));
     return await work(path);

@@ -5,32 +5,32 @@ import { join } from 'node:path';
 
 const PURPOSES = ['object', 'beginning', 'part', 'asset'] as const;
 type Purpose = (typeof PURPOSES)[number];
-const OURS = new RegExp(`^tenon-(?:${PURPOSES.join('|')})-(?:(?<folder>[A-Za-z0-9]{6})|[0-9a-f]{32})$`);
+const TEMPORARY_NAME = new RegExp(`^tenon-(?:${PURPOSES.join('|')})-(?:(?<folder>[A-Za-z0-9]{6})|[0-9a-f]{32})$`);
 
-/** Milliseconds without a change after which nobody works with one any more: other services may have theirs beside ours. */
-const ABANDONED = 24 * 60 * 60 * 1000;
+/** Milliseconds without a change after which an entry counts as abandoned: other processes share the folder. */
+const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
 /**
- * A new folder among the system's temporary ones, for a file whose name matters. Whoever asks for it removes it; those of a
- * process that was killed go later.
+ * Creates a temporary folder, for a file whose name matters. The caller removes it; `removeAbandonedTemporaries` removes those of
+ * killed processes.
  */
 export const temporaryFolder = (purpose: Purpose): Promise<string> => mkdtemp(join(tmpdir(), `tenon-${purpose}-`));
 
 /**
- * The path of a file that is not there yet, to be opened with `wx` and mode 600: the folder is everybody's. Whoever opens it
- * removes it; that of a process that was killed goes later.
+ * A path for a new temporary file. Open it with `wx` and mode 600, since the folder is shared. The caller removes it;
+ * `removeAbandonedTemporaries` removes those of killed processes.
  */
 export const temporaryFile = (purpose: Purpose): string =>
   join(tmpdir(), `tenon-${purpose}-${randomBytes(16).toString('hex')}`);
 
-/** What processes left that ended while they worked with it. Never fails: some may be others'. */
-export async function removeAbandoned(now = Date.now()): Promise<void> {
+/** Removes what killed processes left. Never rejects: entries of other users cannot be removed. */
+export async function removeAbandonedTemporaries(now = Date.now()): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
-  for (const ours of names.map((name) => OURS.exec(name))) {
-    if (!ours) continue;
-    const path = join(tmpdir(), ours[0]);
+  for (const match of names.map((name) => TEMPORARY_NAME.exec(name))) {
+    if (!match) continue;
+    const path = join(tmpdir(), match[0]);
     const about = await stat(path).catch(() => undefined);
-    if (about?.isDirectory() !== (ours.groups?.folder !== undefined)) continue;
-    if (now - about.mtimeMs > ABANDONED) await rm(path, { recursive: true, force: true }).catch(() => {});
+    if (about?.isDirectory() !== (match.groups?.folder !== undefined)) continue;
+    if (now - about.mtimeMs > ABANDONED_AFTER) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }

@@ -13,7 +13,7 @@ interface Deps {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** Removes an upload and all its pieces; a file that was made of it stays. */
+/** Removes an upload and all its pieces. A file created from it stays. */
 export async function removeUpload({ uploads, storage }: Pick<Deps, 'uploads' | 'storage'>, id: string): Promise<void> {
   const upload = await uploads.find(id);
   if (!upload) return;
@@ -22,7 +22,7 @@ export async function removeUpload({ uploads, storage }: Pick<Deps, 'uploads' | 
 }
 
 /**
- * Removes what had expired at `now`, but for what is being worked on, until `signal` aborts. Answers how many uploads that were.
+ * Removes uploads that had expired at `now`, except those whose lock is held, until `signal` aborts. Answers their number.
  */
 export async function cleanUp(
   { uploads, storage, lock, log }: Deps,
@@ -34,7 +34,7 @@ export async function cleanUp(
     if (signal?.aborted) break;
     const work = async () => {
       const upload = await uploads.find(id);
-      // Something may have come while others were removed.
+      // It may have received bytes while other uploads were removed.
       if (!upload || upload.expires.getTime() >= now) return;
       await removeUpload({ uploads, storage }, id);
       removed += 1;
@@ -51,8 +51,8 @@ interface ScheduleDeps extends Deps {
 }
 
 /**
- * Cleans up at the times of the pattern, in one process of all.
- * @throws INVALID_CONFIG where the pattern is none.
+ * Schedules the clean-up, in one of all processes at a time.
+ * @throws INVALID_CONFIG for an invalid cron pattern.
  */
 export function startCleanUp({ schedule, ...deps }: ScheduleDeps, pattern: string): Scheduled {
   if (!schedule.isPattern(pattern))

@@ -1,16 +1,16 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-export const uploads: SystemCollection = {
+export const uploadsCollection: SystemCollection = {
   collection: 'platform_uploads',
   note: 'Files of which some bytes are here',
   internal: true,
   fields: [
-    // Also of the file that is made of it, where it replaces none.
+    // Also the id of the file that is created, unless an existing file is replaced.
     { field: 'id', type: 'uuid', primary: true },
-    // No foreign key: the upload of somebody who was deleted must not become anybody's.
+    // No foreign key: with SET NULL, the upload of a deleted user would be accessible to every caller.
     { field: 'user', type: 'uuid', nullable: true },
     { field: 'storage', type: 'string', maxLength: 255 },
-    // The header as it was sent: it is sent back so.
+    // Upload-Metadata as it was sent: HEAD sends it back unchanged.
     { field: 'metadata', type: 'text' },
     // Null as long as the client does not know it.
     { field: 'size', type: 'bigInteger', nullable: true },
@@ -22,16 +22,16 @@ export const uploads: SystemCollection = {
   indexes: [['expires']],
 };
 
-export const pieces: SystemCollection = {
+export const piecesCollection: SystemCollection = {
   collection: 'platform_upload_pieces',
   note: 'Objects in storage that uploads are made of',
   internal: true,
   fields: [
     { field: 'name', type: 'string', maxLength: 255, primary: true },
     { field: 'upload', type: 'uuid', references: { collection: 'platform_uploads', onDelete: 'CASCADE' } },
-    // The place of its first byte.
+    // Offset of its first byte.
     { field: 'start', type: 'bigInteger' },
-    // Null until all of it is kept: what a crash left has none.
+    // Null until the piece is stored: a crash leaves pieces without a size.
     { field: 'size', type: 'bigInteger', nullable: true },
   ],
 };

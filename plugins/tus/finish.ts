@@ -1,11 +1,11 @@
 import type { Caller, Log } from '#kernel';
 import type { Files } from '../files/contract.ts';
 import type { Storage } from '../storage/contract.ts';
-import { unknownUpload } from './failures.ts';
+import { createUnknownUploadFailure } from './failures.ts';
 import type { UploadLocker } from './locker.ts';
-import type { About } from './metadata.ts';
-import { joined, removePieces, wholePieces } from './pieces.ts';
-import { isWhole, type Uploads } from './uploads.ts';
+import type { UploadDescription } from './metadata.ts';
+import { assertComplete, joinPieces, removePieces } from './pieces.ts';
+import { hasAllBytes, type Uploads } from './uploads.ts';
 
 export interface FinishDeps {
   readonly uploads: Uploads;
@@ -16,24 +16,24 @@ export interface FinishDeps {
 }
 
 /**
- * Makes the file of an upload whose last byte has come, with the permissions of whoever asks: of the request that brought it, or
- * of one that comes after a crash. Doing it again does nothing.
+ * Creates the file of a complete upload, with the permissions of the caller: of the request with the last byte, or of a later one
+ * after a crash. Does nothing if the file exists already.
  */
-export async function finish(
+export async function finishUpload(
   { uploads, files, storage, locker, log }: FinishDeps,
   caller: Caller,
   id: string,
-  aboutOf: (metadata: string) => Promise<About>,
+  aboutOf: (metadata: string) => Promise<UploadDescription>,
 ): Promise<void> {
   await locker.runExclusive(id, async () => {
     const upload = await uploads.find(id);
-    if (!upload) throw unknownUpload(`the upload ${id} is gone`);
-    if (!isWhole(upload) || upload.completed) return;
+    if (!upload) throw createUnknownUploadFailure(`the upload ${id} is gone`);
+    if (!hasAllBytes(upload) || upload.completed) return;
     const location = storage.at(upload.storage);
     const { incoming, replaces } = await aboutOf(upload.metadata);
-    // A crash may have come between the file and what is noted below.
-    if (replaces !== null || !(await uploads.isMade(upload, caller.user))) {
-      const bytes = joined(location, wholePieces(await uploads.pieces(id), upload.received));
+    // A crash may have happened between the file and the update below.
+    if (replaces !== null || !(await uploads.hasFile(upload, caller.user))) {
+      const bytes = joinPieces(location, assertComplete(await uploads.pieces(id), upload.received));
       if (replaces === null) await files.create(caller, { ...incoming, bytes }, { id });
       else await files.replace(caller, replaces, { ...incoming, bytes });
     }

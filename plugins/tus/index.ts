@@ -6,7 +6,7 @@ import { type Scheduled, schedule } from '../schedule/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { storage } from '../storage/contract.ts';
 import { startCleanUp } from './clean-up.ts';
-import { pieces, uploads } from './collections.ts';
+import { piecesCollection, uploadsCollection } from './collections.ts';
 import { createLocker } from './locker.ts';
 import manifest from './package.json' with { type: 'json' };
 import { tusRoutes } from './routes.ts';
@@ -19,7 +19,7 @@ interface TusConfig {
   readonly TUS_CLEANUP_SCHEDULE: string;
 }
 
-/** Of `files` and `http`. */
+/** Settings of `files` and `http`. */
 interface Shared {
   readonly FILES_MAX_UPLOAD_SIZE: number | undefined;
   readonly PUBLIC_URL: string;
@@ -30,26 +30,26 @@ export default definePlugin<TusConfig, Shared>({
   register(host) {
     const { config, db, log } = host;
     const used = host.use({ bus, files, lock, schedule, schema, storage });
-    host.contribute(systemCollections, uploads);
-    host.contribute(systemCollections, pieces);
-    const known = createUploads(db, config.TUS_UPLOAD_EXPIRATION);
+    host.contribute(systemCollections, uploadsCollection);
+    host.contribute(systemCollections, piecesCollection);
+    const uploadRecords = createUploads(db, config.TUS_UPLOAD_EXPIRATION);
 
-    // Also where nothing new is taken: what was left when it was switched off goes.
+    // Also with TUS_ENABLED=false: uploads from before must still expire.
     let cleaning: Scheduled | undefined;
     host.onStart(() => {
-      cleaning = startCleanUp({ ...used, uploads: known, log }, config.TUS_CLEANUP_SCHEDULE);
+      cleaning = startCleanUp({ ...used, uploads: uploadRecords, log }, config.TUS_CLEANUP_SCHEDULE);
     });
     host.onStop(() => cleaning?.stop());
 
     if (!config.TUS_ENABLED) return;
     const all = tusRoutes({
-      uploads: known,
+      uploads: uploadRecords,
       files: used.files,
       schema: used.schema,
       storage: used.storage,
       locker: createLocker(used.lock, used.bus),
       log,
-      chunk: config.TUS_CHUNK_SIZE,
+      pieceSize: config.TUS_CHUNK_SIZE,
       lifetime: config.TUS_UPLOAD_EXPIRATION,
       maxSize: config.FILES_MAX_UPLOAD_SIZE,
       base: new URL(config.PUBLIC_URL, 'http://localhost').pathname.replace(/\/+$/, ''),

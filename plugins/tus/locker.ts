@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Locker } from '@tus/server';
 import type { Bus, Lock } from '../cluster/contract.ts';
-import { isLocked, locked } from './failures.ts';
+import { createLockedFailure, isLocked } from './failures.ts';
 
-/** Another process asks whoever writes to an upload to come to an end. */
+/** Channel on which a process asks the holder of a lock to give way. */
 const GIVE_WAY = 'tus.give-way';
-/** Milliseconds that a request waits for the lock after the holder was asked to give way. */
+/** Milliseconds that a request waits for the lock after it asked the holder to give way. */
 const LOCK_TIMEOUT = 10_000;
 /** Milliseconds between two attempts of `runExclusive` while another process has the lock. */
 const RETRY_INTERVAL = 100;
@@ -13,9 +13,9 @@ const RETRY_INTERVAL = 100;
 export const lockName = (id: string): string => `tus ${id}`;
 
 interface Holder {
-  /** What came so far is kept, and the lock is let go. */
+  /** Asks the holder to keep what it has received and to release the lock. */
   giveWay(): void;
-  readonly gone: Promise<unknown>;
+  readonly released: Promise<unknown>;
 }
 
 export interface UploadLocker extends Locker {
@@ -28,16 +28,16 @@ export interface UploadLocker extends Locker {
 }
 
 /**
- * One request at a time on an upload, whichever process it is sent to. A client whose connection broke comes back before the
- * service has noticed, so whoever has the lock is asked to give way. In this process that is waited for; a client that met
- * another process is told to come again (423).
+ * Locks an upload for one request at a time, over all processes. A client whose connection broke may return before the service has
+ * noticed, so the holder of the lock is asked to give way. A request waits for a holder in its own process; if another process holds
+ * the lock, it gets 423 and retries.
  */
 export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LOCK_TIMEOUT): UploadLocker {
   const holders = new Map<string, Holder>();
   bus.subscribe(GIVE_WAY, (id) => holders.get(String(id))?.giveWay());
 
-  /** Undefined where another process has it. */
-  const take = (id: string): Promise<(() => Promise<void>) | undefined> =>
+  /** Answers the release of the lock; undefined if another process holds it. */
+  const acquire = (id: string): Promise<(() => Promise<void>) | undefined> =>
     new Promise((resolve, reject) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       const ended = lock.attempt(lockName(id), () => {
@@ -47,7 +47,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LO
         });
         return released;
       });
-      ended.then((had) => had ?? resolve(undefined), reject);
+      ended.then((hadLock) => hadLock ?? resolve(undefined), reject);
     });
 
   const locker: UploadLocker = {
@@ -76,15 +76,15 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LO
         unlock: () => unlock(),
         async lock(signal, requestRelease) {
           let deadline: AbortSignal | undefined;
-          // Nothing is waited for between seeing that nobody is left and taking the place.
+          // No await between finding no holder and becoming the holder.
           for (let holder = holders.get(id); holder; holder = holders.get(id)) {
             deadline ??= AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
             holder.giveWay();
-            await Promise.race([holder.gone, aborted(deadline)]);
-            if (deadline.aborted) throw locked();
+            await Promise.race([holder.released, aborted(deadline)]);
+            if (deadline.aborted) throw createLockedFailure();
           }
-          const { promise: gone, resolve: leave } = Promise.withResolvers<void>();
-          holders.set(id, { giveWay: () => void requestRelease(), gone });
+          const { promise: released, resolve: leave } = Promise.withResolvers<void>();
+          holders.set(id, { giveWay: () => void requestRelease(), released });
           let release: (() => Promise<void>) | undefined;
           unlock = async () => {
             try {
@@ -95,10 +95,10 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LO
             }
           };
           try {
-            release = await take(id);
+            release = await acquire(id);
             if (release) return;
             await bus.publish(GIVE_WAY, id);
-            throw locked();
+            throw createLockedFailure();
           } catch (error) {
             await unlock();
             throw error;

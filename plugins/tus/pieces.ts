@@ -1,7 +1,7 @@
 import { fail, type Log } from '#kernel';
 import type { Location } from '../storage/contract.ts';
-import { cut } from './cut.ts';
-import { locked } from './failures.ts';
+import { createLockedFailure } from './failures.ts';
+import { splitBytes } from './split.ts';
 import type { Piece, Uploads } from './uploads.ts';
 
 interface Deps {
@@ -11,11 +11,11 @@ interface Deps {
 }
 
 /**
- * Keeps what comes from `start` on, in pieces of at most `limit` bytes, and answers where the upload ends now. Each piece
- * counts as soon as it is safe, so whatever breaks off costs the client the last one at most; where a client leaves, its bytes
- * simply end here, and the last piece is as long as what arrived.
+ * Stores bytes from the offset `start` on, in pieces of at most `limit` bytes, and answers the new offset. A piece counts as soon as
+ * it is stored, so a failure costs the client one piece at most. When a client leaves, its bytes end here, and the last piece is
+ * shorter.
  */
-export async function receive(
+export async function receivePieces(
   deps: Deps,
   id: string,
   start: number,
@@ -23,7 +23,7 @@ export async function receive(
   limit: number,
 ): Promise<number> {
   let end = start;
-  for await (const part of cut(bytes, limit)) end += await receivePiece(deps, id, end, part);
+  for await (const part of splitBytes(bytes, limit)) end += await receivePiece(deps, id, end, part);
   return end;
 }
 
@@ -33,13 +33,13 @@ async function receivePiece(
   start: number,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<number> {
-  const name = await uploads.begin(id, start);
+  const name = await uploads.beginPiece(id, start);
   const undo = async (): Promise<void> => {
     try {
       await location.remove(name);
-      await uploads.forget([name]);
+      await uploads.forgetPieces([name]);
     } catch (error) {
-      // Its name stands in the table: it goes with the upload.
+      // Its row stays, so it is removed with the upload.
       log.warn({ err: error, storage: location.name, object: name }, 'a piece of an upload could not be removed');
     }
   };
@@ -50,45 +50,45 @@ async function receivePiece(
     await undo();
     throw error;
   }
-  // Where this fails nobody knows whether the piece counts. It stays, and the client asks how much is here.
-  if (!(await uploads.keep(id, { name, start, size }))) {
+  // If this rejects, the piece may have been counted. It stays, and the client asks for the offset.
+  if (!(await uploads.completePiece(id, { name, start, size }))) {
     await undo();
-    throw locked();
+    throw createLockedFailure();
   }
   return size;
 }
 
-/** The bytes of an upload from first to last. Nothing is read before it is asked for. */
-export async function* joined(location: Location, pieces: readonly Piece[]): AsyncGenerator<Uint8Array> {
+/** The bytes of an upload in order, read on demand. */
+export async function* joinPieces(location: Location, pieces: readonly Piece[]): AsyncGenerator<Uint8Array> {
   for (const { name, size } of pieces) {
     const opened = await location.open(name);
-    if (!opened) throw missing(`there is no object ${name}`);
+    if (!opened) throw createMissingBytesFailure(`there is no object ${name}`);
     if (opened.size !== size) {
       opened.bytes.destroy();
-      throw missing(`the object ${name} has ${opened.size} bytes and not ${size}`);
+      throw createMissingBytesFailure(`the object ${name} has ${opened.size} bytes and not ${size}`);
     }
     yield* opened.bytes;
   }
 }
 
-/** Those that count, of which there must be enough to make `size` bytes. */
-export function wholePieces(pieces: readonly Piece[], size: number): readonly Piece[] {
+/** The stored pieces. @throws INTERNAL_SERVER_ERROR if they do not join to `size` bytes. */
+export function assertComplete(pieces: readonly Piece[], size: number): readonly Piece[] {
   const whole = pieces.filter((piece) => piece.size !== null);
   let end = 0;
   for (const piece of whole) {
     if (piece.start !== end)
-      throw missing(`an upload has ${end} bytes, and then a piece that begins at ${piece.start}`);
+      throw createMissingBytesFailure(`an upload has ${end} bytes, and then a piece that begins at ${piece.start}`);
     end += piece.size as number;
   }
-  if (end !== size) throw missing(`an upload of ${size} bytes has pieces of ${end}`);
+  if (end !== size) throw createMissingBytesFailure(`an upload of ${size} bytes has pieces of ${end}`);
   return whole;
 }
 
-const missing = (detail: string) => fail('INTERNAL_SERVER_ERROR', detail);
+const createMissingBytesFailure = (detail: string) => fail('INTERNAL_SERVER_ERROR', detail);
 
-/** Removes an upload's objects, which may be gone already, and what is known of them. */
+/** Removes the objects of an upload, which may be gone already, and their rows. */
 export async function removePieces({ uploads, location }: Omit<Deps, 'log'>, id: string): Promise<void> {
   const names = (await uploads.pieces(id)).map(({ name }) => name);
   for (const name of names) await location.remove(name);
-  if (names.length > 0) await uploads.forget(names);
+  if (names.length > 0) await uploads.forgetPieces(names);
 }

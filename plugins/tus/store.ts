@@ -3,9 +3,9 @@ import { type Caller, fail, type Log } from '#kernel';
 import type { Files } from '../files/contract.ts';
 import type { Storage } from '../storage/contract.ts';
 import { removeUpload } from './clean-up.ts';
-import { unknownUpload } from './failures.ts';
-import type { About } from './metadata.ts';
-import { receive } from './pieces.ts';
+import { createUnknownUploadFailure } from './failures.ts';
+import type { UploadDescription } from './metadata.ts';
+import { receivePieces } from './pieces.ts';
 import type { Upload, Uploads } from './uploads.ts';
 
 export interface StoreDeps {
@@ -14,29 +14,33 @@ export interface StoreDeps {
   readonly storage: Storage;
   readonly log: Pick<Log, 'warn'>;
   /** Bytes of a piece. */
-  readonly chunk: number;
+  readonly pieceSize: number;
   /** Milliseconds. */
   readonly lifetime: number;
 }
 
-/** What one request brings along. */
-export interface Asked {
+/** What the store needs from one request. */
+export interface UploadRequest {
   readonly caller: Caller;
   /** Upload-Metadata as it was sent. */
   readonly metadata: string;
-  readonly aboutOf: (metadata: string) => Promise<About>;
+  readonly aboutOf: (metadata: string) => Promise<UploadDescription>;
 }
 
 const EXTENSIONS = ['creation', 'creation-with-upload', 'creation-defer-length', 'termination', 'expiration'];
 
 type Library = typeof import('@tus/server');
 
-/** What the library keeps uploads in, for one request. */
-export function storeFor({ DataStore, Upload, Metadata }: Library, deps: StoreDeps, asked: Asked): DataStore {
-  const { uploads, files, storage, log, chunk, lifetime } = deps;
-  const existing = async (id: string): Promise<Upload> => {
+/** The data store of the library, for one request. */
+export function createStore(
+  { DataStore, Upload, Metadata }: Library,
+  deps: StoreDeps,
+  request: UploadRequest,
+): DataStore {
+  const { uploads, files, storage, log, pieceSize, lifetime } = deps;
+  const findExisting = async (id: string): Promise<Upload> => {
     const upload = await uploads.find(id);
-    if (!upload) throw unknownUpload(`the upload ${id} is gone`);
+    if (!upload) throw createUnknownUploadFailure(`the upload ${id} is gone`);
     return upload;
   };
 
@@ -45,14 +49,14 @@ export function storeFor({ DataStore, Upload, Metadata }: Library, deps: StoreDe
     getExpiration: () => lifetime,
 
     async create(upload: TusUpload) {
-      const { incoming, replaces } = await asked.aboutOf(asked.metadata);
+      const { incoming, replaces } = await request.aboutOf(request.metadata);
       const { storage: chosen } = incoming.metadata;
       const location = storage.at(typeof chosen === 'string' ? chosen : (storage.locations[0] as string));
       await uploads.add({
         id: upload.id,
-        user: asked.caller.user,
+        user: request.caller.user,
         storage: location.name,
-        metadata: asked.metadata,
+        metadata: request.metadata,
         size: upload.size ?? null,
         replaces,
       });
@@ -60,31 +64,32 @@ export function storeFor({ DataStore, Upload, Metadata }: Library, deps: StoreDe
     },
 
     async getUpload(id: string) {
-      const { metadata, size, received, expires } = await existing(id);
+      const { metadata, size, received, expires } = await findExisting(id);
       return new Upload({
         id,
         offset: received,
         ...(size === null ? {} : { size }),
         ...(metadata === '' ? {} : { metadata: Metadata.parse(metadata) }),
-        // The library counts from here; what arrives makes an upload young again.
+        // The library computes the expiration from it; new bytes extend the lifetime.
         creation_date: new Date(expires.getTime() - lifetime).toISOString(),
       });
     },
 
     async write(bytes: AsyncIterable<Uint8Array>, id: string, offset: number) {
-      const location = storage.at((await existing(id)).storage);
-      return receive({ uploads, location, log }, id, offset, bytes, chunk);
+      const location = storage.at((await findExisting(id)).storage);
+      return receivePieces({ uploads, location, log }, id, offset, bytes, pieceSize);
     },
 
     async declareUploadLength(id: string, size: number) {
-      const { metadata } = await existing(id);
-      const { incoming, replaces } = await asked.aboutOf(metadata);
-      await files.check(asked.caller, { ...incoming, size }, replaces ?? undefined);
+      const { metadata } = await findExisting(id);
+      const { incoming, replaces } = await request.aboutOf(metadata);
+      await files.check(request.caller, { ...incoming, size }, replaces ?? undefined);
       if (!(await uploads.declareSize(id, size))) throw fail('INVALID_PAYLOAD', 'Upload-Length was known before.');
     },
 
     async remove(id: string) {
-      if ((await existing(id)).completed) throw fail('INVALID_PAYLOAD', 'The upload is complete, and a file by now.');
+      if ((await findExisting(id)).completed)
+        throw fail('INVALID_PAYLOAD', 'The upload is complete, and a file by now.');
       await removeUpload({ uploads, storage }, id);
     },
   });

@@ -4,7 +4,7 @@ import { uploadStatements } from './upload-statements.ts';
 
 export interface Upload {
   readonly id: string;
-  /** Who began it; null: somebody who is not signed in. */
+  /** The user that began it; null without signing in. */
   readonly user: string | null;
   readonly storage: string;
   /** Upload-Metadata as it was sent. */
@@ -12,9 +12,9 @@ export interface Upload {
   /** Null as long as the client does not know it. */
   readonly size: number | null;
   readonly received: number;
-  /** The file that gets the bytes; null: a new one. */
+  /** The file to replace; null for a new file. */
   readonly replaces: string | null;
-  /** The file is there, and the pieces are gone or about to go. */
+  /** The file exists, and the pieces are removed or about to be. */
   readonly completed: boolean;
   readonly expires: Date;
 }
@@ -22,32 +22,32 @@ export interface Upload {
 export interface Piece {
   readonly name: string;
   readonly start: number;
-  /** Null where not all of it was kept. */
+  /** Null until the piece is stored. */
   readonly size: number | null;
 }
 
-/** Have all bytes come? */
-export const isWhole = ({ size, received }: Pick<Upload, 'size' | 'received'>): boolean => size === received;
+/** True if all bytes have arrived. */
+export const hasAllBytes = ({ size, received }: Pick<Upload, 'size' | 'received'>): boolean => size === received;
 
-/** What is known of uploads, in two tables that all processes share. `now` is milliseconds since 1970. */
+/** Access to the two tables of uploads. `now`: milliseconds since 1970. */
 export interface Uploads {
   add(upload: Omit<Upload, 'received' | 'completed' | 'expires'>): Promise<void>;
   find(id: string): Promise<Upload | undefined>;
-  /** False where the size was known before. */
+  /** False if the size was known already. */
   declareSize(id: string, size: number): Promise<boolean>;
-  /** Names the next piece before there is anything of it, so that none is ever in storage without being known here. */
-  begin(id: string, start: number): Promise<string>;
-  /** All of the piece is in storage, so the upload is longer by it; false where the upload has moved on or has gone. */
-  keep(id: string, piece: Required<Piece> & { readonly size: number }): Promise<boolean>;
-  /** There is nothing of it in storage any more. */
-  forget(names: readonly string[]): Promise<void>;
-  /** In their order, those that are not whole included. */
+  /** Records the next piece before it is written, so that no piece is in storage without a row. Answers its object name. */
+  beginPiece(id: string, start: number): Promise<string>;
+  /** Adds a stored piece to the received bytes; false if the upload has moved on or was removed. */
+  completePiece(id: string, piece: Required<Piece> & { readonly size: number }): Promise<boolean>;
+  /** Deletes the rows of pieces that are no longer in storage. */
+  forgetPieces(names: readonly string[]): Promise<void>;
+  /** All pieces in order, incomplete ones included. */
   pieces(id: string): Promise<readonly Piece[]>;
   complete(id: string): Promise<void>;
   remove(id: string): Promise<void>;
   expired(now: number): Promise<readonly string[]>;
-  /** Is there the file that is to be made of it? `by`: who asks. Under its id somebody may have made another one. */
-  isMade(upload: Upload, by: string | null): Promise<boolean>;
+  /** True if the file of the upload exists. `by`: the caller. Another user may have created another file with the id. */
+  hasFile(upload: Upload, by: string | null): Promise<boolean>;
 }
 
 interface Row extends Omit<Upload, 'size' | 'received'> {
@@ -55,7 +55,7 @@ interface Row extends Omit<Upload, 'size' | 'received'> {
   readonly received: string;
 }
 
-/** `lifetime`: milliseconds an upload is kept after the last change of it. */
+/** `lifetime`: milliseconds that an upload is kept after its last change. */
 export function createUploads(
   db: Pick<Db, 'query' | 'read' | 'write' | 'sql'>,
   lifetime: number,
@@ -77,18 +77,18 @@ export function createUploads(
 
     declareSize: async (id, size) => (await db.query(text.DECLARE_SIZE, [id, size])).count === 1,
 
-    async begin(id, start) {
+    async beginPiece(id, start) {
       const name = `${id}.part-${randomBytes(8).toString('hex')}`;
       await db.query(text.BEGIN, [name, id, start], { name: 'tus_begin' });
       return name;
     },
 
-    async keep(id, { name, start, size }) {
+    async completePiece(id, { name, start, size }) {
       const { count } = await db.query(text.KEEP, [id, name, start, size, expires()], { name: 'tus_keep' });
       return count === 1;
     },
 
-    async forget(names) {
+    async forgetPieces(names) {
       await db.query(text.FORGET, [names]);
     },
 
@@ -107,7 +107,7 @@ export function createUploads(
 
     expired: async (at) => (await db.query<{ id: string }>(text.EXPIRED, [new Date(at)])).rows.map(({ id }) => id),
 
-    isMade: async ({ id, size, user }, by) => (await db.query(text.IS_MADE, [id, size, user, by])).rows.length > 0,
+    hasFile: async ({ id, size, user }, by) => (await db.query(text.IS_MADE, [id, size, user, by])).rows.length > 0,
   };
 }
 

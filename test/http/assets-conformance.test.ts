@@ -17,7 +17,7 @@ const made = await samples();
 const TEXT = 'some text of no importance';
 
 /** The sentences of the specification on assets, as somebody finds them who has nothing but curl. */
-describe('assets as they are specified', () => {
+describe('/assets follows the specification', () => {
   let service: InProcess;
   let root: string;
   let admin: Ask;
@@ -56,7 +56,7 @@ describe('assets as they are specified', () => {
     expect(reply.status, JSON.stringify(reply.body)).to.equal(200);
   };
 
-  it('are inline, and an attachment with the flag download, under a name in quotes', async () => {
+  it('Content-Disposition is inline, or attachment with ?download, with a quoted name', async () => {
     expect((await get('text')).header('content-disposition')).to.equal('inline; filename="My notes.txt"');
     expect((await get('jpeg')).header('content-disposition')).to.equal('inline; filename="plain.jpg"');
     expect((await get('jpeg', '?download')).header('content-disposition')).to.equal('attachment; filename="plain.jpg"');
@@ -68,13 +68,13 @@ describe('assets as they are specified', () => {
     );
   });
 
-  it('are found whatever name stands behind the id', async () => {
+  it('any file name may follow the id', async () => {
     for (const tail of ['', '/', '/plain.jpg', '/another%20name.exe', '/x?width=30'])
       expect((await get('jpeg', tail)).status, tail).to.equal(200);
     expect((await get('jpeg', '/x/y')).status).to.equal(404);
   });
 
-  it('say the same for HEAD, without the bytes', async () => {
+  it('HEAD answers the headers of GET without the bytes', async () => {
     for (const query of ['', '?download', '/name.png', '?width=20', '?key=system-small-cover'])
       for (const headers of [{}, { range: 'bytes=2-5' }] as Record<string, string>[]) {
         const [whole, head] = [await get('jpeg', query, headers), await get('jpeg', query, headers, 'HEAD')];
@@ -97,7 +97,7 @@ describe('assets as they are specified', () => {
     expect((await get('nothing', '', {}, 'HEAD')).status).to.equal(403);
   });
 
-  it('come in ranges', async () => {
+  it('Range requests are answered with 206 or 416', async () => {
     const size = TEXT.length;
     const parts: [string, number, string, string | null][] = [
       ['bytes=0-3', 206, 'some', `bytes 0-3/${size}`],
@@ -125,7 +125,7 @@ describe('assets as they are specified', () => {
     expect((await get('jpeg', '?width=20', { range: 'bytes=0-3' })).status).to.equal(200);
   });
 
-  it('may be kept for thirty days, and are not sent again to who has them', async () => {
+  it('assets are cacheable for 30 days and answer 304 to matching validators', async () => {
     for (const query of ['', '?width=20']) {
       const { header } = await get('jpeg', query);
       expect(header('cache-control')).to.equal('private, max-age=2592000');
@@ -136,7 +136,7 @@ describe('assets as they are specified', () => {
     }
   });
 
-  it('take a token in the header or the address, and none shows what everybody may see', async () => {
+  it('assets take a token in header or URL, and public files need none', async () => {
     const plain = (path: string) => fetch(`${service.url}${path}`).then(({ status }) => status);
     expect(await plain(`/assets/${ids.text}`)).to.equal(403);
     expect(await plain(`/assets/${ids.text}?access_token=${service.admin.token}`)).to.equal(200);
@@ -180,14 +180,14 @@ describe('assets as they are specified', () => {
       ]),
     ];
     for (const [name, accept, format] of cases)
-      it(`makes ${format} of ${name} for ${accept}`, async () => {
+      it(`format=auto makes ${format} of ${name} for Accept: ${accept}`, async () => {
         const answer = await get(name, '?format=auto', { accept });
         expect([answer.status, answer.header('content-type')]).to.deep.equal([200, `image/${format}`]);
         expect((await see(answer.bytes)).format).to.equal(format);
         expect(answer.vary).to.include('Accept');
       });
 
-    it('keeps the frames of a film where WebP is made of it, and one where it is AVIF', async () => {
+    it('format=auto keeps all frames for WebP and one for AVIF', async () => {
       for (const name of ['animated gif', 'animated webp']) {
         for (const [accept, type, pages] of [
           ['image/webp,*/*', 'image/webp', 3],
@@ -203,7 +203,7 @@ describe('assets as they are specified', () => {
         expect((await admin('GET', `/files/${ids[name]}?fields=duration`)).body.data.duration, name).to.equal(null);
     });
 
-    it('serves what is not transformed as it is, and says all the same what it goes by', async () => {
+    it('format=auto serves other files unchanged, with Vary: Accept', async () => {
       for (const [name, type] of [
         ['text', 'text/plain'],
         ['svg', 'image/svg+xml'],
@@ -218,7 +218,7 @@ describe('assets as they are specified', () => {
     });
   });
 
-  it('have presets of the product’s own, which go with no other parameter', async () => {
+  it('built-in presets work and reject further parameters', async () => {
     const sizes: Record<string, [number, number]> = {
       'system-small-cover': [64, 64],
       'system-small-contain': [64, 43],
@@ -240,7 +240,7 @@ describe('assets as they are specified', () => {
     }
   });
 
-  describe('by policy', () => {
+  describe('storage_asset_transform', () => {
     const storage_asset_presets = [
       // As an admin app stores it: what nobody filled in is null.
       { key: 'card', fit: 'cover', width: 30, height: 30, quality: 80, format: 'png', transforms: [['grayscale']] },
@@ -260,7 +260,7 @@ describe('assets as they are specified', () => {
       ),
     ];
     for (const [policy, good, bad] of allowed)
-      it(`"${policy}"`, async () => {
+      it(`the policy "${policy}" allows and rejects the expected requests`, async () => {
         await set({ storage_asset_transform: policy, storage_asset_presets });
         expect((await admin('GET', '/settings')).body.data.storage_asset_transform).to.equal(policy);
         for (const query of good) expect((await get('jpeg', `?${query}`)).status, query).to.equal(200);
@@ -274,7 +274,7 @@ describe('assets as they are specified', () => {
       });
   });
 
-  it('are the same to a published client', async () => {
+  it('the Directus SDK reads assets and variants', async () => {
     const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
     const blob = await client.request(
       sdk.readAssetBlob(ids.jpeg, { width: 30, height: 10, fit: 'cover', format: 'png' }),

@@ -10,7 +10,7 @@ import { asAdmin } from './people.ts';
 const NAME = 'service_refresh_token';
 const PASSWORD = 'a good password';
 
-describe('the cookie of a browser at assets', () => {
+describe('session cookie at /assets', () => {
   let ground: AssetsGround;
   let database: FreshDatabase;
   let service: InProcess;
@@ -56,7 +56,7 @@ describe('the cookie of a browser at assets', () => {
     service.request(method, path, { headers: { cookie, ...headers } });
   const status = async (...args: Parameters<typeof ask>) => (await ask(...args)).status;
 
-  it('is as good as a token there, and for reading only', async () => {
+  it('the cookie authenticates GET and HEAD of assets', async () => {
     const { cookie } = await visitor();
     const { status: found, body, headers } = await ask(cookie);
     expect([found, body, headers.get('cache-control')]).to.deep.equal([200, 'hello', 'private, max-age=2592000']);
@@ -65,7 +65,7 @@ describe('the cookie of a browser at assets', () => {
     expect(await status(`first=1; ${cookie}; last=2`, {}, 'GET', `/assets/${id}/name.png`)).to.equal(200);
   });
 
-  it('makes the visitor the one whose rules hold', async () => {
+  it("the permissions of the cookie's user apply", async () => {
     const rule = { permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } };
     const one = await visitor({}, [rule]);
     const two = await visitor({}, [rule]);
@@ -78,7 +78,7 @@ describe('the cookie of a browser at assets', () => {
     expect(await status(admin.cookie, {}, 'GET', path)).to.equal(200);
   });
 
-  it('is taken from pages of this host only', async () => {
+  it('the cookie counts only on requests from pages of the same site', async () => {
     const { cookie } = await visitor();
     const { host } = new URL(service.url);
     const taken = [
@@ -103,7 +103,7 @@ describe('the cookie of a browser at assets', () => {
     for (const headers of ignored) expect(await status(cookie, headers), JSON.stringify(headers)).to.equal(403);
   });
 
-  it('gives way to a token, right or wrong', async () => {
+  it('a token, valid or not, wins over the cookie', async () => {
     const reader = await visitor();
     const other = await visitor({}, []);
     const token = randomBytes(16).toString('hex');
@@ -115,7 +115,7 @@ describe('the cookie of a browser at assets', () => {
     expect(await status(reader.cookie, { authorization: 'Basic YTpi' })).to.equal(200);
   });
 
-  it('is no error where it means nothing: the Public role asks', async () => {
+  it('an invalid cookie is ignored, and the Public role applies', async () => {
     const public_ = await ground.file(database, 'for all');
     const grant = {
       collection: 'platform_files',
@@ -147,7 +147,7 @@ describe('the cookie of a browser at assets', () => {
     }
   });
 
-  it('ends with its session', async () => {
+  it('the cookie ends with its session', async () => {
     const out = await visitor();
     expect(await status(out.cookie)).to.equal(200);
     await service.request('POST', '/auth/logout', { headers: { cookie: out.cookie }, body: {} });
@@ -166,7 +166,7 @@ describe('the cookie of a browser at assets', () => {
     expect(await status(shared.cookie)).to.equal(403);
   });
 
-  it('is held to the addresses of the role', async () => {
+  it('the IP access list of the role applies to the cookie', async () => {
     const { cookie, role } = await visitor();
     await asAdmin(service, 'PATCH', `/roles/${role}`, { ip_access: ['10.9.8.7'] });
     expect(await status(cookie)).to.equal(403);
@@ -174,7 +174,7 @@ describe('the cookie of a browser at assets', () => {
     expect(await status(cookie)).to.equal(200);
   });
 
-  it('is as good afterwards: nothing of the session or its owner changes, by one statement', async () => {
+  it('reading by cookie changes neither session nor user and takes one statement', async () => {
     const { cookie, user } = await visitor();
     const state = async () => [
       await database.query('select * from platform_sessions where "user" = $1', [user]),
@@ -192,7 +192,7 @@ describe('the cookie of a browser at assets', () => {
     expect([await status(next as string), await status(cookie)]).to.deep.equal([200, 403]);
   });
 
-  it('counts nowhere else', async () => {
+  it('the cookie authenticates no other route', async () => {
     const { cookie } = await visitor({ admin_access: true });
     const cases: readonly (readonly [string, string, unknown?])[] = [
       ['GET', '/users/me'],

@@ -23,7 +23,7 @@ async function expectAllEqual(answers: readonly Asset[]) {
   expect(new Set(answers.map(({ headers }) => headers.get('etag'))).size).to.equal(1);
 }
 
-describe('assets: many who ask for one image that is not there yet', () => {
+describe('assets: many concurrent requests for one new variant', () => {
   let root: string;
   beforeEach(async () => void (root = await mkdtemp(join(tmpdir(), 'tenon-assets-'))));
   afterEach(() => rm(root, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ describe('assets: many who ask for one image that is not there yet', () => {
     afterEach(() => service?.stop());
     const said = (what: string) => service.log.filter(({ msg }) => msg === what).length;
 
-    it('makes it once for fifty, and not again for those who come later', async () => {
+    it('one process makes the image once for fifty requests and later ones', async () => {
       const id = await upload(service, photo);
       const query = { width: '1000', format: 'avif' };
       const answers = await Promise.all(times(50, () => asset(service, id, query)));
@@ -56,7 +56,7 @@ describe('assets: many who ask for one image that is not there yet', () => {
       expect(said(MADE), 'another one').to.equal(2);
     });
 
-    it('tries a damaged image once for fifty', async () => {
+    it('one process tries a damaged image once for fifty requests', async () => {
       const bytes = photo.bytes.subarray(0, Math.floor(photo.bytes.length * 0.7));
       const id = await upload(service, { ...photo, bytes });
       const answers = await Promise.all(times(50, () => asset(service, id, { width: '100' })));
@@ -75,7 +75,7 @@ describe('assets: many who ask for one image that is not there yet', () => {
     afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
     after(() => database?.drop());
 
-    it('make it once for twenty-five at each', async () => {
+    it('two processes make the image once for 25 requests each', async () => {
       const env = { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug' };
       running.push(await spawnService({ database, env }));
       running.push(await spawnService({ database, env }));

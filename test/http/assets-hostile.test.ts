@@ -11,7 +11,7 @@ const DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</scrip
 
 const codeOf = (body: { errors?: { extensions: { code: string } }[] }) => body?.errors?.[0]?.extensions.code;
 
-describe('assets and those who mean harm', () => {
+describe('hostile requests to assets', () => {
   let ground: AssetsGround;
   let service: InProcess;
   let other: InProcess;
@@ -32,7 +32,7 @@ describe('assets and those who mean harm', () => {
   const statusFor = async (at: Service, id: string, token: string | null) =>
     (await at.request('GET', `/assets/${id}`, { token })).status;
 
-  describe('settings that make files public', () => {
+  describe('settings that publish files', () => {
     const NAMES = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'];
     const settings = [
       { collection: SETTINGS, action: 'read' },
@@ -41,7 +41,7 @@ describe('assets and those who mean harm', () => {
     before(() => asAdmin(service, 'PATCH', '/settings', { project_name: 'Museum' }));
     afterEach(() => asAdmin(service, 'PATCH', '/settings', Object.fromEntries(NAMES.map((name) => [name, null]))));
 
-    it('take no file that whoever writes them may not read, in whatever form it is named', async () => {
+    it('a user cannot publish a file that he may not read, in any notation of its id', async () => {
       const secret = await file('secret');
       const { token } = await personWith(service, [
         ...settings,
@@ -64,7 +64,7 @@ describe('assets and those who mean harm', () => {
       expect(await statusFor(other, secret, null)).to.equal(403);
     });
 
-    it('take those he may read, new ones, and what stands there already', async () => {
+    it('a user can publish files that he may read, and keep the published ones', async () => {
       const { token } = await personWith(service, [
         ...settings,
         { collection: FILES, action: 'create' },
@@ -82,7 +82,7 @@ describe('assets and those who mean harm', () => {
     });
   });
 
-  it('say nothing of a file that may not be read, whatever is asked about its bytes', async () => {
+  it('an unreadable file gives the same response as a missing one to every request', async () => {
     const image = await sharp({ create: { width: 4, height: 4, channels: 3, background: 'red' } })
       .png()
       .toBuffer();
@@ -116,7 +116,7 @@ describe('assets and those who mean harm', () => {
     }
   });
 
-  it('are refused in every process the moment a permission, a role or a row changes', async () => {
+  it('a change of permission, role or row applies in every process at once', async () => {
     const person = await personWith(service, [{ collection: FILES, action: 'read' }]);
     const id = await file('for some');
     const [permission] = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
@@ -144,7 +144,7 @@ describe('assets and those who mean harm', () => {
     expect(await both()).to.not.include(200);
   });
 
-  describe('what a row says of its bytes', () => {
+  describe('types and names of rows', () => {
     // biome-ignore format: a table
     const ACTIVE = [
       'image/svg+xml', 'image/svg+xml;charset=utf-8', 'IMAGE/SVG+XML', 'text/html', 'Text/HTML; charset=utf-7', 'text/html ; x',
@@ -153,7 +153,7 @@ describe('assets and those who mean harm', () => {
       'multipart/x-mixed-replace; boundary=x', 'multipart/related', 'message/rfc822', 'application/x-shockwave-flash',
     ];
 
-    it('runs nowhere: every spelling of a type that browsers run is sandboxed', async () => {
+    it('every spelling of an active type gets the sandbox policy', async () => {
       const id = await file('plain', { type: 'text/plain', detected_type: null });
       for (const type of ACTIVE) {
         await asAdmin(service, 'PATCH', `/files/${id}`, { type });
@@ -164,13 +164,13 @@ describe('assets and those who mean harm', () => {
       }
     });
 
-    it('is not believed where the bytes are known to be worse', async () => {
+    it('a detected active type gets the sandbox although the declared type is harmless', async () => {
       const id = await file(DRAWING, { type: 'image/png', detected_type: 'image/svg+xml' });
       await asAdmin(service, 'PATCH', `/files/${id}`, { type: 'image/jpeg', detected_type: 'image/png' });
       expect((await get(id)).headers.get('content-security-policy')).to.match(/; sandbox$/);
     });
 
-    it('lets no program in by any type at all', async () => {
+    it('no type allows scripts', async () => {
       const id = await file('x');
       for (const type of [
         'application/pdf',
@@ -188,7 +188,7 @@ describe('assets and those who mean harm', () => {
       }
     });
 
-    it('adds no header and ends none, by type or by name', async () => {
+    it('type and file name cannot inject headers', async () => {
       const id = await file('x');
       const evil = [
         '\r\nX-Evil: 1',
@@ -228,7 +228,7 @@ describe('assets and those who mean harm', () => {
     });
   });
 
-  it('take the cookie for no other route, however the address is bent', async () => {
+  it('the cookie authenticates no other route by any spelling of the path', async () => {
     const { email, password } = service.admin;
     const login = await service.request('POST', '/auth/login', { body: { email, password, mode: 'cookie' } });
     const cookie = login.headers.get('set-cookie')?.split(';', 1)[0];
@@ -253,7 +253,7 @@ describe('assets and those who mean harm', () => {
     }
   });
 
-  describe('transformations', () => {
+  describe('hostile transformations', () => {
     let image: string;
     before(async () => {
       const bytes = await sharp({ create: { width: 8, height: 8, channels: 4, background: 'red' } })
@@ -269,7 +269,7 @@ describe('assets and those who mean harm', () => {
       return [status, codeOf(body)];
     };
 
-    it('know no operation but those of the list, and no member that reads anything', async () => {
+    it('unlisted operations and options that read files are rejected', async () => {
       for (const name of [
         '__proto__',
         'constructor',
@@ -299,7 +299,7 @@ describe('assets and those who mean harm', () => {
       }
     });
 
-    it('make nothing huge, in whatever order it is asked for', async () => {
+    it('oversized results are rejected in any order of operations', async () => {
       const asked = [
         [['resize', 1, 1e9]],
         [['resize', { width: 6001 }]],
@@ -327,7 +327,7 @@ describe('assets and those who mean harm', () => {
         ]);
     });
 
-    it('of presets are found by their own names alone', async () => {
+    it('keys such as __proto__ are no presets', async () => {
       for (const key of ['__proto__', 'constructor', 'toString', 'system-huge-cover', 'hasOwnProperty']) {
         const reply = await get(`${image}?key=${key}`);
         expect([key, reply.status, codeOf(reply.body)]).to.deep.equal([key, 400, 'INVALID_QUERY']);

@@ -12,7 +12,7 @@ import { asAdmin, type Person, personWith } from './people.ts';
 
 const FILES = 'platform_files';
 
-describe('who may fetch assets', () => {
+describe('permissions of assets', () => {
   let ground: AssetsGround;
   let database: FreshDatabase;
   let here: InProcess;
@@ -41,7 +41,7 @@ describe('who may fetch assets', () => {
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
-  it('are admins and those whose role may read the file', async () => {
+  it('admins and roles with read permission may fetch a file', async () => {
     const id = await fileOf('hello');
     const reader = await personWith(here, [{ collection: FILES, action: 'read' }]);
     const writer = await personWith(here, [{ collection: FILES, action: 'update' }]);
@@ -51,7 +51,7 @@ describe('who may fetch assets', () => {
     expect([await status(id, writer.token), await status(id)]).to.deep.equal([403, 403]);
   });
 
-  it('are those who may read any field of it, but not those who may read none', async () => {
+  it('read permission on any field allows the bytes, on no field it does not', async () => {
     const id = await fileOf('hello');
     const title = await personWith(here, [{ collection: FILES, action: 'read', fields: ['title'] }]);
     const none = await personWith(here, [{ collection: FILES, action: 'read', fields: [] }]);
@@ -67,7 +67,7 @@ describe('who may fetch assets', () => {
     expect([await status(mine, some.token), await status(id, some.token)]).to.deep.equal([200, 403]);
   });
 
-  it('are held to the rows of their rule, own files and relations included', async () => {
+  it('the row rule of a permission applies, with $CURRENT_USER and relations', async () => {
     const own: Person = await personWith(here, [
       { collection: FILES, action: 'read', permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } },
     ]);
@@ -84,7 +84,7 @@ describe('who may fetch assets', () => {
     expect([await status(filed, byFolder.token), await status(filed, here.admin.token)]).to.deep.equal([403, 200]);
   });
 
-  it('get one and the same answer wherever it is no', async () => {
+  it('every denied request gets the same response', async () => {
     const reader = await personWith(here, [
       { collection: FILES, action: 'read', permissions: { title: { _eq: 'mine' } } },
     ]);
@@ -112,7 +112,7 @@ describe('who may fetch assets', () => {
     expect(shape(wrong)).to.deep.equal(unknown);
   });
 
-  it('are everybody for the files that the sign-in page is made of', async () => {
+  it('files of the sign-in page are public', async () => {
     const names = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'];
     for (const name of names) {
       const id = await fileOf(name);
@@ -131,7 +131,7 @@ describe('who may fetch assets', () => {
     }
   });
 
-  it('are everybody where the Public role may read files, and nobody the moment it may not', async () => {
+  it('files are public while the Public role may read them', async () => {
     const id = await fileOf('hello');
     const grant = await asAdmin(here, 'POST', '/permissions', {
       role: PUBLIC_ROLE,
@@ -152,7 +152,7 @@ describe('who may fetch assets', () => {
     await until(async () => (await status(id, null, there)) === 403);
   });
 
-  it('come by a token in the address too, and a wrong one is an error', async () => {
+  it('a token in the URL works, and an invalid one is an error', async () => {
     const id = await fileOf('hello');
     const reader = await personWith(here, [{ collection: FILES, action: 'read' }]);
     const { status: found, headers } = await get(`${id}?access_token=${reader.token}`);
@@ -160,7 +160,7 @@ describe('who may fetch assets', () => {
     expect(await status(`${id}?access_token=wrong`)).to.equal(401);
   });
 
-  it('see a file as it is after any change of it, in every process', async () => {
+  it('a change of a file is visible in every process at once', async () => {
     const id = await fileOf('one', { type: 'text/plain' });
     const typeAt = async (service: InProcess) => (await get(id, here.admin.token, service)).headers.get('content-type');
     for (const service of [here, there]) expect(await typeAt(service)).to.equal('text/plain');
@@ -170,7 +170,7 @@ describe('who may fetch assets', () => {
     for (const service of [here, there]) await until(async () => (await status(id, here.admin.token, service)) === 403);
   });
 
-  it('have the bytes that are there while others replace them, before this process hears of it', async () => {
+  it('a replacement in another process is served before its notification arrives', async () => {
     const id = await fileOf('bytes 0');
     await get(id, there.admin.token, there);
     // Each object is asked for once, so none is in memory.
@@ -185,7 +185,7 @@ describe('who may fetch assets', () => {
     }
   });
 
-  it('ask no statement where what is remembered is enough, else one', async () => {
+  it('a cached record needs no statement, a row rule needs one', async () => {
     const id = await fileOf('hello');
     // An access token, which no statement is needed for either.
     const email = 'reader@example.com';

@@ -117,7 +117,7 @@ describe('assets in a browser', function () {
   }
 
   for (const name of ['a.svg', 'a.html', 'a.xhtml', 'a.xml']) {
-    it(`runs nothing of ${name} opened by its address, and would without the policy`, async () => {
+    it(`a browser runs no script of ${name} opened by its URL, but would without the policy`, async () => {
       const free = await visit({ withoutPolicy: true });
       await free.page.goto(address(name));
       await expectSoon(() => free.said.includes('it ran'));
@@ -141,7 +141,7 @@ describe('assets in a browser', function () {
     });
   }
 
-  it('takes nothing for a page that is not said to be one', async () => {
+  it('a browser does not render a file of another type as a page', async () => {
     for (const name of ['claims-to-be.png', 'untyped']) {
       const { page, said } = await visit();
       // What is no page is shown as it is declared, or offered as a download.
@@ -162,7 +162,7 @@ describe('assets in a browser', function () {
       document.body.append(image);
     })`);
 
-  it('shows images in pages of any origin, of those too that let in nothing unasked', async () => {
+  it('pages of any origin show public images, also with COEP require-corp', async () => {
     for (const headers of [{}, { 'cross-origin-embedder-policy': 'require-corp' }] as Record<string, string>[]) {
       pageThere = { html: '<!doctype html><body></body>', headers };
       const { page, said } = await visit();
@@ -172,7 +172,7 @@ describe('assets in a browser', function () {
     }
   });
 
-  it('shows an image, sound and a text opened by their addresses', async () => {
+  it('a browser shows image, sound and text opened by their URLs', async () => {
     const { page } = await visit();
     await page.goto(address('a.png'));
     expect(await page.evaluate<number>(`document.querySelector('img').naturalWidth`)).to.equal(40);
@@ -182,7 +182,7 @@ describe('assets in a browser', function () {
     expect(await page.locator('pre').textContent()).to.equal('words');
   });
 
-  it('lets pages of its own origin take an asset into a frame, and no others', async () => {
+  it('only pages of the same origin may frame an asset', async () => {
     const { context, page } = await visit();
     const html = `<!doctype html><iframe src="${address('a.txt')}"></iframe>`;
     await context.route(`${service.url}/own-page`, (route) => route.fulfill({ contentType: 'text/html', body: html }));
@@ -193,7 +193,7 @@ describe('assets in a browser', function () {
     expect(page.frames().map((frame) => frame.url())).to.not.include(address('a.txt'));
   });
 
-  it('knows a visitor by the cookie in pages of its own origin alone', async () => {
+  it('a browser sends the session cookie from pages of the same site only', async () => {
     const { context, page } = await visit();
     const body = { email: ADMIN.email, password: ADMIN.password, mode: 'cookie' };
     const signed = await context.request.post(`${service.url}/auth/login`, { data: body });
@@ -214,7 +214,7 @@ describe('assets in a browser', function () {
     expect(await widthIn(stranger.page, address('private.png'))).to.equal(0);
   });
 
-  it('keeps what it got, and asks where it is told to whether that is still the same', async () => {
+  it('a browser caches assets, and revalidates them with ASSETS_CACHE_REVALIDATE', async () => {
     pageThere = { html: '<!doctype html><body></body>', headers: {} };
     const { page } = await visit();
     await page.goto(elsewhereUrl);

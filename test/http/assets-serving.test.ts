@@ -12,7 +12,7 @@ import { type AssetsGround, assetsGround } from './assets-ground.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-describe('the bytes of assets', () => {
+describe('bytes of assets', () => {
   let ground: AssetsGround;
   let database: FreshDatabase;
   let service: InProcess;
@@ -49,7 +49,7 @@ describe('the bytes of assets', () => {
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
-  it('are those that are in storage, at every size', async () => {
+  it('assets of every size have the bytes in storage', async () => {
     for (const size of [0, 1, 65_535, 65_537, 256 * 1024, 256 * 1024 + 1, 5 * MEGABYTE + 3]) {
       const bytes = randomBytes(size);
       const id = await ground.file(database, bytes);
@@ -63,7 +63,7 @@ describe('the bytes of assets', () => {
     }
   });
 
-  it('are the same in parts as in one', async () => {
+  it('ranges together are the whole asset', async () => {
     const bytes = randomBytes(3 * MEGABYTE + 77);
     const id = await ground.file(database, bytes);
     const hash = createHash('sha256');
@@ -75,7 +75,7 @@ describe('the bytes of assets', () => {
     expect(hash.digest('hex')).to.equal(createHash('sha256').update(bytes).digest('hex'));
   });
 
-  it('are whatever length the row says they have', async () => {
+  it('the length comes from the object, not from the row', async () => {
     const id = await ground.file(database, '0123456789', { filesize: 5 });
     const other = await ground.file(database, '0123456789', { filesize: 5000 });
     for (const one of [id, other]) {
@@ -87,7 +87,7 @@ describe('the bytes of assets', () => {
     }
   });
 
-  it('leave no file open, however clients leave', async function () {
+  it('every way for a client to leave closes the file', async function () {
     if (!existsSync('/proc/self/fd')) this.skip();
     const id = await ground.file(database, randomBytes(30 * MEGABYTE));
     const open = () =>
@@ -117,7 +117,7 @@ describe('the bytes of assets', () => {
     await until(() => open().length === 0);
   });
 
-  it('break off where the object turns out shorter than it was', async () => {
+  it('the response breaks off if the object gets shorter', async () => {
     const id = await ground.file(database, randomBytes(40 * MEGABYTE));
     const answer = await opened(id);
     await truncate(join(ground.root, `${id}.bin`), 10 * MEGABYTE);
@@ -128,7 +128,7 @@ describe('the bytes of assets', () => {
     expect(failed).to.equal('ECONNRESET');
   });
 
-  it('take hardly any memory, however many they are', async function () {
+  it('many concurrent downloads need little memory', async function () {
     if (!existsSync('/proc/self/status')) this.skip();
     this.timeout(120_000);
     const size = 256 * MEGABYTE;

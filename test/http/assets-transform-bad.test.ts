@@ -13,7 +13,7 @@ import { type InProcess, type ServiceOptions, startService } from '../support/se
 const made = await samples();
 const large = await quarters(1200, 900);
 
-describe('assets: images that are none, or broken, or too much', () => {
+describe('assets: sources that cannot be transformed', () => {
   let service: InProcess;
   let root: string;
   let temporary: string;
@@ -43,7 +43,7 @@ describe('assets: images that are none, or broken, or too much', () => {
   const runs = () => service.log.filter(({ msg }) => msg === 'an image was made').length;
   const sql = (text: string, ...params: unknown[]) => service.database.query(text, params);
 
-  describe('by the usual settings', () => {
+  describe('with default settings', () => {
     before(() => begin());
     after(end);
 
@@ -55,7 +55,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       ['head of a jpeg and nothing else like one', 'image/jpeg', 'JFIF'],
       ['empty', 'image/png', ''],
     ] as const)
-      it(`serves as it is: ${name}`, async () => {
+      it(`${name} is served unchanged`, async () => {
         const id = await put(name, type, bytes);
         const whole = await asset(service, id);
         const queries: Record<string, string>[] = [{ width: '10' }, { format: 'webp' }, { key: 'system-small-cover' }];
@@ -69,7 +69,7 @@ describe('assets: images that are none, or broken, or too much', () => {
         expect((await asset(service, id, { width: '0' })).code).to.equal('INVALID_QUERY');
       });
 
-    it('serves as it is what is no image although its row says so, and looks into it once', async () => {
+    it('a file that is no image is served unchanged and tried once', async () => {
       const id = await put('text.txt', 'text/plain', 'no image at all');
       await sql(`update platform_files set type = 'image/png', detected_type = 'image/png' where id = $1`, id);
       for (const width of ['10', '11', '10']) {
@@ -87,7 +87,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       ['avif', 0.7],
       ['animated gif', 0.2],
     ] as const)
-      it(`says that a truncated image is damaged: ${name}`, async () => {
+      it(`a truncated ${name} is rejected as damaged`, async () => {
         const { bytes, type, name: called } = made[name] as (typeof made)[string];
         const id = await put(called, type, bytes.subarray(0, Math.floor(bytes.length * part)));
         const answer = await asset(service, id, { width: '10' });
@@ -97,14 +97,14 @@ describe('assets: images that are none, or broken, or too much', () => {
         expect((await asset(service, id)).status, 'its bytes are still there').to.equal(200);
       });
 
-    it('keeps of a truncated film the frames that are whole', async () => {
+    it('a truncated GIF animation keeps its complete frames', async () => {
       const { bytes, type, name } = made['animated gif'] as (typeof made)[string];
       const id = await put(name, type, bytes.subarray(0, Math.floor(bytes.length * 0.7)));
       const image = await see((await asset(service, id, { width: '30' })).bytes);
       expect([image.width, image.height, image.pages]).to.deep.equal([30, 20, 2]);
     });
 
-    it('refuses 30,000 × 30,000 pixels by what is known of them', async () => {
+    it('an image of 30,000 × 30,000 pixels is rejected by its row', async () => {
       const id = await put('bomb.png', 'image/png', bomb(30_000));
       const used = childrenTime();
       const answer = await asset(service, id, { width: '10' });
@@ -116,7 +116,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       expect((await asset(service, id)).status).to.equal(200);
     });
 
-    it('refuses as many pixels where nothing is known of them, or the row lies', async () => {
+    it('an image of 30,000 × 30,000 pixels is rejected if its row is wrong', async () => {
       const id = await put('bomb.png', 'image/png', bomb(30_000));
       await sql('update platform_files set width = null, height = 10 where id = $1', id);
       const used = childrenTime();
@@ -126,7 +126,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       expect(childrenTime() - used).to.be.below(2000);
     });
 
-    it('refuses results that are too large', async () => {
+    it('results over ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION are rejected', async () => {
       const id = await upload(service, made.jpeg as (typeof made)[string]);
       const queries: Record<string, string>[] = [
         { width: '6001' },
@@ -147,7 +147,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       expect(await see(within.bytes)).to.include({ width: 60, height: 40 });
     });
 
-    it('refuses what an operation cannot take, by the name of the operation', async () => {
+    it('invalid arguments are rejected with the name of the operation', async () => {
       const id = await upload(service, made.jpeg as (typeof made)[string]);
       for (const one of [
         ['extract', { left: 50, top: 0, width: 30, height: 10 }],
@@ -166,7 +166,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       }
     });
 
-    it('has nothing to make an image of where the bytes are gone', async () => {
+    it('a variant of a missing object is FORBIDDEN', async () => {
       const id = await upload(service, made.png as (typeof made)[string]);
       expect((await asset(service, id, { width: '10' })).status).to.equal(200);
       await rm(join(root, `${id}.png`));
@@ -175,7 +175,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       expect([answer.status, answer.code]).to.deep.equal([403, 'FORBIDDEN']);
     });
 
-    it('goes with the file it was made of', async () => {
+    it('variants are removed with their file', async () => {
       const id = await upload(service, made.png as (typeof made)[string]);
       const of = async (extension = '') =>
         (await filesIn(root)).filter((name) => name.includes(id) && name.endsWith(extension));
@@ -186,7 +186,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       expect(await of()).to.deep.equal([]);
     });
 
-    it('leaves nothing behind where the file is deleted while an image is made of it', async () => {
+    it('a file deleted during a transformation leaves no variant', async () => {
       const id = await upload(service, { name: 'large.png', type: 'image/png', bytes: await large.png().toBuffer() });
       const slow = asset(service, id, { format: 'avif', transforms: '[["median",9]]' });
       while ((await underway()).length === 0) await pause(1);
@@ -198,17 +198,17 @@ describe('assets: images that are none, or broken, or too much', () => {
       expect((await asset(service, id, { width: '12' })).status).to.equal(403);
     });
 
-    it('leaves no temporary files behind', async () => {
+    it('transformations leave no temporary files', async () => {
       expect(runs()).to.be.greaterThan(0);
       await until(async () => (await underway()).length === 0);
     });
   });
 
-  describe('where any damage is put up with', () => {
+  describe('with ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL=none', () => {
     before(() => begin({ ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: 'none' }));
     after(end);
 
-    it('makes the best of a truncated image', async () => {
+    it('a truncated image is transformed as far as it can be read', async () => {
       const whole = await large.jpeg({ quality: 90 }).toBuffer();
       const id = await put('half.jpg', 'image/jpeg', whole.subarray(0, Math.floor(whole.length * 0.8)));
       const answer = await asset(service, id, { width: '60' });
@@ -219,7 +219,7 @@ describe('assets: images that are none, or broken, or too much', () => {
     });
   });
 
-  describe('under narrow limits', () => {
+  describe('with narrow limits', () => {
     before(() =>
       begin({
         ASSETS_TRANSFORM_TIMEOUT: '2s',
@@ -231,7 +231,7 @@ describe('assets: images that are none, or broken, or too much', () => {
     );
     after(end);
 
-    it('refuses by each of them', async () => {
+    it('each limit rejects a request', async () => {
       const wide = await upload(service, { name: 'wide.png', type: 'image/png', bytes: await large.png().toBuffer() });
       expect(await asset(service, wide, { width: '10' })).to.deep.include({ status: 400, names: ['width'] });
       const id = await upload(service, made.jpeg as (typeof made)[string]);
@@ -240,7 +240,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       expect((await asset(service, id, { transforms: '[["flip"],["flop"]]' })).code).to.equal('INVALID_QUERY');
     });
 
-    it('gives up when the time is over, for all who wait for it', async () => {
+    it('a transformation over ASSETS_TRANSFORM_TIMEOUT fails for all waiting requests', async () => {
       const bytes = await (await quarters(950, 950)).png().toBuffer();
       const id = await upload(service, { name: 'slow.png', type: 'image/png', bytes });
       // A median of that width takes three times as long as is allowed here.
@@ -252,7 +252,7 @@ describe('assets: images that are none, or broken, or too much', () => {
       for (const one of others) expect(one?.code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
     });
 
-    it('is unavailable where more images are to be made than allowed, and not for long', async () => {
+    it('transformations over ASSETS_TRANSFORM_MAX_CONCURRENT get 503 until others are done', async () => {
       const bytes = await (await quarters(900, 900)).png().toBuffer();
       const id = await upload(service, { name: 'much.png', type: 'image/png', bytes });
       const answers = await Promise.all(

@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
 /** A dark print colour is near to grey as well as to others once a decoder has guessed: only light and dark are certain. */
 const isCertain = (name: string) => name !== 'cmyk jpeg';
 
-describe('assets: images made on the way', () => {
+describe('assets: transformations', () => {
   let service: InProcess;
   let root: string;
   const ids = new Map<string, string>();
@@ -93,7 +93,7 @@ describe('assets: images made on the way', () => {
   for (const [name, sample] of Object.entries(made))
     describe(name, () => {
       for (const { query, size, quarters, still } of CASES)
-        it(`${new URLSearchParams(query)}`, async () => {
+        it(`${name} with ${new URLSearchParams(query)} has the expected size and colours`, async () => {
           const source = seen.get(name) as Seen;
           const image = await shown(name, query);
           expect([image.width, image.height]).to.deep.equal(size);
@@ -103,7 +103,7 @@ describe('assets: images made on the way', () => {
         });
 
       for (const format of ['jpg', 'png', 'webp', 'tiff', 'avif'])
-        it(`format=${format}`, async () => {
+        it(`${name} with format=${format} has that format`, async () => {
           const source = seen.get(name) as Seen;
           const image = await shown(name, { format, quality: '95' });
           expect([image.width, image.height]).to.deep.equal([60, 40]);
@@ -112,7 +112,7 @@ describe('assets: images made on the way', () => {
           if (isCertain(name)) expect(image.quarters).to.deep.equal(source.quarters);
         });
 
-      it('key=system-small-cover, for a client of its own time and for an old one', async () => {
+      it(`${name} with key=system-small-cover goes by Accept`, async () => {
         const accept = 'image/avif,image/webp,*/*;q=0.8';
         const key = 'system-small-cover';
         const image = await shown(name, { key }, accept);
@@ -123,7 +123,7 @@ describe('assets: images made on the way', () => {
         expect(old.format).to.equal(['avif', 'webp', 'tiff'].includes(format) ? 'png' : format);
       });
 
-      it('turns by an angle what it is, and not what it says it should be turned to', async () => {
+      it(`${name} rotated by 90 degrees ignores the EXIF orientation`, async () => {
         const image = await shown(name, json(['rotate', 90]));
         const [a, b, c, d] = (seen.get(name) as Seen).quarters;
         // Lying on its side, a quarter turn is just what it needs.
@@ -132,13 +132,13 @@ describe('assets: images made on the way', () => {
         if (isCertain(name)) expect(image.quarters).to.deep.equal(isLying ? [a, b, c, d] : [c, a, d, b]);
       });
 
-      it('has no colours in grey', async () => {
+      it(`${name} in greyscale has no colours`, async () => {
         const image = await shown(name, json(['grayscale']));
         const greys: readonly Colour[] = ['grey', 'black', 'white'];
         expect(image.quarters.filter((one) => !greys.includes(one))).to.deep.equal([]);
       });
 
-      it('is served as it is without a parameter, and where nothing but its name is called for', async () => {
+      it(`${name} without transform parameters is served unchanged`, async () => {
         const queries: Record<string, string>[] = [{}, { download: '' }, { fit: 'cover' }];
         for (const query of queries) {
           const { bytes } = await get(name, query);
@@ -147,19 +147,19 @@ describe('assets: images made on the way', () => {
       });
     });
 
-  it('keeps the colours of print as a reader of such files sees them', async () => {
+  it('a CMYK JPEG keeps its visible colours in sRGB', async () => {
     const image = await shown('cmyk jpeg', { width: '30', format: 'png' });
     expect(image.at(25, 18)).to.equal('white');
     expect(image.quarters).to.deep.equal((seen.get('cmyk jpeg') as Seen).quarters);
   });
 
-  it('fills what fit=contain leaves with black', async () => {
+  it('fit=contain pads with black', async () => {
     const image = await shown('png', { width: '30', height: '30', fit: 'contain' });
     expect([image.at(15, 1), image.at(15, 28)]).to.deep.equal(['black', 'black']);
     expect([image.at(1, 7), image.at(28, 22)]).to.deep.equal(['red', 'white']);
   });
 
-  it('takes the focal point of the file where none is given', async () => {
+  it('the focal point of the file applies if the request has none', async () => {
     const id = await upload(service, made.png as Sample);
     const body = { focal_point_x: 59, focal_point_y: 20 };
     expect((await service.request('PATCH', `/files/${id}`, { token: service.admin.token, body })).status).to.equal(200);
@@ -170,7 +170,7 @@ describe('assets: images made on the way', () => {
     expect(await image({ fit: 'inside' })).to.deep.equal(['red', 'lime', 'blue', 'white']);
   });
 
-  it('makes fewer bytes of lower quality', async () => {
+  it('a lower quality makes fewer bytes', async () => {
     const { default: sharp } = await import('sharp');
     const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
     const bytes = await sharp({ create: { width: 200, height: 200, channels: 3, background: 'red', noise } })
@@ -187,7 +187,7 @@ describe('assets: images made on the way', () => {
   });
 
   describe('format=auto', () => {
-    it('goes by Accept and says so, and by nothing else', async () => {
+    it('format=auto depends on Accept and sends Vary: Accept', async () => {
       const answer = await get('jpeg', { format: 'auto' }, 'image/webp');
       expect(answer.headers.get('vary')?.split(/\s*,\s*/)).to.include('Accept');
       expect((await see(answer.bytes)).format).to.equal('webp');
@@ -195,20 +195,20 @@ describe('assets: images made on the way', () => {
       expect((await get('jpeg', { format: 'webp' })).headers.get('vary')?.split(/\s*,\s*/)).not.to.include('Accept');
     });
 
-    it('keeps a film a film where that is made of it', async () => {
+    it('format=auto keeps an animation if the result format can', async () => {
       const image = await shown('animated gif', { format: 'auto', width: '30' }, 'image/webp');
       expect([image.format, image.pages]).to.deep.equal(['webp', 3]);
     });
   });
 
-  describe('policy', () => {
+  describe('storage_asset_transform', () => {
     const set = async (body: Record<string, unknown>) => {
       const reply = await service.request('PATCH', '/settings', { token: service.admin.token, body });
       expect(reply.status, JSON.stringify(reply.body)).to.equal(200);
     };
     after(() => set({ storage_asset_transform: 'all', storage_asset_presets: null }));
 
-    it('holds from one request to the next', async () => {
+    it('a change of the policy applies to the next request', async () => {
       const storage_asset_presets = [
         { key: 'card', width: 12, height: 12, fit: 'cover', format: 'png', quality: null, transforms: [['flop']] },
         { key: 'wrong', width: 'wide' },
@@ -228,7 +228,7 @@ describe('assets: images made on the way', () => {
     });
   });
 
-  it('refuses what makes no sense, of every kind of file', async () => {
+  it('invalid parameters are rejected with INVALID_QUERY for every kind of file', async () => {
     const wrong: [Record<string, string>, string][] = [
       [{ width: '0' }, 'width'],
       [{ height: '1.5' }, 'height'],

@@ -34,7 +34,7 @@ const file = (name: string, text = name, type = 'text/plain') => new File([text]
 const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 
 /** The sentences of the specification on files, as somebody finds them who has nothing but curl. */
-describe('files as they are specified', () => {
+describe('/files follows the specification', () => {
   let service: InProcess;
   let folder: string;
   let outside: Listening;
@@ -78,7 +78,7 @@ describe('files as they are specified', () => {
     good('POST', '/files/import', { url: `http://127.0.0.1:${outside.port}/deep/some-style_sheet.css?x=1`, data });
   const objects = async () => (await keptBy(service.database, join(folder, 'bytes'))).objects.join();
 
-  it('have a record that says all of it', async () => {
+  it('an upload answers the complete record of the file', async () => {
     const shelf = await good('POST', '/folders', { name: 'Shelf' });
     const started = Date.now() - 1000;
     const one = await upload(
@@ -119,12 +119,12 @@ describe('files as they are specified', () => {
     });
   });
 
-  it('have the type that the part of the form declares', async () => {
+  it('the type of a file is the Content-Type of its part', async () => {
     for (const type of ['image/png', 'application/x-own', 'application/octet-stream', 'text/plain'])
       expect((await upload(['file', file('a.txt', 'x', type)])).type).to.equal(type);
   });
 
-  it('are several rows of several parts, each with what stands before it and nothing of what stood before that', async () => {
+  it('a form with several files creates several rows, each with the fields right before its file', async () => {
     const all = await upload(
       ['title', 'First'],
       ['description', 'of the first'],
@@ -141,7 +141,7 @@ describe('files as they are specified', () => {
     ]);
   });
 
-  describe('what only the platform says', () => {
+  describe('fields that only the platform sets', () => {
     const claims = {
       filename_disk: 'elsewhere.txt',
       uploaded_by: null,
@@ -158,7 +158,7 @@ describe('files as they are specified', () => {
         if (row[name]) expect(Date.parse(row[name]), name).to.be.greaterThan(Date.now() - 600_000);
     };
 
-    it('is dropped where files are made', async () => {
+    it('platform fields are dropped when files are created', async () => {
       isUntouched(await upload(...parts, ['file', file('a.txt')]));
       isUntouched(await importing(claims));
       const row = await good('POST', '/files', { type: 'text/plain', ...claims, modified_by: me });
@@ -166,7 +166,7 @@ describe('files as they are specified', () => {
       expect([row.filename_disk, row.uploaded_on, row.modified_by]).to.deep.equal([null, null, null]);
     });
 
-    it('is dropped where they are changed, in each of the ways there are', async () => {
+    it('platform fields are dropped by every kind of PATCH', async () => {
       const id = await made();
       const { filename_disk, uploaded_on, created_on } = await good('GET', `/files/${id}`);
       const ways: [string, unknown][] = [
@@ -188,7 +188,7 @@ describe('files as they are specified', () => {
       expect(Date.parse(replaced.uploaded_on)).to.be.greaterThan(Date.parse(uploaded_on) - 1);
     });
 
-    it('takes no permission to say, since it is not heard', async () => {
+    it('platform fields in a payload need no permission', async () => {
       const role = await makeRole(service, {}, [
         { collection: 'platform_files', action: 'read' },
         { collection: 'platform_files', action: 'update', fields: ['title'] },
@@ -201,7 +201,7 @@ describe('files as they are specified', () => {
     });
   });
 
-  it('are made of JSON without bytes, which needs a MIME type', async () => {
+  it('POST /files with JSON creates a row without bytes and needs a MIME type', async () => {
     for (const body of [{}, { title: 'x' }, { type: '' }, { type: null }, { type: 5 }, { type: 'png' }])
       expect(outcome(await admin('POST', '/files', body)), JSON.stringify(body)).to.deep.equal([
         400,
@@ -215,7 +215,7 @@ describe('files as they are specified', () => {
     expect(outcome(await admin('GET', `/assets/${row.id}`))).to.deep.equal([403, 'FORBIDDEN']);
   });
 
-  it('keep their id and address with other bytes, under another name on disk', async () => {
+  it('replaced bytes keep id and URL and get another filename_disk', async () => {
     const id = await made('old.txt');
     const old = await good('GET', `/files/${id}`);
     const row = await good('PATCH', `/files/${id}?fields=id,filename_disk,title`, formOf(['file', file('new.txt')]));
@@ -228,7 +228,7 @@ describe('files as they are specified', () => {
       .and.not.to.contain(old.filename_disk);
   });
 
-  it('go into the folder of the settings where none is said, and where it is said into none', async () => {
+  it('an upload without a folder goes into storage_default_folder, one with folder null into none', async () => {
     const { id } = await good('POST', '/folders', { name: 'Inbox' });
     await good('PATCH', '/settings', { storage_default_folder: id });
     const where = async (...parts: readonly Part[]) => (await upload(...parts, ['file', file('a.txt')])).folder;
@@ -245,7 +245,7 @@ describe('files as they are specified', () => {
     expect(await inside('filter[folder][name][_eq]=Inbox')).to.deep.equal([]);
   });
 
-  describe('are read like any collection', () => {
+  describe('reading /files', () => {
     let prefix: string;
     let ids: string[];
     before(async () => {
@@ -257,7 +257,7 @@ describe('files as they are specified', () => {
     const list = (query: string) =>
       good('GET', `/files?filter[title][_starts_with]=${encodeURIComponent(prefix)}&${query}`);
 
-    it('with fields, sort, limit, offset, page, search and functions', async () => {
+    it('GET /files supports fields, sort, limit, offset, page, search and functions', async () => {
       const sized = (...sizes: number[]) => sizes.map((filesize) => ({ filesize: String(filesize) }));
       expect(await list('fields=filesize&sort=-filesize')).to.deep.equal(sized(3, 2, 1));
       expect(await list('fields=filesize&sort=title&limit=1&offset=1')).to.deep.equal(sized(2));
@@ -273,13 +273,13 @@ describe('files as they are specified', () => {
       ).to.deep.equal([{ by: { email: service.admin.email } }]);
     });
 
-    it('with aggregates and groups', async () => {
+    it('GET /files supports aggregates and groups', async () => {
       expect(await list('aggregate[sum]=filesize&aggregate[count]=id&groupBy=type')).to.deep.equal([
         { type: 'text/plain', sum: { filesize: '6' }, count: { id: 3 } },
       ]);
     });
 
-    it('as a download in each of the formats', async () => {
+    it('GET /files exports CSV, JSON, XML and YAML', async () => {
       const texts: [string, RegExp][] = [
         ['csv', /^"title","filesize"\n"query .* 0","1"/],
         ['json', /^\[\s*\{\s*"title": "query .* 0",\s*"filesize": "1"/],
@@ -298,7 +298,7 @@ describe('files as they are specified', () => {
       }
     });
 
-    it('by SEARCH, with a query or keys', async () => {
+    it('SEARCH /files takes a query or keys', async () => {
       const query = { filter: { id: { _in: ids } }, sort: ['-title'], fields: ['filesize'], limit: 2 };
       expect(await good('SEARCH', '/files', { query })).to.deep.equal([{ filesize: '3' }, { filesize: '2' }]);
       const keys = await good('SEARCH', '/files', { keys: ids.slice(1), query: { fields: ['id'] } });
@@ -306,7 +306,7 @@ describe('files as they are specified', () => {
       expect(await good('SEARCH', '/files', { keys: [ids[0]] })).to.have.length(1);
     });
 
-    it('one by one, with and without a slash at the end; what is not there is forbidden', async () => {
+    it('GET /files/:id works with a trailing slash, and a missing file is FORBIDDEN', async () => {
       for (const path of [`/files/${ids[0]}`, `/files/${ids[0]}/`])
         expect((await good('GET', `${path}?fields=filesize`)).filesize).to.equal('1');
       expect(await good('GET', '/files/?limit=1')).to.have.length(1);
@@ -317,7 +317,7 @@ describe('files as they are specified', () => {
     });
   });
 
-  it('refuse batches that say nothing clear', async () => {
+  it('incomplete batches of PATCH and DELETE /files are rejected with INVALID_PAYLOAD', async () => {
     const id = await made();
     const patches = [
       undefined,
@@ -343,7 +343,7 @@ describe('files as they are specified', () => {
     expect((await good('GET', `/files/${id}`)).title).to.equal('A');
   });
 
-  describe('tell', () => {
+  describe('events of files', () => {
     beforeEach(() => heard.splice(0));
     const told = async (count: number) => {
       const deadline = Date.now() + 30_000;
@@ -351,7 +351,7 @@ describe('files as they are specified', () => {
       return heard.map(({ kind, event }) => `${kind} ${event}`);
     };
 
-    it('files.upload alone of bytes, new or other ones', async () => {
+    it('uploads, replacements and imports emit files.upload only', async () => {
       const { id } = await upload(['title', 'Told'], ['file', file('a.txt')]);
       expect(await told(1)).to.deep.equal(['action files.upload']);
       const { payload, key, collection } = (heard[0] as Heard).meta;
@@ -364,7 +364,7 @@ describe('files as they are specified', () => {
       expect(await told(3)).to.deep.equal(Array(3).fill('action files.upload'));
     });
 
-    it('of rows what any collection tells', async () => {
+    it('writes of rows emit the events of any collection', async () => {
       const { id } = await good('POST', '/files', { type: 'text/plain' });
       expect(await told(2)).to.deep.equal(['filter files.create', 'action files.create']);
       expect(heard[1]?.meta).to.deep.include({ key: id, collection: 'platform_files' });
@@ -377,7 +377,7 @@ describe('files as they are specified', () => {
     });
   });
 
-  it('leave a history of what became of them', async () => {
+  it('activity and revisions record every change of a file', async () => {
     const { id } = await upload(['title', 'One'], ['file', file('a.txt')]);
     await good('PATCH', `/files/${id}`, { title: 'Two' });
     await good('PATCH', `/files/${id}`, formOf(['file', file('b.txt')]));
@@ -396,7 +396,7 @@ describe('files as they are specified', () => {
     expect(third.data).to.include({ title: 'Two', filename_download: 'b.txt' });
   });
 
-  it('have fields of one’s own, in forms, JSON, imports, queries and replacements', async () => {
+  it('custom fields work in forms, JSON, imports, queries and replacements', async () => {
     for (const [field, type] of [
       ['credit', 'string'],
       ['stars', 'integer'],
@@ -429,7 +429,7 @@ describe('files as they are specified', () => {
     expect(await good('GET', `/files/${row.id}`)).not.to.have.property('stars');
   });
 
-  describe('in relations', () => {
+  describe('files in relations', () => {
     const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };
     before(async () => {
       const cover = { field: 'cover', type: 'uuid', schema: {}, meta: { special: ['file'] } };
@@ -447,7 +447,7 @@ describe('files as they are specified', () => {
       await relate('posts_files', 'platform_files_id', 'platform_files', { junction_field: 'posts_id' });
     });
 
-    it('are read with the rows that refer to them', async () => {
+    it('related files are read with the rows that refer to them', async () => {
       const [cover, first, second] = [await made('cover.txt'), await made('first.txt'), await made('second.txt')];
       const gallery = [{ platform_files_id: first }, { platform_files_id: { id: second, title: 'Renamed' } }];
       const post = await good('POST', '/items/posts', { cover, gallery });
@@ -478,7 +478,7 @@ describe('files as they are specified', () => {
       );
     });
 
-    it('are made and changed with them, by the same rules', async () => {
+    it('nested files are written by the same rules', async () => {
       const post = await good('POST', '/items/posts?fields=cover.*', {
         cover: { type: 'image/png', title: 'Nested', filename_disk: 'x.png', uploaded_by: null },
       });
@@ -489,7 +489,7 @@ describe('files as they are specified', () => {
       ]);
     });
 
-    it('show the picture of a user until it is deleted', async () => {
+    it('the avatar of a user is cleared when its file is deleted', async () => {
       const avatar = await made('me.png');
       expect(await good('PATCH', '/users/me?fields=avatar.title', { avatar })).to.deep.equal({
         avatar: { title: 'Me' },
@@ -503,7 +503,7 @@ describe('files as they are specified', () => {
     });
   });
 
-  it('are as permissions say, for uploads, imports, changes and deletes', async () => {
+  it('permissions decide about uploads, imports, changes and deletes', async () => {
     const { ask, role } = await makePerson(service, await makeRole(service));
     const id = await made();
     const url = `http://127.0.0.1:${outside.port}/x.css`;

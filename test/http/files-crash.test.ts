@@ -21,7 +21,7 @@ const SEED = Number(process.env.FILES_CRASH_SEED ?? Date.now() % 1_000_000_000);
 /** What may be there of a file: the hash of its bytes, `none` where there is no file. More than one after a kill. */
 type Possible = Map<string, ReadonlySet<string>>;
 
-describe('files: the service is killed while files come, change and go', function () {
+describe('files: the service is killed during uploads, replacements and deletes', function () {
   this.timeout(600_000);
   const random = seeded(SEED);
   const env = (folder: string) => ({ STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'error' });
@@ -39,7 +39,7 @@ describe('files: the service is killed while files come, change and go', functio
     if (this.currentTest?.state === 'failed') console.error(`again with FILES_CRASH_SEED=${SEED}`);
   });
 
-  it(`${KILLS} times at random moments: rows and bytes agree in the end, and what was answered is there`, async () => {
+  it(`after ${KILLS} kills at random moments rows and objects match, and every acknowledged file exists`, async () => {
     let service: Promise<Spawned> = spawnService({ database, env: env(folder) });
     let ended = false;
     let answers = 0;

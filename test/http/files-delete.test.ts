@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type FilesGround, filesGround, parts, until } from '../plugins/files/support.ts';
 import { makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 
-describe('files: deleting', () => {
+describe('DELETE /files', () => {
   let ground: FilesGround;
   before(async () => {
     ground = await filesGround();
@@ -36,7 +36,7 @@ describe('files: deleting', () => {
       },
     ],
   ] as const) {
-    it(`by ${how} removes the row, the bytes and what was made of them`, async () => {
+    it(`a delete by ${how} removes the row, the object and its variants`, async () => {
       const [gone, kept] = [await upload('gone'), await upload('kept', 'second')];
       expect((await doing(gone)).status).to.equal(204);
       const names = await left();
@@ -47,7 +47,7 @@ describe('files: deleting', () => {
     });
   }
 
-  it('of many at once leaves nothing of any of them', async () => {
+  it('a delete of many files leaves no object', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, (_, at) => upload(`${at}`, at % 2 ? 'second' : 'local')));
     const halves = [ids.slice(0, 15), ids.slice(15)];
     const replies = await Promise.all(halves.map((keys) => send('DELETE', '/files', keys)));
@@ -56,7 +56,7 @@ describe('files: deleting', () => {
     expect(await ground.loose()).to.deep.equal([]);
   });
 
-  it('keeps rows and bytes where the caller may not delete one of them', async () => {
+  it('a delete that includes a file the caller may not delete removes nothing', async () => {
     const person = await makePerson(
       ground,
       await makeRole(ground, {}, [
@@ -73,7 +73,7 @@ describe('files: deleting', () => {
     expect((await left()).filter((name) => name.includes(mine))).to.deep.equal([]);
   });
 
-  it('answers although the storage is down, and keeps in mind what is to go', async () => {
+  it('a delete succeeds while the storage is down, and the object is removed later', async () => {
     const second = ground.storage.at('second');
     const { remove } = second;
     const id = await upload('x', 'second');
@@ -92,7 +92,7 @@ describe('files: deleting', () => {
     expect((await left()).filter((name) => name.includes(id))).to.deep.equal([]);
   });
 
-  it('of a folder keeps its files, at the top', async () => {
+  it('deleting a folder moves its files to the root', async () => {
     const folder = (await send('POST', '/folders', { name: 'f' })).body.data.id;
     const id = await upload('x');
     await send('PATCH', `/files/${id}`, { folder });

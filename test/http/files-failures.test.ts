@@ -96,7 +96,7 @@ function stalling(service: Spawned, path: string, bytes: number, signal?: AbortS
   );
 }
 
-describe('files: the service is told to stop', function () {
+describe('files: stop of the service', function () {
   this.timeout(300_000);
   let ground: FailingGround;
   before(async () => {
@@ -104,7 +104,7 @@ describe('files: the service is told to stop', function () {
   });
   after(() => ground?.remove());
 
-  it('while bytes come: it waits for them, as long as it may', async () => {
+  it('a stop waits for a running upload within SHUTDOWN_TIMEOUT', async () => {
     const service = await ground.start({ SHUTDOWN_TIMEOUT: '30s' });
     const slow = slowForm(service);
     slow.write('the beginning, ');
@@ -118,7 +118,7 @@ describe('files: the service is told to stop', function () {
     expectOrder(await ground.state());
   });
 
-  it('while bytes come that do not end: nothing is left of them, but of what can go on', async () => {
+  it('a stop leaves nothing of endless uploads, except resumable pieces', async () => {
     const service = await ground.start();
     const outside = await endless();
     try {
@@ -150,7 +150,7 @@ describe('files: the service is told to stop', function () {
     }
   });
 
-  it('or dies, again and again as it starts: what was left goes with the first start that lasts', async () => {
+  it('objects left by killed starts are removed by the first start that lasts', async () => {
     const service = await ground.start();
     const slow = slowForm(service);
     slow.write('x'.repeat(50_000));
@@ -182,7 +182,7 @@ describe('files: the service is told to stop', function () {
   });
 });
 
-describe('files: the database fails', function () {
+describe('files: failures of the database', function () {
   this.timeout(300_000);
   let ground: FailingGround;
   let service: Spawned;
@@ -198,7 +198,7 @@ describe('files: the database fails', function () {
       where datname = current_database() and pid <> pg_backend_pid()`,
     );
 
-  it('in the middle of an upload: one that goes on when it is back is kept', async () => {
+  it('an upload survives lost connections if the database is back in time', async () => {
     const slow = slowForm(service);
     slow.write('the beginning, ');
     await until(async () => (await ground.state()).loose.length === 1);
@@ -215,7 +215,7 @@ describe('files: the database fails', function () {
     expectOrder(await ground.state());
   });
 
-  it('again and again: whatever is answered is so, and in the end rows and bytes agree', async () => {
+  it('repeated loss of connections keeps every acknowledged change, and rows and objects match', async () => {
     const seen = new Set<string>();
     const files = new Map<string, string>();
     const isRefused = (status: number) => {
@@ -266,7 +266,7 @@ describe('files: the database fails', function () {
     expect(messages(service)).not.to.include('unhandled rejection');
   });
 
-  it('to answer in time: the client is told so, and nothing is left', async () => {
+  it('a statement timeout answers 503 and leaves nothing', async () => {
     const service = await ground.start({ DB_STATEMENT_TIMEOUT: '100ms' });
     const id = await upload(service, 'x');
     for (const table of ['platform_files', 'platform_loose_objects']) {
@@ -289,7 +289,7 @@ describe('files: the database fails', function () {
   });
 
   for (const connections of ['1', '2'])
-    it(`to have more than ${connections} connection(s): nobody waits for himself`, async () => {
+    it(`uploads and reads do not deadlock with ${connections} connection(s)`, async () => {
       const service = await ground.start({ DB_POOL_MAX: connections, DB_POOL_MIN: '0' });
       const bytes = await picture();
       const shown = await upload(service, bytes, PICTURE);
@@ -314,7 +314,7 @@ describe('files: the database fails', function () {
     });
 });
 
-describe('files: the storage fails', function () {
+describe('files: failures of the storage', function () {
   this.timeout(300_000);
   let ground: FailingGround;
   let service: Spawned;
@@ -333,7 +333,7 @@ describe('files: the storage fails', function () {
   };
   const health = async () => (await service.request('GET', '/server/health', { token: service.admin.token })).status;
 
-  it('to take anything: uploads fail, files are served and deleted, and all is well when it is over', async () => {
+  it('a storage that cannot be written fails uploads only, and recovers', async () => {
     const [kept, gone] = [await upload(service, await picture(), PICTURE), await upload(service, 'gone')];
     const partial = join(ground.folder, '.partial');
     await rm(partial, { recursive: true });
@@ -367,7 +367,7 @@ describe('files: the storage fails', function () {
     expect(warnings.length, 'said once, however often it is tried').to.be.at.most(1);
   });
 
-  it('to give what it has: that is another thing than no file, and the row can be replaced and deleted', async () => {
+  it('an unreadable object answers 503, and its file can be replaced and deleted', async () => {
     const [one, other] = [await upload(service, 'x'), await upload(service, 'y')];
     for (const id of [one, other]) {
       const path = await disk(id);
@@ -386,7 +386,7 @@ describe('files: the storage fails', function () {
     expectOrder(await ground.state());
   });
 
-  it('to have what somebody removed there by hand: 403 as for no file, and the row can be replaced and deleted', async () => {
+  it('an object removed by hand answers 403, and its file can be replaced and deleted', async () => {
     const [one, other] = [await upload(service, 'x'), await upload(service, await picture(), PICTURE)];
     for (const id of [one, other]) {
       await unlink(await disk(id));
@@ -399,7 +399,7 @@ describe('files: the storage fails', function () {
     expectOrder(await ground.state());
   });
 
-  it('to be there: nothing is made in its place, and what was deleted meanwhile goes when it is back', async () => {
+  it('a missing root folder is not created again, and deleted objects are removed when it is back', async () => {
     const [kept, gone] = [await upload(service, 'kept'), await upload(service, 'gone')];
     const away = `${ground.folder}-away`;
     await rename(ground.folder, away);
@@ -426,7 +426,7 @@ describe('files: the storage fails', function () {
   });
 });
 
-describe('files: a location is taken out of the settings', function () {
+describe('files: a location removed from STORAGE_LOCATIONS', function () {
   this.timeout(300_000);
   let ground: FailingGround;
   let place: string;
@@ -439,7 +439,7 @@ describe('files: a location is taken out of the settings', function () {
     await rm(place, { recursive: true, force: true });
   });
 
-  it('while files are there: their rows live, their bytes are not to be had, and go when it is back', async () => {
+  it('files of a removed location keep their rows, answer 503, and are cleaned up when it is back', async () => {
     const second = { STORAGE_LOCATIONS: 'local,second', STORAGE_SECOND_DRIVER: 'local', STORAGE_SECOND_ROOT: place };
     const before = await ground.start(second);
     const options = { ...PICTURE, fields: { storage: 'second' } };
@@ -479,7 +479,7 @@ describe('files: a location is taken out of the settings', function () {
   });
 });
 
-describe('files: after hundreds of things that went right and wrong', function () {
+describe('files: resources after hundreds of aborted and completed requests', function () {
   this.timeout(300_000);
   let ground: FailingGround;
   let temporary: string;
@@ -497,7 +497,7 @@ describe('files: after hundreds of things that went right and wrong', function (
     await rm(temporary, { recursive: true, force: true });
   });
 
-  it('no file is open, no process is left, no folder, no listener and no promise', async function () {
+  it('no file descriptor, process, temporary folder, listener or rejected promise is left', async function () {
     if (process.platform !== 'linux') this.skip();
     const service = await ground.start();
     const outside = await endless();

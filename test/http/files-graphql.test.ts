@@ -10,7 +10,7 @@ import { type InProcess, startService } from '../support/service.ts';
 const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 const FILES = 'platform_files';
 
-describe('files by GraphQL', () => {
+describe('files in GraphQL', () => {
   let service: InProcess;
   let folder: string;
   let outside: Listening;
@@ -56,7 +56,7 @@ describe('files by GraphQL', () => {
     return names.filter((name) => /(?:^|_)files?(?:_|$)/.test(name)).toSorted();
   }
 
-  it('offer everything but to make one of nothing', async () => {
+  it('GraphQL offers every operation except create for files', async () => {
     expect(await fieldsFor(admin)).to.deep.equal([
       'delete_files_item',
       'delete_files_items',
@@ -74,7 +74,7 @@ describe('files by GraphQL', () => {
     expect((await asked(admin, '{ files { id } }', {}, '/graphql')).status).to.equal(400);
   });
 
-  it('offer each caller what he may do', async () => {
+  it('GraphQL offers each caller only permitted operations', async () => {
     const reads = ['files', 'files_aggregated', 'files_by_id'];
     expect(await fieldsFor(asking(service, null))).to.deep.equal([]);
     expect(await fieldsFor(await person({ collection: FILES, action: 'read' }))).to.deep.equal(reads);
@@ -86,7 +86,7 @@ describe('files by GraphQL', () => {
     expect((await asked(few, '{ files { filename_disk } }')).status).to.equal(400);
   });
 
-  it('are read with all arguments, relations and functions', async () => {
+  it('files are read with arguments, relations, functions and aggregates', async () => {
     const [first, second] = await upload('first.txt', 'second one.txt');
     const shelf = (await admin('POST', '/folders', { name: 'Shelf' })).body.data;
     await admin('PATCH', `/files/${second}`, { folder: shelf.id, tags: ['x'] });
@@ -131,7 +131,7 @@ describe('files by GraphQL', () => {
     });
   });
 
-  it('are changed one by one and together, and what only the platform says stays', async () => {
+  it('files are updated one by one and in batches, and platform fields stay', async () => {
     const [first, second] = (await upload('a.txt', 'b.txt')) as [string, string];
     const one = `mutation ($id: ID!, $data: update_platform_files_input!) {
       update_files_item(id: $id, data: $data) { title tags filename_disk uploaded_by { email } modified_by { email } }
@@ -164,7 +164,7 @@ describe('files by GraphQL', () => {
     expect(nobody.errors[0].extensions.code).to.equal('FORBIDDEN');
   });
 
-  it('are deleted with their bytes', async () => {
+  it('delete mutations remove files with their objects', async () => {
     const ids = await upload('a.txt', 'b.txt', 'c.txt');
     const [first, ...others] = ids;
     expect(await data('mutation ($id: ID!) { delete_files_item(id: $id) { id } }', { id: first })).to.deep.equal({
@@ -179,7 +179,7 @@ describe('files by GraphQL', () => {
     expect(await settled(service.database, folder)).to.deep.equal({ rows: [], loose: 0, objects: [] });
   });
 
-  it('come in by their address', async () => {
+  it('import_file creates a file from a URL', async () => {
     const query =
       'mutation ($url: String!, $data: JSON) { import_file(url: $url, data: $data) { title type filesize } }';
     const url = `http://127.0.0.1:${outside.port}/a-style.css`;
@@ -199,7 +199,7 @@ describe('files by GraphQL', () => {
     }
   });
 
-  it('are named by other collections on either endpoint', async () => {
+  it('user collections reach files through relations at /graphql', async () => {
     const fields = [
       { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } },
       { field: 'cover', type: 'uuid', schema: {}, meta: { special: ['file'] } },
@@ -221,7 +221,7 @@ describe('files by GraphQL', () => {
     ]);
   });
 
-  it('have no bytes there: assets have no GraphQL form', async () => {
+  it('GraphQL has no fields for assets and uploads', async () => {
     const query = '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }';
     for (const path of ['/graphql', '/graphql/system']) {
       const { queryType, mutationType } = (await asked(admin, query, {}, path)).data.__schema;

@@ -21,7 +21,7 @@ const file = (text = 'x', more = '; filename="a.txt"'): string =>
   part(`Content-Disposition: form-data; name="file"${more}${LINE}Content-Type: text/plain`, text);
 const END = `--b--${LINE}`;
 
-describe('files and those who mean harm', () => {
+describe('hostile requests to files', () => {
   let folder: string;
   let service: InProcess;
   let outside: Listening;
@@ -84,7 +84,7 @@ describe('files and those who mean harm', () => {
   const bytesOf = async (id: string) =>
     (await service.request('GET', `/assets/${id}`, { token: service.admin.token })).body as unknown;
 
-  describe('with rights to files of their own', () => {
+  describe('a user with rights to his own files', () => {
     let victim: Record<string, string>;
     let person: Person;
     before(async () => {
@@ -96,7 +96,7 @@ describe('files and those who mean harm', () => {
       ]);
     });
 
-    it('make no row that names the bytes of another, by whatever way rows are written', async () => {
+    it('no write creates a row that names the object of another file', async () => {
       const { token, id: user } = person;
       const mine = await made(upload(token));
       const claims = { filename_disk: victim.filename_disk, detected_type: 'x/y', uploaded_by: randomUUID() };
@@ -140,7 +140,7 @@ describe('files and those who mean harm', () => {
       expect(await bytesOf(victim.id as string)).to.equal('not yours');
     });
 
-    it('change, take over and delete nothing of others, and clear no reference to it', async () => {
+    it('files of other users cannot be changed, taken over or deleted, and their references stay', async () => {
       const { token } = person;
       const mine = await made(upload(token));
       const article = await asAdmin(service, 'POST', '/items/articles', { title: 'a', image: victim.id });
@@ -169,7 +169,7 @@ describe('files and those who mean harm', () => {
       expect(outside.seen.filter(({ url }) => url === '/stolen')).to.have.length(0);
     });
 
-    it('choose no place outside of the storage', async () => {
+    it('storage cannot name a place outside of the locations', async () => {
       for (const storage of ['../..', '/etc', '__proto__', 'constructor', 'LOCAL', 'local/', ' local', 'local\\x'])
         expect([storage, (await upload(person.token, 'x', { storage })).status]).to.deep.equal([storage, 400]);
       for (const storage of [{ a: 1 }, ['local'], 1, true]) {
@@ -187,7 +187,7 @@ describe('files and those who mean harm', () => {
     });
   });
 
-  describe('at the same moment', () => {
+  describe('concurrent requests to one file', () => {
     /** Holds a row, so that what is begun meanwhile comes to it in the order of `begin`. */
     async function held<T>(id: string, begin: readonly (() => Promise<T>)[]): Promise<T[]> {
       const client = new pg.Client({ connectionString: service.database.url });
@@ -218,7 +218,7 @@ describe('files and those who mean harm', () => {
       throw new Error(`${count} requests were to wait for the row`);
     }
 
-    it('bytes come to a row and its place is changed: they stay together', async () => {
+    it('a change of storage during an upload keeps row and object together', async () => {
       const { token } = service.admin;
       const row = await asAdmin(service, 'POST', '/files', { type: 'text/plain' });
       const [replaced] = await held(row.id, [
@@ -230,7 +230,7 @@ describe('files and those who mean harm', () => {
       expect((await service.request('DELETE', `/files/${row.id}`, { token })).status).to.equal(204);
     });
 
-    it('other bytes come and the file is deleted, in either order', async () => {
+    it('a replacement and a concurrent delete leave a consistent state in either order', async () => {
       const { token } = service.admin;
       const remove = (id: string) => service.request('DELETE', `/files/${id}`, { token });
       const first = await made(upload(token));
@@ -242,14 +242,14 @@ describe('files and those who mean harm', () => {
       expect(await rowOf(second.id)).to.equal(undefined);
     });
 
-    it('two send other bytes: the file has those of one of them', async () => {
+    it('two concurrent replacements end with the bytes of one of them', async () => {
       const { token } = service.admin;
       const row = await made(upload(token));
       await held(row.id, [() => upload(token, 'one', {}, row.id), () => upload(token, 'two', {}, row.id)]);
       expect(await bytesOf(row.id)).to.equal('two');
     });
 
-    it('bytes come, and the right to send them, the file or its folder goes', async () => {
+    it('a permission, file or folder removed during an upload makes it fail or succeed as a whole', async () => {
       const person = await personWith(service, [
         { collection: FILES, action: 'create' },
         { collection: FILES, action: 'update' },
@@ -278,7 +278,7 @@ describe('files and those who mean harm', () => {
       expect(await bytesOf(existing.id)).to.equal('bytes');
     });
 
-    it('a file is fetched for a row that is deleted meanwhile, and the other side would go on for ever', async () => {
+    it('an import into a file deleted meanwhile ends, even if the server never stops sending', async () => {
       const row = await made(upload(service.admin.token));
       const closed = Promise.withResolvers<void>();
       const endless = await listen(async (_request, response) => {
@@ -313,7 +313,7 @@ describe('files and those who mean harm', () => {
     }
   });
 
-  describe('by forms that are none', () => {
+  describe('malformed forms', () => {
     const header = (text: string) => part(text, 'x');
     const named = (text: string) => header(`Content-Disposition: form-data; name="file"; filename="${text}"`);
     // biome-ignore format: a table
@@ -347,7 +347,7 @@ describe('files and those who mean harm', () => {
     ];
 
     for (const [what, form, type = 'multipart/form-data; boundary=b'] of FORMS) {
-      it(`with ${what}: nothing is kept, and the connection goes on`, async () => {
+      it(`a form with ${what} stores nothing and leaves the connection usable`, async () => {
         const before = await keptBy(service.database, folder);
         const client = await raw(service.url);
         const auth = `Authorization: Bearer ${service.admin.token}`;
@@ -367,7 +367,7 @@ describe('files and those who mean harm', () => {
     }
   });
 
-  describe('by addresses of the inside', () => {
+  describe('imports from internal addresses', () => {
     let strict: InProcess;
     before(async () => {
       strict = await startService({ database: service.database, env: { STORAGE_LOCAL_ROOT: join(folder, 'local') } });
@@ -385,7 +385,7 @@ describe('files and those who mean harm', () => {
       ...own.map((address) => (address.includes(':') ? `[${address.split('%')[0]}]` : address)),
     ];
 
-    it('fetch nothing, however these are written', async () => {
+    it('an import from an internal address is denied in every notation', async () => {
       const before = outside.seen.length;
       for (const host of HOSTS) {
         const body = { url: `http://${host}:${outside.port}/inside` };
@@ -395,7 +395,7 @@ describe('files and those who mean harm', () => {
       expect(outside.seen.slice(before)).to.deep.equal([]);
     });
 
-    it('nor by other protocols, credentials or addresses that are none', async () => {
+    it('an import with another protocol, credentials or an invalid URL is rejected', async () => {
       const port = outside.port;
       const urls = [
         ...[
@@ -430,7 +430,7 @@ describe('files and those who mean harm', () => {
       }
     });
 
-    it('and what is fetched is called as its address is, not as the other side says', async () => {
+    it('an imported file is named by its URL, not by Content-Disposition', async () => {
       const body = { url: `http://127.0.0.1:${outside.port}/%2e%2e%2f%2e%2e%2fetc%2fcron.sh` };
       const row = await made(service.request('POST', '/files/import', { token: service.admin.token, body }));
       expect(row.filename_download).to.equal('cron.sh');

@@ -9,7 +9,7 @@ import { type Listening, listen } from '../plugins/outbound/servers.ts';
 import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
-describe('imports', () => {
+describe('POST /files/import', () => {
   let service: InProcess;
   let folder: string;
   let outside: Listening;
@@ -86,7 +86,7 @@ describe('imports', () => {
     return outcome(reply);
   };
 
-  it('make a file of what lies at an address', async () => {
+  it('an import creates a file from a URL', async () => {
     const { status, body } = await fetchFile(at('/pictures/b-c_d%20e.txt?size=large#x'));
     expect(status, JSON.stringify(body)).to.equal(200);
     expect(body.data).to.deep.include({
@@ -101,7 +101,7 @@ describe('imports', () => {
     expect(outside.seen.at(-1)).to.include({ method: 'GET', url: '/pictures/b-c_d%20e.txt?size=large' });
   });
 
-  it('say of it what the importer says', async () => {
+  it('values in data override those from the response', async () => {
     const data = {
       title: 'Mine',
       filename_download: 'mine.log',
@@ -121,7 +121,7 @@ describe('imports', () => {
     });
   });
 
-  it('have a name whatever the address', async () => {
+  it('an import without a file name in its URL gets a default name', async () => {
     const name = async (path: string) => (await fetchFile(at(path))).body.data?.filename_download;
     expect(await name('/')).to.be.a('string');
     expect(await name('/folder/')).to.equal('folder');
@@ -131,7 +131,7 @@ describe('imports', () => {
     expect(await name('/untyped/a')).to.equal('a');
   });
 
-  it('need an address, and an object of data', async () => {
+  it('an import without a URL or with invalid data is rejected with INVALID_PAYLOAD', async () => {
     const before = outside.seen.length;
     for (const url of [
       ...[undefined, null, 1, '', 'a.txt', '/a.txt', '//127.0.0.1/a', 'http:a', 'http://', 'ftp://127.0.0.1/a'],
@@ -145,7 +145,7 @@ describe('imports', () => {
     expect(outside.seen.length).to.equal(before);
   });
 
-  it('are not from where nothing is fetched from', async () => {
+  it('an import from a denied address is rejected', async () => {
     const before = outside.seen.length;
     for (const host of ['127.0.0.2', '[::1]', '0.0.0.0', '2130706434', '0x7f.2', '[::ffff:127.0.0.2]'])
       expect(await refused(at('/a.txt', host)), host).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
@@ -153,7 +153,7 @@ describe('imports', () => {
     expect(outside.seen.length).to.equal(before);
   });
 
-  it('follow redirects, and look at each address anew', async () => {
+  it('an import follows redirects and checks each URL', async () => {
     const to = (url: string, status = 302) => at(`/redirect?status=${status}&to=${encodeURIComponent(url)}`);
     for (const status of [301, 302, 303, 307, 308]) {
       const { body } = await fetchFile(to('/other.txt', status));
@@ -175,7 +175,7 @@ describe('imports', () => {
     expect(await refused(at('/hops?hops=100'))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
   });
 
-  it('are not what other answers are', async () => {
+  it('a response that is no file is rejected with SERVICE_UNAVAILABLE', async () => {
     for (const status of [206, 304, 400, 401, 404, 500, 503])
       expect(await refused(at(`/status?status=${status}`)), String(status)).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
     expect(await refused(at('/redirect?status=300&to=x'))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
@@ -185,16 +185,16 @@ describe('imports', () => {
     expect(await refused('http://nowhere.invalid/a.txt')).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
   });
 
-  it('are as large as they may be, told or not', async () => {
+  it('an import over IMPORT_MAX_FILE_SIZE is rejected, with and without Content-Length', async () => {
     expect(await refused(at('/large'))).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     expect(await refused(at('/told-large'))).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
   });
 
-  it('are of types that are allowed', async () => {
+  it('an import of a type outside of FILES_MIME_TYPE_ALLOW_LIST is rejected', async () => {
     expect(await refused(at('/a.png'), { type: 'image/png' })).to.deep.equal([400, 'INVALID_PAYLOAD']);
   });
 
-  it('take as long as they may', async () => {
+  it('an import over IMPORT_TIMEOUT is rejected with OUT_OF_TIME', async () => {
     for (const path of ['/never', '/slow']) {
       const started = performance.now();
       const { status, body } = await fetchFile(at(path));
@@ -206,7 +206,7 @@ describe('imports', () => {
     }
   });
 
-  it('are so many at a time', async () => {
+  it('imports over IMPORT_MAX_CONCURRENCY are rejected with SERVICE_UNAVAILABLE', async () => {
     const running = [fetchFile(at('/never')), fetchFile(at('/never'))];
     while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
     expect(outcome(await fetchFile(at('/a.txt')))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
@@ -215,7 +215,7 @@ describe('imports', () => {
     expect((await fetchFile(at('/a.txt'))).status).to.equal(200);
   });
 
-  it('end with their client', async () => {
+  it('an import ends when its client leaves', async () => {
     const client = await raw(service.url);
     const body = JSON.stringify({ url: at('/slow') });
     const head = ['POST /files/import HTTP/1.1', 'host: x', `authorization: Bearer ${service.admin.token}`];
@@ -229,7 +229,7 @@ describe('imports', () => {
     expect(performance.now() - started).to.be.below(4500);
   });
 
-  it('replace the bytes of a file that is there, and make one where there is none', async () => {
+  it('an import with an id replaces an existing file, or creates one with that id', async () => {
     const old = (await fetchFile(at('/old.txt'), { description: 'stays' })).body.data;
     const { status, body } = await fetchFile(at('/new.txt'), { id: old.id, tags: ['new'] });
     expect(status, JSON.stringify(body)).to.equal(200);
@@ -242,7 +242,7 @@ describe('imports', () => {
     expect(await refused(at('/a.txt'), { id: 'nonsense' })).to.deep.equal([400, 'INVALID_PAYLOAD']);
   });
 
-  it('need the permission to create files, or for one that is there to update it, before anything is fetched', async () => {
+  it('an import checks create or update permission before it fetches', async () => {
     const grant = (action: string, more = {}) => ({ collection: 'platform_files', action, ...more });
     const person = async (...grants: ReturnType<typeof grant>[]) =>
       (await makePerson(service, await makeRole(service, {}, grants))).ask;
@@ -265,11 +265,11 @@ describe('imports', () => {
     expect(await fetchAs(updater, { id })).to.equal(200);
   });
 
-  describe('by GraphQL', () => {
+  describe('mutation import_file', () => {
     const ask = async (who: Ask, query: string, variables = {}) =>
       (await who('POST', '/graphql/system', { query, variables })).body;
 
-    it('answer the record', async () => {
+    it('import_file answers the record', async () => {
       const query =
         'mutation ($url: String!) { import_file(url: $url, data: { title: "By name" }) { title type filesize } }';
       expect(await ask(admin, query, { url: at('/a.txt') })).to.deep.equal({
@@ -283,7 +283,7 @@ describe('imports', () => {
       expect(JSON.stringify(denied.errors)).to.contain('SERVICE_UNAVAILABLE');
     });
 
-    it('are offered to those who may create files and read them', async () => {
+    it('import_file is offered to callers that may create and read files', async () => {
       const grant = (action: string) => ({ collection: 'platform_files', action });
       const names = async (...actions: string[]) => {
         const { ask: who } = await makePerson(service, await makeRole(service, {}, actions.map(grant)));

@@ -17,7 +17,7 @@ function blockAt(position: number, base: Buffer): Buffer {
   return block;
 }
 
-describe('memory of a service that takes and gives large files', function () {
+describe('memory of the service with large files', function () {
   this.timeout(600_000);
   let service: Spawned;
   let base: Buffer;
@@ -100,7 +100,7 @@ describe('memory of a service that takes and gives large files', function () {
       ? console.log(`      ${what}: ${Math.round(peak / MIB)} MiB at most in ${samples} samples`)
       : undefined;
 
-  it('stays below 200 MB while it takes one and gives it, whatever the size; the bytes are the same', async () => {
+  it('upload and download of a large file stay below 200 MB of memory', async () => {
     const up = await watched(upload);
     told('upload', up.peak, up.samples);
     expect(up.peak, 'while it takes the file').to.be.below(LIMIT);

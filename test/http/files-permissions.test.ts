@@ -16,7 +16,7 @@ const formOf = (...parts: readonly Part[]): FormData => {
 };
 const grant = (action: string, more: Partial<Grant> = {}): Grant => ({ collection: 'platform_files', action, ...more });
 
-describe('permissions for files', () => {
+describe('permissions of files', () => {
   let service: InProcess;
   let folder: string;
   let admin: Ask;
@@ -49,7 +49,7 @@ describe('permissions for files', () => {
   };
   const row = async (id: string) => (await admin('GET', `/files/${id}`)).body.data;
 
-  it('without any, nothing can be done', async () => {
+  it('a role without permissions can do nothing with files', async () => {
     const ask = await person();
     const { id } = await uploaded(admin);
     const form = () => formOf(['title', 'x'], ['file', textFile('b.txt')]);
@@ -67,7 +67,7 @@ describe('permissions for files', () => {
       expect(await nothingOf(() => ask(method, path, body)), `${method} ${path}`).to.deep.equal([403, 'FORBIDDEN']);
   });
 
-  it('to create alone shows nothing of what was made', async () => {
+  it('create permission alone answers 204', async () => {
     const ask = await person(grant('create'));
     const before = (await keptBy(service.database, folder)).rows.length;
     for (const files of [1, 2]) {
@@ -78,7 +78,7 @@ describe('permissions for files', () => {
     expect((await keptBy(service.database, folder)).rows.length).to.equal(before + 3);
   });
 
-  it('to create with a list of fields is for those fields, and what the service says needs none', async () => {
+  it("a field list of create limits the sender's fields, not those of the platform", async () => {
     const ask = await person(grant('create', { fields: ['title'] }), grant('read'));
     expect(await uploaded(ask, ['title', 'mine'])).to.deep.include({
       title: 'mine',
@@ -94,7 +94,7 @@ describe('permissions for files', () => {
     expect(await nothingOf(second)).to.deep.equal([403, 'FORBIDDEN']);
   });
 
-  it('to create has presets and a validation', async () => {
+  it('presets and validation of create apply to uploads', async () => {
     const ask = await person(
       grant('create', {
         presets: { description: 'preset', title: 'preset' },
@@ -110,7 +110,7 @@ describe('permissions for files', () => {
     expect(await nothingOf(long)).to.deep.equal([400, 'FAILED_VALIDATION']);
   });
 
-  it('to update are asked for bytes and values, by row and field', async () => {
+  it('update permission is checked by row and field, for bytes and values', async () => {
     const mine = grant('update', { permissions: { title: { _eq: 'open' } } });
     const ask = await person(mine, grant('read'));
     const open = await uploaded(admin, ['title', 'open']);
@@ -139,7 +139,7 @@ describe('permissions for files', () => {
     expect((await row(closed.id)).filename_disk).to.not.equal(closed.filename_disk);
   });
 
-  it('to delete are asked by row', async () => {
+  it('delete permission is checked by row', async () => {
     const ask = await person(grant('delete', { permissions: { title: { _eq: 'open' } } }), grant('read'));
     const open = await uploaded(admin, ['title', 'open']);
     const closed = await uploaded(admin, ['title', 'closed']);
@@ -149,7 +149,7 @@ describe('permissions for files', () => {
     expect((await keptBy(service.database, folder)).rows).to.not.include(open.filename_disk);
   });
 
-  it('to read are asked for what is answered', async () => {
+  it('read permission decides what a write answers', async () => {
     const ask = await person(
       grant('create'),
       grant('read', { fields: ['id', 'title'], permissions: { title: { _eq: 'open' } } }),
@@ -166,7 +166,7 @@ describe('permissions for files', () => {
     expect(both.body.data).to.deep.equal([{ title: 'open' }]);
   });
 
-  it('may name whoever uploads', async () => {
+  it('a permission may compare uploaded_by with $CURRENT_USER', async () => {
     const role = await makeRole(service, {}, [
       grant('create'),
       grant('read', { permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } }),
@@ -177,7 +177,7 @@ describe('permissions for files', () => {
     expect((await other.ask('GET', `/files/${id}`)).status).to.equal(403);
   });
 
-  it('hold for the Public role as for any other', async () => {
+  it('permissions of the Public role apply to files', async () => {
     const anybody = asking(service, null);
     const form = () => formOf(['file', textFile('public.txt')]);
     expect(await nothingOf(() => anybody('POST', '/files', form()))).to.deep.equal([403, 'FORBIDDEN']);

@@ -6,7 +6,7 @@ const key = { field: 'id', type: 'integer', schema: { has_auto_increment: true, 
 /** Collections whose column must have a value, with the rule of their foreign key. */
 const NEEDING = { needing: 'NO ACTION', dragging: 'CASCADE' };
 
-describe('files: deleting what others refer to', () => {
+describe('DELETE /files of referenced files', () => {
   let ground: FilesGround;
   before(async () => {
     ground = await filesGround();
@@ -75,7 +75,7 @@ describe('files: deleting what others refer to', () => {
     ['dragged', 'CASCADE'],
     ['reset', 'SET DEFAULT'],
   ] as const) {
-    it(`clears references with ${rule}, and no others`, async () => {
+    it(`references with ${rule} are cleared, and no others`, async () => {
       const [gone, kept] = [await upload(), await upload()];
       for (const id of [gone, kept, gone]) await refer(name, id);
       expect((await remove(gone)).status).to.equal(204);
@@ -114,7 +114,7 @@ describe('files: deleting what others refer to', () => {
       },
     ],
   ] as const) {
-    it(`clears references with CASCADE where a file is deleted ${way}, and refuses where one cannot be null`, async () => {
+    it(`references with CASCADE are cleared by a delete ${way}, and a NOT NULL one rejects the delete`, async () => {
       await ground.database.query('delete from dragged');
       const id = await upload();
       await refer('dragged', id);
@@ -135,7 +135,7 @@ describe('files: deleting what others refer to', () => {
     });
   }
 
-  it('does not delete a row with CASCADE that refers to the file meanwhile', async () => {
+  it('a row with CASCADE that starts to refer to the file meanwhile is not deleted', async () => {
     const id = await upload();
     await ground.database.query('delete from dragged');
     await Promise.all([
@@ -150,7 +150,7 @@ describe('files: deleting what others refer to', () => {
     ['holding', 'the rule is to restrict'],
     ...Object.entries(NEEDING).map(([name, rule]) => [name, `it is ${rule}, and the field must have a value`] as const),
   ] as const) {
-    it(`is refused where ${why}: row, bytes and all other references stay`, async () => {
+    it(`a delete is rejected where ${why}, and row, object and references stay`, async () => {
       const [id, other] = [await upload(), await upload()];
       await refer(name, id);
       await ground.database.query('delete from loosely');
@@ -172,7 +172,7 @@ describe('files: deleting what others refer to', () => {
     });
   }
 
-  it('clears what may lead to rows of several collections, where it leads to the file', async () => {
+  it('many-to-any references to the file are cleared', async () => {
     const id = await upload();
     await ground.database.query(
       `insert into blocks (item, kind) values ($1, 'platform_files'), ($1, 'nulled'), ('7', 'nulled')`,
@@ -187,7 +187,7 @@ describe('files: deleting what others refer to', () => {
     ]);
   });
 
-  it('clears references of other files, and of users and settings', async () => {
+  it('references of files, users and settings are cleared', async () => {
     const id = await upload();
     const made = await upload({ origin: id });
     const person = await makePerson(ground, await makeRole(ground), { avatar: id });
@@ -204,7 +204,7 @@ describe('files: deleting what others refer to', () => {
     expect(outcome(wrong)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
   });
 
-  it('does not name a collection to callers who may not read it, and answers 403 for a file they may not delete', async () => {
+  it('a rejected delete does not name a collection that the caller may not read', async () => {
     const [mine, other] = [await upload({ title: 'mine' }), await upload({ title: 'other' })];
     const deletable = { collection: 'platform_files', action: 'delete', permissions: { title: { _eq: 'mine' } } };
     const person = await makePerson(ground, await makeRole(ground, {}, [deletable]));
@@ -216,7 +216,7 @@ describe('files: deleting what others refer to', () => {
     await ground.database.query('delete from dragging');
   });
 
-  it('takes no rights to the rows that refer to it, and clears nothing for those who may not delete it', async () => {
+  it('clearing references needs no rights to the referring rows, only to the file', async () => {
     const [mine, other] = [await upload({ title: 'mine' }), await upload({ title: 'other' })];
     const person = await makePerson(
       ground,

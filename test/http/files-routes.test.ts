@@ -51,7 +51,7 @@ describe('/files', () => {
   const titles = async () =>
     (await admin('GET', '/files?fields=title&sort=title')).body.data.map(({ title }: Loose) => title);
 
-  it('makes rows without bytes of JSON, which need a type', async () => {
+  it('POST /files with JSON creates a row without bytes and needs a type', async () => {
     const one = await admin('POST', '/files', { type: 'image/png', title: 'A picture', tags: ['a'] });
     expect(one.status, JSON.stringify(one.body)).to.equal(200);
     expect(one.body.data).to.deep.include({
@@ -77,7 +77,7 @@ describe('/files', () => {
     expect(await titles()).to.deep.equal(['1', '2', 'A picture']);
   });
 
-  it('gives bytes to a row that has none', async () => {
+  it('PATCH /files/:id with a form gives bytes to a row without any', async () => {
     const { id } = (await admin('POST', '/files', { type: 'text/plain', title: 'later' })).body.data;
     expect((await admin('GET', `/assets/${id}`)).status).to.equal(403);
     const form = new FormData();
@@ -88,7 +88,7 @@ describe('/files', () => {
     expect((await admin('GET', `/assets/${id}`)).body).to.equal('here they are');
   });
 
-  it('reads, lists and searches like any collection', async () => {
+  it('/files supports GET, list and SEARCH like any collection', async () => {
     const [a, b] = await uploaded('a.txt', 'b.txt');
     expect((await admin('GET', `/files/${a.id}`)).body.data).to.deep.equal(a);
     expect((await admin('GET', '/files?fields=title,uploaded_by.email&sort=-title')).body.data).to.deep.equal([
@@ -106,7 +106,7 @@ describe('/files', () => {
     expect(outcome(await admin('GET', '/items/platform_files'))).to.deep.equal([403, 'FORBIDDEN']);
   });
 
-  it('changes one and many, in each of the ways there are', async () => {
+  it('PATCH changes one and many files in every form of body', async () => {
     const files = await uploaded('a.txt', 'b.txt', 'c.txt');
     const [a, b, c] = files.map(({ id }) => id);
     expect((await admin('PATCH', `/files/${a}`, { title: 'one' })).body.data).to.deep.include({ id: a, title: 'one' });
@@ -123,7 +123,7 @@ describe('/files', () => {
     for (const id of [a, b, c]) expect((await admin('GET', `/assets/${id}`)).status).to.equal(200);
   });
 
-  it('drops what only the service says, whoever says it how', async () => {
+  it('platform fields are dropped from every kind of write', async () => {
     const [{ id, filename_disk, uploaded_by }] = await uploaded('a.txt');
     const claims = { filename_disk: 'x.txt', uploaded_by: null, detected_type: 'x/y' };
     for (const [path, body] of [
@@ -138,7 +138,7 @@ describe('/files', () => {
     expect(made.body.data).to.deep.include({ filename_disk: null, uploaded_by });
   });
 
-  it('has deleted the bytes when it answers, in each of the ways there are', async () => {
+  it('every kind of DELETE answers after the objects are removed', async () => {
     const [a, b, c, d, e, f] = (await uploaded('a', 'b', 'c', 'd', 'e', 'f')).map(({ id }) => id);
     const left = async (...ids: string[]) => expect((await objects()).toSorted()).to.deep.equal(ids.toSorted());
     await left(a, b, c, d, e, f);
@@ -157,7 +157,7 @@ describe('/files', () => {
     expect(outcome(await admin('GET', `/assets/${a}`))).to.deep.equal([403, 'FORBIDDEN']);
   });
 
-  it('clears references to what it deletes, unless they hold it', async () => {
+  it('DELETE clears references, unless their rule rejects it', async () => {
     const field = (name: string) => ({
       field: name,
       type: 'uuid',
@@ -187,11 +187,11 @@ describe('/files', () => {
     await admin('DELETE', `/items/article/${id}`);
   });
 
-  describe('by GraphQL', () => {
+  describe('files in GraphQL', () => {
     const ask = async (query: string, variables = {}) =>
       (await admin('POST', '/graphql/system', { query, variables })).body;
 
-    it('reads, changes and deletes, and makes none', async () => {
+    it('GraphQL reads, updates and deletes files, and creates none', async () => {
       const [{ id }] = await uploaded('a.txt');
       expect(await ask('{ files { id title filesize tags uploaded_by { email } } }')).to.deep.equal({
         data: { files: [{ id, title: 'A', filesize: '5', tags: null, uploaded_by: { email: service.admin.email } }] },
@@ -217,7 +217,7 @@ describe('/files', () => {
     });
   });
 
-  describe('by a published client', () => {
+  describe('files in the Directus SDK', () => {
     let request: (command: Loose) => Promise<Loose>;
     let outside: Listening;
     before(async () => {
@@ -229,7 +229,7 @@ describe('/files', () => {
     });
     after(() => outside?.close());
 
-    it('takes, reads, changes, imports and deletes files', async () => {
+    it('the SDK uploads, reads, updates, imports and deletes files', async () => {
       const form = new FormData();
       form.append('title', 'By a client');
       form.append('file', textFile('client.txt', 'from a client'));

@@ -18,7 +18,7 @@ describe('files: two processes on one database and one folder', function () {
   const remove = async ({ request, admin }: Spawned, id: string) =>
     (await request('DELETE', `/files/${id}`, { token: admin.token })).status;
 
-  it('leave what the other one is writing alone, however often they clear up', async () => {
+  it('the janitor of one process never removes an object that another one is writing', async () => {
     const slow = slowForm(one);
     slow.write('the beginning, ');
     await until(async () => (await ground.state()).loose.length === 1);
@@ -32,7 +32,7 @@ describe('files: two processes on one database and one folder', function () {
     await remove(one, body.data.id);
   });
 
-  it('never serve old bytes as new ones, nor some of them, while the other one replaces them', async () => {
+  it('a process never serves old or partial bytes while another one replaces them', async () => {
     const id = await upload(one, 'version 0');
     const known = new Map<string, string>();
     let last = 0;
@@ -73,7 +73,7 @@ describe('files: two processes on one database and one folder', function () {
     expectOrder(await ground.state());
   });
 
-  it('replace and delete the same files at once: one of them wins, and nothing is left of the others', async () => {
+  it('concurrent replacements and deletes by two processes leave one winner and no other object', async () => {
     const ids = await Promise.all(['a', 'b', 'c'].map((text) => upload(one, text)));
     const statuses = new Set<number>();
     await Promise.all(
@@ -95,7 +95,7 @@ describe('files: two processes on one database and one folder', function () {
     for (const id of ids.slice(1)) expect(await remove(one, id)).to.equal(204);
   });
 
-  it('know of changed settings at once', async () => {
+  it('a change of settings in one process applies in the other at once', async () => {
     const { token } = one.admin;
     const folder = (await one.request('POST', '/folders', { token, body: { name: 'inbox' } })).body.data.id;
     const changed = { storage_default_folder: folder, storage_asset_transform: 'none' };
@@ -107,7 +107,7 @@ describe('files: two processes on one database and one folder', function () {
     await until(async () => (await asset(other, id, '?width=10')).status === 200);
   });
 
-  it('clear up after one that was killed, without being started again', async () => {
+  it('a running process removes what a killed one left', async () => {
     const [form, replacing] = [
       slowForm(one),
       slowForm(one, { method: 'PATCH', path: `/files/${await upload(one, 'old')}` }),

@@ -6,7 +6,7 @@ import { type InProcess, startService } from '../support/service.ts';
 const TABLES = ['files', 'loose_objects', 'settings', 'uploads', 'upload_pieces'].map((name) => `platform_${name}`);
 const OWNERS = ['files', 'settings', 'assets', 'tus'].map((name) => `@tenon/${name}`);
 
-describe('files: a database from before there were any', function () {
+describe('files: upgrade of a database without files', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
   let service: InProcess | undefined;
@@ -26,7 +26,7 @@ describe('files: a database from before there were any', function () {
   const avatars = () =>
     database.query<{ email: string; avatar: string | null }>('select email, avatar from platform_users order by email');
 
-  it('is taken over, avatars that led nowhere included, and those that lead somewhere stay', async () => {
+  it('an upgrade clears avatars without a file and keeps valid ones', async () => {
     await start();
     await service?.stop();
     service = undefined;

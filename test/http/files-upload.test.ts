@@ -28,7 +28,7 @@ const handMade = (...parts: readonly (readonly [headers: string, text: string])[
   `${parts.map(([headers, text]) => `--b${LINE}${headers}${LINE}${LINE}${text}${LINE}`).join('')}--b--${LINE}`;
 const FORM = { 'content-type': 'multipart/form-data; boundary=b' };
 
-describe('uploads', () => {
+describe('uploads by POST and PATCH /files', () => {
   let service: InProcess;
   let folder: string;
   let admin: Ask;
@@ -67,7 +67,7 @@ describe('uploads', () => {
   };
   const bytesOf = async (id: string) => (await admin('GET', `/assets/${id}`)).body;
 
-  it('make a record of a file and of what was said of it before', async () => {
+  it('a form creates a file with the fields before it', async () => {
     const { status, body } = await upload(
       ['description', 'Ein Bild für Ünal'],
       ['tags', '["a","b"]'],
@@ -94,7 +94,7 @@ describe('uploads', () => {
     expect(await bytesOf(id)).to.equal('hello');
   });
 
-  it('make several of several files, each with the fields right before it', async () => {
+  it('a form with several files creates each with the fields right before it', async () => {
     const { status, body } = await upload(
       ['title', 'One'],
       ['description', 'of the first'],
@@ -117,7 +117,7 @@ describe('uploads', () => {
     for (const { id, filename_download } of body.data) expect(await bytesOf(id)).to.equal(filename_download);
   });
 
-  it('take texts for what their fields hold', async () => {
+  it('texts of a form are converted by the types of their fields', async () => {
     const stored = async (...parts: readonly Part[]) => {
       const { status, body } = await upload(...parts, ['file', file('a.txt')]);
       expect(status, JSON.stringify(body)).to.equal(200);
@@ -148,14 +148,14 @@ describe('uploads', () => {
     expect((await admin('GET', `/folders/${nested.folder}`)).body.data.name).to.equal('made with a file');
   });
 
-  it('answer what is asked for, and ask before they take', async () => {
+  it('an upload answers the requested fields and checks them before it reads the body', async () => {
     const shaped = await admin('POST', '/files?fields=title,uploaded_by.email', formOf(['file', file('shape.txt')]));
     expect(shaped.body.data).to.deep.equal({ title: 'Shape', uploaded_by: { email: service.admin.email } });
     const wrong = await nothingOf(() => admin('POST', '/files?deep=nonsense', formOf(['file', file('a.txt')])));
     expect(outcome(wrong)).to.deep.equal([400, 'INVALID_QUERY']);
   });
 
-  it('drop what only the service says', async () => {
+  it('an upload drops platform fields', async () => {
     const { body } = await upload(
       ['filename_disk', '../../evil'],
       ['uploaded_by', '11111111-1111-4111-8111-111111111111'],
@@ -166,7 +166,7 @@ describe('uploads', () => {
     expect(body.data.uploaded_by).to.not.equal('11111111-1111-4111-8111-111111111111');
   });
 
-  it('clean names, and have a title for each', async () => {
+  it('an upload cleans the file name and derives a title', async () => {
     const name = async (filename: string) => {
       const body = handMade([`Content-Disposition: form-data; name="file"; filename="${filename}"`, 'x']);
       const reply = await admin('POST', '/files', Buffer.from(body), { headers: FORM });
@@ -178,7 +178,7 @@ describe('uploads', () => {
     expect(await name('日本語.txt')).to.deep.equal(['日本語.txt', '日本語']);
   });
 
-  it('are refused where there is nothing to keep', async () => {
+  it('a form without a file is rejected with INVALID_PAYLOAD', async () => {
     const cases: readonly (readonly [string, FormData | string, Record<string, string>?])[] = [
       ['no part', handMade()],
       ['no file', formOf(['title', 'x'])],
@@ -212,7 +212,7 @@ describe('uploads', () => {
     expect(outcome(encoded)).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('are kept together or not at all', async () => {
+  it('a form with several files keeps all of them or none', async () => {
     const first: Part = ['file', file('first.txt')];
     const failing: readonly (readonly Part[])[] = [
       [first, ['folder', '11111111-1111-4111-8111-111111111111'], ['file', file('second.txt')]],
@@ -240,7 +240,7 @@ describe('uploads', () => {
     }
   });
 
-  it('come in pieces of any size', async () => {
+  it('a form sent in chunks of any size is stored unchanged', async () => {
     const body = Buffer.from(
       handMade(
         ['Content-Disposition: form-data; name="title"', 'In pieces'],
@@ -269,7 +269,7 @@ describe('uploads', () => {
     }
   });
 
-  it('leave nothing where the client goes away', async () => {
+  it('a client that disconnects leaves nothing', async () => {
     const before = await count();
     const whole = handMade(['Content-Disposition: form-data; name="file"; filename="p.bin"', 'x'.repeat(300_000)]);
     for (const sent of [100, 200_000, whole.length - 4]) {
@@ -288,7 +288,7 @@ describe('uploads', () => {
     expect(await count()).to.equal(before);
   });
 
-  describe('that are refused early', () => {
+  describe('an upload rejected before its end', () => {
     let nobody: Ask;
     let token: string;
     before(async () => {
@@ -299,12 +299,12 @@ describe('uploads', () => {
 
     const large = (size: number) => formOf(['file', file('large.bin', 'x'.repeat(size))]);
 
-    it('say so to a client that reads while it sends', async () => {
+    it('a client that reads while it sends gets the error', async () => {
       expect(outcome(await nobody('POST', '/files', large(40 * MIB)))).to.deep.equal([403, 'FORBIDDEN']);
       expect(outcome(await admin('POST', '/files', large(40 * MIB)))).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     });
 
-    it('say so to a client that sends everything first, and end its connection', async () => {
+    it('a client that sends everything first gets the error, and its connection is closed', async () => {
       for (const [who, status] of [
         [token, 403],
         [service.admin.token, 413],
@@ -326,7 +326,7 @@ describe('uploads', () => {
       }
     });
 
-    it('say so to curl', async () => {
+    it('curl gets the error', async () => {
       const path = join(folder, '..', `curl-${process.pid}.bin`);
       await writeFile(path, '');
       await truncate(path, 30 * MIB);
@@ -348,7 +348,7 @@ describe('uploads', () => {
       }
     });
 
-    it('are not read for somebody who may not make files', async () => {
+    it('no body is read from a caller who may not create files', async () => {
       const client = await raw(service.url);
       const head = ['POST /files HTTP/1.1', 'host: x', `authorization: Bearer ${token}`];
       // Nothing of the body is ever sent.
@@ -358,11 +358,11 @@ describe('uploads', () => {
     });
   });
 
-  describe('of other bytes for a file', () => {
+  describe('PATCH /files/:id with a form', () => {
     const change = (id: string, ...parts: readonly Part[]) => admin('PATCH', `/files/${id}`, formOf(...parts));
     const made = async (name = 'old.txt') => (await upload(['description', 'stays'], ['file', file(name)])).body.data;
 
-    it('keep the id and what is not said anew', async () => {
+    it('a replacement keeps the id and all fields that are not sent', async () => {
       const old = await made();
       const { status, body } = await change(
         old.id,
@@ -386,7 +386,7 @@ describe('uploads', () => {
       expect(objects.some((name) => name.endsWith(old.filename_disk))).to.equal(false);
     });
 
-    it('may be none: then only what is said changes', async () => {
+    it('a form without a file changes values only', async () => {
       const old = await made();
       const { status, body } = await change(old.id, ['title', 'Said anew'], ['tags', 'a,b']);
       expect(status, JSON.stringify(body)).to.equal(200);
@@ -394,7 +394,7 @@ describe('uploads', () => {
       expect(await bytesOf(old.id)).to.equal('old.txt');
     });
 
-    it('are refused as a whole', async () => {
+    it('a rejected replacement changes nothing', async () => {
       const old = await made();
       const refusals = [
         await change(old.id, ['file', file('a.txt')], ['file', file('b.txt')]),
@@ -413,7 +413,7 @@ describe('uploads', () => {
       expect(await bytesOf(old.id)).to.equal('old.txt');
     });
 
-    it('are refused for files that are not there', async () => {
+    it('a replacement of a missing file is FORBIDDEN', async () => {
       for (const id of ['11111111-1111-4111-8111-111111111111', 'nonsense', 'import'])
         for (const parts of [[['file', file('a.txt')]], [['title', 'x']]] as const)
           expect(outcome(await change(id, ...parts)), id).to.deep.equal([403, 'FORBIDDEN']);

@@ -4,7 +4,7 @@ import { begin, idOf, metadataOf, type Place, place, send, stored, until, upload
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
-describe('tus: who may', () => {
+describe('tus: permissions', () => {
   let here: Place;
   let service: InProcess;
   let writer: Person;
@@ -32,7 +32,7 @@ describe('tus: who may', () => {
       headers: { 'Upload-Length': '3', 'Upload-Metadata': metadataOf(metadata) },
     }).reply;
 
-  it('create files may upload; who may not is refused before anything is kept', async () => {
+  it('an upload needs create permission, checked before anything is stored', async () => {
     const { id } = await upload(service, Buffer.from('abc'), { token: writer.token }).finished;
     expect((await stored(service, here, id))?.row.uploaded_by).to.equal(writer.id);
     const before = await uploads();
@@ -43,7 +43,7 @@ describe('tus: who may', () => {
     expect(await uploads()).to.equal(before);
   });
 
-  it('replace files takes the permission to update them', async () => {
+  it('an upload that replaces a file needs update permission', async () => {
     const { id } = await upload(service, Buffer.from('abc'), { token: service.admin.token }).finished;
     const refused = await create(writer.token, { id });
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
@@ -55,14 +55,14 @@ describe('tus: who may', () => {
     expect((await create(editor.token, { filename: 'new' })).status).to.equal(403);
   });
 
-  it('write fields of a file is asked of what is said of it', async () => {
+  it('fields in Upload-Metadata need permission', async () => {
     const narrow = await personWith(service, [{ collection: 'platform_files', action: 'create', fields: ['title'] }]);
     const refused = await create(narrow.token, { filename: 'a', description: 'x' });
     expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
     expect((await create(narrow.token, { filename: 'a', title: 'x' })).status).to.equal(201);
   });
 
-  it('go on with an upload: who began it and admins, and nobody else learns that it is there', async () => {
+  it('only its user and admins may continue an upload; others get 403', async () => {
     const path = await begin(service, 3, { token: writer.token });
     const nowhere = '/files/tus/7f1f4b6e-0000-4000-8000-000000000000';
     for (const token of [other.token, reader.token, undefined]) {
@@ -89,7 +89,7 @@ describe('tus: who may', () => {
     expect((await stored(service, here, idOf(path)))?.bytes.toString()).to.equal('abc');
   });
 
-  it('go on with the upload of somebody who is not signed in: whoever knows its address', async () => {
+  it('an upload begun without signing in is continued by every caller that knows its URL', async () => {
     const permission = await asAdmin(service, 'POST', '/permissions', {
       role: PUBLIC_ROLE,
       collection: 'platform_files',
@@ -107,7 +107,7 @@ describe('tus: who may', () => {
     }
   });
 
-  it('finish an upload is asked when its last byte comes; what was lost and is given again makes the file', async () => {
+  it('create permission is checked again with the last byte, and a restored permission completes the upload', async () => {
     const person = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);
     const path = await begin(service, 3, { token: person.token });
     const [permission] = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);

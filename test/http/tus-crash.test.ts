@@ -6,7 +6,7 @@ import { migratedDatabase, type Spawned, spawnService } from '../support/service
 
 const ROUNDS = 4;
 
-describe('tus: a service that is killed', () => {
+describe('tus: kills of the service', () => {
   let here: Place;
   let database: FreshDatabase;
   let service: Spawned | undefined;
@@ -23,7 +23,7 @@ describe('tus: a service that is killed', () => {
     await here?.remove();
   });
 
-  it('at any moment leaves uploads that go on, and in the end nothing but the files', async function () {
+  it('uploads continue after kills at any moment, and only the files are left in the end', async function () {
     this.timeout(120_000);
     let running = await spawnService({ database, env: here.env });
     service = running;

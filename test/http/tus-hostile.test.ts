@@ -9,7 +9,7 @@ const FILES = 'platform_files';
 const LINE = '\r\n';
 const codeOf = ({ body }: Reply): string | undefined => body?.errors?.[0]?.extensions.code;
 
-describe('resumable uploads and those who mean harm', () => {
+describe('hostile requests to tus uploads', () => {
   let here: Place;
   let service: InProcess;
   let person: Person;
@@ -51,7 +51,7 @@ describe('resumable uploads and those who mean harm', () => {
   const offsetOf = async (path: string) => (await ask('HEAD', path)).headers.get('upload-offset');
   const uploads = async () => (await service.database.query('select from platform_uploads')).length;
 
-  it('have one answer for what is not theirs and what is not there, whatever they try', async () => {
+  it("another user's upload and a missing one get the same response to every request", async () => {
     const path = await begin();
     const others = [
       `/files/tus/${randomUUID()}`,
@@ -74,7 +74,7 @@ describe('resumable uploads and those who mean harm', () => {
     expect(await offsetOf(path)).to.equal('0');
   });
 
-  it('bring no bytes once they may make no files any more', async () => {
+  it('a caller that lost create permission cannot send bytes', async () => {
     const revoked = await personWith(service, [{ collection: FILES, action: 'create' }]);
     const path = await begin({}, revoked.token);
     expect((await patch(path, 'ab', 0, revoked.token)).status).to.equal(204);
@@ -88,7 +88,7 @@ describe('resumable uploads and those who mean harm', () => {
     expect((await here.objects()).filter((name) => name.startsWith(idOf(path)))).to.deep.equal([]);
   });
 
-  it('replace no file that they may not update, nor one that is made under the id of an upload', async () => {
+  it('an upload cannot replace a file without update permission, nor one created with its id', async () => {
     const form = new FormData();
     form.append('file', new File(['not yours'], 'a.txt', { type: 'text/plain' }));
     const reply = await service.request('POST', '/files', { token: service.admin.token, body: form });
@@ -116,7 +116,7 @@ describe('resumable uploads and those who mean harm', () => {
     }
   });
 
-  it('say nothing of a file that is not theirs to say', async () => {
+  it('Upload-Metadata cannot set fields without permission', async () => {
     const said = {
       filename: '../../evil\r\nX-Evil: 1.sh',
       filetype: 'text/html\r\nX-Evil: 1',
@@ -139,7 +139,7 @@ describe('resumable uploads and those who mean harm', () => {
     ]);
   });
 
-  it('begin nothing by numbers and words that are none', async () => {
+  it('invalid lengths, offsets and metadata are rejected', async () => {
     const before = await uploads();
     const lengths = [
       '-1',
@@ -191,7 +191,7 @@ describe('resumable uploads and those who mean harm', () => {
     expect(await offsetOf(path)).to.equal('0');
   });
 
-  it('hold no upload by sending nothing: what came is kept, and the connection is closed', async () => {
+  it('a client that sends nothing is disconnected, and its bytes are kept', async () => {
     const path = await begin();
     const client = await raw(service.url);
     const began = performance.now();

@@ -26,7 +26,7 @@ describe(`tus: a file of ${SIZE} MB`, () => {
     await here?.remove();
   });
 
-  it('is taken with flat memory', async function () {
+  it('a resumable upload needs flat memory', async function () {
     if (process.platform !== 'linux') this.skip();
     const { path, hash } = await largeFile();
     const { token } = service.admin;

@@ -44,7 +44,7 @@ describe('tus: several processes', () => {
       headers: { 'Upload-Offset': String(offset) },
     }).reply;
 
-  it('share the work: created by one, and each takes a part', async () => {
+  it('an upload created in one process continues in others', async () => {
     const bytes = someBytes(5 * CHUNK + 1);
     const path = await begin(one, bytes.length, { token: one.admin.token });
     const parts = [0, CHUNK + 5, 2 * CHUNK, 4 * CHUNK, bytes.length];
@@ -57,7 +57,7 @@ describe('tus: several processes', () => {
     expect(await pieces()).to.deep.equal([]);
   });
 
-  it('do not write to one upload at the same moment: 423, and whoever writes comes to an end', async () => {
+  it('a second process gets 423, and the writing request gives way', async () => {
     const bytes = someBytes(4 * CHUNK);
     const path = await begin(one, bytes.length, { token: one.admin.token });
     const { request, reply } = send(one, 'PATCH', path, {
@@ -75,7 +75,7 @@ describe('tus: several processes', () => {
     expect(hashOf((await stored(one, here, idOf(path)))?.bytes as Buffer)).to.equal(hashOf(bytes));
   });
 
-  it('of many requests for the same part let one write', async () => {
+  it('of many requests with the same offset one writes', async () => {
     const size = CHUNK + 11;
     for (let round = 0; round < 5; round++) {
       const path = await begin(one, size, { token: one.admin.token });
@@ -97,7 +97,7 @@ describe('tus: several processes', () => {
     expect(await pieces()).to.deep.equal([]);
   });
 
-  it('that are killed lose a piece at most: the other one goes on where they were', async () => {
+  it('a killed process loses one piece at most, and another one continues', async () => {
     const victim = await spawnService({ database, env: here.env });
     try {
       const bytes = someBytes(8 * CHUNK + 77);

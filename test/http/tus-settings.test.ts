@@ -21,7 +21,7 @@ describe('tus: settings', () => {
   const left = async (path: string): Promise<boolean> =>
     (await here.objects()).some((name) => name.startsWith(idOf(path)));
 
-  it('off by default: there are no routes', async () => {
+  it('without TUS_ENABLED there are no routes', async () => {
     const service = await startService({ database, env: { STORAGE_LOCAL_ROOT: here.root } });
     try {
       const { token } = service.admin;
@@ -41,7 +41,7 @@ describe('tus: settings', () => {
     }
   });
 
-  it('expired uploads are gone, and removed with their pieces at the time of the schedule', async () => {
+  it('expired uploads answer as gone, and the schedule removes them with their pieces', async () => {
     const service = await startService({ database, env: here.env });
     try {
       const { token } = service.admin;
@@ -67,7 +67,7 @@ describe('tus: settings', () => {
     }
   });
 
-  it('expired uploads are removed as well where uploads are switched off', async () => {
+  it('expired uploads are removed with TUS_ENABLED=false too', async () => {
     const on = await startService({ database, env: here.env });
     let path: string;
     try {
@@ -87,7 +87,7 @@ describe('tus: settings', () => {
     }
   });
 
-  it('a schedule that is none stops the start and is named', async () => {
+  it('an invalid TUS_CLEANUP_SCHEDULE stops the start and is named', async () => {
     let message = '';
     await startService({ database, env: { ...here.env, TUS_CLEANUP_SCHEDULE: 'often' } }).then(
       (service) => service.stop(),
@@ -96,7 +96,7 @@ describe('tus: settings', () => {
     expect(message).to.contain('TUS_CLEANUP_SCHEDULE');
   });
 
-  it('scripts of other origins may send and read the headers of the protocol', async () => {
+  it('CORS allows and exposes the headers of the protocol', async () => {
     const cors = { CORS_ENABLED: 'true', CORS_ORIGIN: 'https://a.example', PUBLIC_URL: 'https://b.example/cms/' };
     const service = await startService({ database, env: { ...here.env, ...cors } });
     try {

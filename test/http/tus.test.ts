@@ -24,7 +24,7 @@ import { asAdmin } from './people.ts';
 
 const LIMIT = 2 * 1024 * 1024;
 
-describe('tus', () => {
+describe('/files/tus', () => {
   let here: Place;
   let service: InProcess;
   let token: string;
@@ -45,9 +45,9 @@ describe('tus', () => {
   const patch = (path: string, offset: number, body: Uint8Array) =>
     ask('PATCH', path, { body, headers: { 'Upload-Offset': String(offset) } });
 
-  describe('whole uploads', () => {
+  describe('uploads without interruption', () => {
     for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 17]) {
-      it(`make a file of ${size} bytes, and leave no piece`, async () => {
+      it(`an upload of ${size} bytes creates a file and leaves no piece`, async () => {
         const bytes = someBytes(size);
         const { id } = await upload(service, bytes, { token }).finished;
         const file = await stored(service, here, id);
@@ -57,21 +57,21 @@ describe('tus', () => {
       });
     }
 
-    it('come in parts of the client’s own size as well', async () => {
+    it('a client may choose its own chunk size', async () => {
       const bytes = someBytes(3 * CHUNK);
       const { id, sent } = await upload(service, bytes, { token, chunkSize: 50_000 }).finished;
       expect(sent).to.deep.equal(['POST', 'PATCH 0', 'PATCH 50000', 'PATCH 100000', 'PATCH 150000']);
       expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
     });
 
-    it('may begin with the request that creates them', async () => {
+    it('the creating request may carry the first bytes', async () => {
       const bytes = someBytes(2 * CHUNK + 1);
       const { id, sent } = await upload(service, bytes, { token, uploadDataDuringCreation: true }).finished;
       expect(sent).to.deep.equal(['POST']);
       expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
     });
 
-    it('may tell their length at the end', async () => {
+    it('the length may be declared with a later request', async () => {
       const bytes = someBytes(2 * CHUNK + 5);
       const { id } = await upload(service, Readable.from(split(bytes, 10_000), { objectMode: false }), {
         token,
@@ -81,7 +81,7 @@ describe('tus', () => {
       expect(hashOf((await stored(service, here, id))?.bytes as Buffer)).to.equal(hashOf(bytes));
     });
 
-    it('are told of as complete until they expire, and are not made again', async () => {
+    it('a complete upload keeps its offset until it expires, and creates no second file', async () => {
       const bytes = someBytes(10);
       const { url, id } = await upload(service, bytes, { token }).finished;
       const path = new URL(url).pathname;
@@ -96,8 +96,8 @@ describe('tus', () => {
     });
   });
 
-  describe('uploads that break off', () => {
-    it('go on where they were, with tus-js-client', async () => {
+  describe('interrupted uploads', () => {
+    it('tus-js-client resumes an upload at its offset', async () => {
       const bytes = someBytes(10 * CHUNK + 3);
       const half = 5 * CHUNK + 100;
       const broken = upload(service, bytes, { token, httpStack: stallingAfter(half) });
@@ -115,7 +115,7 @@ describe('tus', () => {
       expect(await pieces()).to.deep.equal([]);
     });
 
-    it('keep what had arrived of the piece that was being written', async () => {
+    it('an interrupted piece keeps the bytes that had arrived', async () => {
       const bytes = someBytes(CHUNK);
       const path = await begin(service, bytes.length, { token });
       const { request } = send(service, 'PATCH', path, {
@@ -133,7 +133,7 @@ describe('tus', () => {
       expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
     });
 
-    it('are given up by a connection that is half open as soon as their client is back', async () => {
+    it('a half-open connection gives up the upload when its client returns', async () => {
       const bytes = someBytes(3000);
       const path = await begin(service, bytes.length, { token });
       const { request, reply } = send(service, 'PATCH', path, {
@@ -150,7 +150,7 @@ describe('tus', () => {
       expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
     });
 
-    it('are finished when their client asks, where a failure came between the last byte and the file', async () => {
+    it('HEAD creates the file after a failure behind the last byte', async () => {
       const bytes = someBytes(CHUNK + 1);
       const path = await begin(service, bytes.length, { token });
       expect((await patch(path, 0, bytes.subarray(0, CHUNK))).status).to.equal(204);
@@ -169,7 +169,7 @@ describe('tus', () => {
       expect(await pieces()).to.deep.equal([]);
     });
 
-    it('make no second file where a crash came between the file and the note of it', async () => {
+    it('a crash between file and record creates no second file', async () => {
       const bytes = someBytes(100);
       const { id, url } = await upload(service, bytes, { token }).finished;
       await service.database.query('update platform_uploads set completed = false where id = $1', [id]);
@@ -179,8 +179,8 @@ describe('tus', () => {
     });
   });
 
-  describe('several requests at the same moment', () => {
-    it('on one upload: one of them writes, and nothing is mixed', async () => {
+  describe('concurrent requests', () => {
+    it('of concurrent requests on one upload one writes', async () => {
       const size = 2 * CHUNK + 9;
       const path = await begin(service, size, { token });
       const bodies = Array.from({ length: 8 }, () => someBytes(size));
@@ -193,7 +193,7 @@ describe('tus', () => {
       expect(await pieces()).to.deep.equal([]);
     });
 
-    it('on uploads of their own do not meet', async () => {
+    it('concurrent requests on different uploads do not block each other', async () => {
       const all = Array.from({ length: 6 }, (_, at) => someBytes(CHUNK * at + at));
       const done = await Promise.all(all.map((bytes) => upload(service, bytes, { token }).finished));
       for (const [at, { id }] of done.entries()) {
@@ -203,7 +203,7 @@ describe('tus', () => {
   });
 
   describe('termination', () => {
-    it('removes the pieces, and the upload is not there any more', async () => {
+    it('DELETE removes the upload and its pieces', async () => {
       const path = await begin(service, 4 * CHUNK, { token });
       expect((await patch(path, 0, someBytes(2 * CHUNK + 1))).status).to.equal(204);
       expect(await pieces()).to.have.length(3);
@@ -214,8 +214,8 @@ describe('tus', () => {
     });
   });
 
-  describe('what is said of a file', () => {
-    it('is kept: names, folder, tags, fields of one’s own', async () => {
+  describe('Upload-Metadata', () => {
+    it('metadata sets names, folder, tags and custom fields', async () => {
       await asAdmin(service, 'POST', '/fields/platform_files', { field: 'rating', type: 'integer', schema: {} });
       await asAdmin(service, 'POST', '/fields/platform_files', { field: 'notes', type: 'json', schema: {} });
       const folder = await asAdmin(service, 'POST', '/folders', { name: 'Pictures' });
@@ -249,7 +249,7 @@ describe('tus', () => {
       });
     });
 
-    it('is sent back as it came', async () => {
+    it('HEAD returns metadata as it was sent', async () => {
       const metadata = metadataOf({ filename: 'ä b.txt', title: 'x' });
       const path = await begin(service, 5, { token, metadata: { filename: 'ä b.txt', title: 'x' } });
       expect((await ask('HEAD', path)).headers['upload-metadata']).to.equal(metadata);
@@ -270,7 +270,7 @@ describe('tus', () => {
       ],
     };
     for (const [what, [metadata, status, code]] of Object.entries(bad)) {
-      it(`is refused before anything is kept: ${what}`, async () => {
+      it(`metadata is rejected before anything is stored: ${what}`, async () => {
         const [{ n: before }] = (await service.database.query<{ n: string }>(
           'select count(*) n from platform_uploads',
         )) as [{ n: string }];
@@ -283,8 +283,8 @@ describe('tus', () => {
     }
   });
 
-  describe('a file that is there', () => {
-    it('gets the bytes, keeps its id and all that is not said anew', async () => {
+  describe('an existing file', () => {
+    it('an upload with an id replaces the bytes and keeps all other fields', async () => {
       const first = await upload(service, Buffer.from('first'), {
         token,
         metadata: { filename: 'a.txt', title: 'Mine' },
@@ -304,7 +304,7 @@ describe('tus', () => {
   });
 
   describe('limits', () => {
-    it('are known beforehand', async () => {
+    it('OPTIONS answers Tus-Max-Size and the extensions', async () => {
       const { status, headers } = await ask('OPTIONS', '/files/tus');
       expect(status).to.equal(204);
       expect(headers).to.include({
@@ -314,13 +314,13 @@ describe('tus', () => {
       });
     });
 
-    it('refuse a file that is too large when it is announced', async () => {
+    it('an announced length over the limit is rejected', async () => {
       const headers = { 'Upload-Length': String(LIMIT + 1), 'Upload-Metadata': metadataOf({ filename: 'a' }) };
       const refused = await ask('POST', '/files/tus', { headers });
       expect([refused.status, refused.body.errors[0].extensions.code]).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     });
 
-    it('hold for lengths that are told later, and for bytes beyond them', async () => {
+    it('a deferred length over the limit, and bytes over the length, are rejected', async () => {
       const path = await begin(service, null, { token });
       expect((await ask('HEAD', path)).headers).to.include({ 'upload-defer-length': '1', 'upload-offset': '0' });
       const told = { 'Upload-Offset': '0', 'Upload-Length': String(LIMIT + 1) };
@@ -340,8 +340,8 @@ describe('tus', () => {
     });
   });
 
-  describe('the protocol', () => {
-    it('is spoken in version 1.0.0 only', async () => {
+  describe('protocol', () => {
+    it('requests with another Tus-Resumable version get 412', async () => {
       for (const version of ['', '0.2.2']) {
         const refused = await ask('POST', '/files/tus', {
           headers: { 'Tus-Resumable': version, 'Upload-Length': '1' },
@@ -351,7 +351,7 @@ describe('tus', () => {
       }
     });
 
-    it('has errors like those of other routes', async () => {
+    it('errors have the form of other routes', async () => {
       const path = await begin(service, 5, { token });
       const codes = async (reply: ReturnType<typeof ask>) => {
         const { status, headers, body } = await reply;
@@ -378,13 +378,13 @@ describe('tus', () => {
       await ask('DELETE', path);
     });
 
-    it('refuses other methods by name', async () => {
+    it('other methods are rejected with 405 and Allow', async () => {
       const { status, body, headers } = await service.request('PUT', '/files/tus', { token });
       expect([status, body.errors[0].extensions.code]).to.deep.equal([405, 'METHOD_NOT_ALLOWED']);
       expect(headers.get('allow')).to.equal('POST, OPTIONS');
     });
 
-    it('tells until when an upload is kept, later with each part', async () => {
+    it('Upload-Expires moves with each request that brings bytes', async () => {
       const path = await begin(service, 5, { token });
       await service.database.query(`update platform_uploads set expires = now() + interval '5 minutes' where id = $1`, [
         idOf(path),
@@ -396,7 +396,7 @@ describe('tus', () => {
       await ask('DELETE', path);
     });
 
-    it('leaves the connection in order after a refusal in the middle of a body', async () => {
+    it('the connection stays usable after an error in the middle of a body', async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const path = await begin(service, 10, { token });
       const once = (method: string, url: string, body?: Buffer) =>

@@ -5,65 +5,65 @@ import { isUnknownField, isUuid } from '../../query/library.ts';
 import type { Overview, Schema } from '../../schema/contract.ts';
 import { PUBLIC_FILES, type Settings, type SettingsValues } from '../../settings/contract.ts';
 import type { FileRecord } from '../variant.ts';
-import type { Records } from './records.ts';
+import type { FileRecords } from './records.ts';
 
 export interface ReadableDeps {
   readonly access: Pick<Access, 'permissions' | 'restrictFilter'>;
   readonly query: Pick<Query, 'condition'>;
   readonly schema: Pick<Schema, 'overview' | 'refresh'>;
   readonly settings: Settings;
-  readonly records: Records;
+  readonly records: FileRecords;
 }
 
 /**
- * The record of a file whose bytes the caller may read. FORBIDDEN in every other case, and always the same, so that nobody
- * learns which files there are.
+ * Finds the record of a file whose bytes the caller may read.
+ * @throws FORBIDDEN in every other case, always the same, so that callers cannot learn which files exist.
  */
 export interface FindReadable {
   (caller: Caller, id: string): Promise<FileRecord>;
-  /** The same, when the bytes that a record names are gone: undefined where it still names them. */
-  again(caller: Caller, before: FileRecord): Promise<FileRecord | undefined>;
+  /** Reads the record again after its object was missing: undefined if the record still names the same object. */
+  findReplacement(caller: Caller, before: FileRecord): Promise<FileRecord | undefined>;
 }
 
 const FILES = 'platform_files';
 
 export function createFindReadable({ access, query, schema, settings, records }: ReadableDeps): FindReadable {
-  async function find(caller: Caller, id: string): Promise<FileRecord | undefined> {
+  async function findRecord(caller: Caller, id: string): Promise<FileRecord | undefined> {
     const permissions = await access.permissions(caller);
-    // Whoever may read some field of a file may read its bytes.
+    // A caller who may read any field of a file may read its bytes.
     const rules = permissions.of(FILES, 'read').filter(({ fields }) => fields.length > 0);
     if (permissions.admin || rules.some(({ rule }) => rule === null)) return records.get(id);
     if (isPublic(await settings.current(), id)) return records.get(id);
-    return rules.length === 0 ? undefined : records.under(id, await conditionFor(caller));
+    return rules.length === 0 ? undefined : records.findAllowed(id, await createCondition(caller));
   }
 
-  async function conditionFor(caller: Caller): Promise<GrantedCondition> {
-    const overview = await schema.overview();
+  async function createCondition(caller: Caller): Promise<GrantedCondition> {
+    const schemaSnapshot = await schema.overview();
     try {
-      return await conditionBy(overview, caller);
+      return await compileCondition(schemaSnapshot, caller);
     } catch (error) {
-      // The rule may speak of a field that was made a moment ago.
+      // The rule may use a field that was created a moment ago.
       if (!isUnknownField(error)) throw error;
-      return conditionBy(await schema.refresh(), caller);
+      return compileCondition(await schema.refresh(), caller);
     }
   }
 
-  async function conditionBy(overview: Overview, caller: Caller): Promise<GrantedCondition> {
-    const collection = overview.collections.get(FILES);
+  async function compileCondition(schemaSnapshot: Overview, caller: Caller): Promise<GrantedCondition> {
+    const collection = schemaSnapshot.collections.get(FILES);
     if (!collection) throw fail('FORBIDDEN', 'there are no files');
-    const allowed = await access.restrictFilter(collection, { kind: 'all', of: [] }, caller, overview);
-    return query.condition(allowed, caller, overview, 2);
+    const allowed = await access.restrictFilter(collection, { kind: 'all', of: [] }, caller, schemaSnapshot);
+    return query.condition(allowed, caller, schemaSnapshot, 2);
   }
 
   async function findReadable(caller: Caller, raw: string): Promise<FileRecord> {
     const id = raw.toLowerCase();
-    const record = isUuid(id) ? await find(caller, id) : undefined;
+    const record = isUuid(id) ? await findRecord(caller, id) : undefined;
     if (!record) throw fail('FORBIDDEN', 'there is no such file, or it may not be read');
     return record;
   }
 
   return Object.assign(findReadable, {
-    async again(caller: Caller, before: FileRecord) {
+    async findReplacement(caller: Caller, before: FileRecord) {
       records.forgetOne(before.id);
       const record = await findReadable(caller, before.id);
       return record.filename_disk === before.filename_disk && record.storage === before.storage ? undefined : record;

@@ -7,28 +7,29 @@ export interface CachingConfig {
   readonly ASSETS_CACHE_REVALIDATE: boolean;
 }
 
-/** Who may keep an answer, and how long. */
+/** How caches may keep a response. */
 export interface Caching {
+  /** Value of `Cache-Control`. */
   readonly control: string;
-  /** Anybody at all gets the same answer. */
+  /** Every client gets the same response. */
   readonly shared: boolean;
 }
 
 export type CachingFor = (caller: Caller) => Promise<Caching>;
 
-/** What the Public role may see everybody may, so caches between us and the client may keep it for others. */
+/** Responses to the Public role are the same for every client, so shared caches may keep them. */
 export function createCaching(
   { ASSETS_CACHE_TTL, ASSETS_CACHE_REVALIDATE }: CachingConfig,
   access: Pick<Access, 'role'>,
 ): CachingFor {
-  const life = ASSETS_CACHE_REVALIDATE
+  const maxAge = ASSETS_CACHE_REVALIDATE
     ? 'max-age=0, must-revalidate'
     : `max-age=${Math.floor(ASSETS_CACHE_TTL / 1000)}`;
-  const everybody: Caching = { control: `public, ${life}`, shared: true };
-  const oneself: Caching = { control: `private, ${life}`, shared: false };
+  const publicCaching: Caching = { control: `public, ${maxAge}`, shared: true };
+  const privateCaching: Caching = { control: `private, ${maxAge}`, shared: false };
   return async ({ user, role, admin, share }) => {
-    if (user !== null || role !== null || admin || share) return oneself;
-    // Bound to addresses, the Public role is not everybody.
-    return (await access.role(null))?.addresses ? oneself : everybody;
+    if (user !== null || role !== null || admin || share) return privateCaching;
+    // With an IP access list, not every client has the Public role.
+    return (await access.role(null))?.addresses ? privateCaching : publicCaching;
   };
 }

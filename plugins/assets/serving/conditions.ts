@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What tells one state of the bytes from another. */
+/** Validators of the current bytes. */
 export interface Validators {
   /** Strong, with its quotes. */
   readonly etag: string;
-  /** Milliseconds, in whole seconds as the header has it; undefined where nobody knows. */
+  /** Milliseconds, in whole seconds as in the header; undefined if unknown. */
   readonly modified: number | undefined;
 }
 
-/** Does the client have these very bytes already? The tag wins over the date (RFC 9110, 13.2.2). */
+/** True if the client has these bytes already. The ETag wins over the date (RFC 9110, 13.2.2). */
 export function isUnchanged(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   const tags = headers['if-none-match'];
   if (tags !== undefined) return tags.trim() === '*' || Boolean(tags.match(/"[^"]*"/g)?.some((tag) => tag === etag));
@@ -16,8 +16,11 @@ export function isUnchanged(headers: IncomingHttpHeaders, { etag, modified }: Va
   return since !== undefined && modified !== undefined && modified <= Date.parse(since);
 }
 
-/** May a part be sent, or has the client parts of other bytes, so that it needs the whole? */
-export function rangeHolds({ 'if-range': condition }: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
+/** True if `If-Range` matches: the client's other parts belong to the same bytes. */
+export function isRangeCurrent(
+  { 'if-range': condition }: IncomingHttpHeaders,
+  { etag, modified }: Validators,
+): boolean {
   if (typeof condition !== 'string') return true;
   return condition.includes('"') ? condition.trim() === etag : modified === Date.parse(condition);
 }

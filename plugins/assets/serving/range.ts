@@ -1,29 +1,29 @@
 import type { ByteRange } from '../../storage/contract.ts';
 
-/** What a `Range` header asks for; null where it says no number. */
-export interface AskedRange {
+/** The range of a `Range` header; null for a missing number. */
+export interface RequestedRange {
   readonly start: number | null;
   readonly end: number | null;
 }
 
 /**
- * Undefined where the header asks for no single range of bytes: other units are not known here, and of several ranges the
- * answer would be a form of its own, for which the whole object may stand as well (RFC 9110, 14.2).
+ * Undefined if the header is not a single range of bytes. Other units are unknown, and for several ranges the server may send the
+ * whole object (RFC 9110, 14.2).
  */
-export function askedRange(header: string | undefined): AskedRange | undefined {
+export function parseRange(header: string | undefined): RequestedRange | undefined {
   const spec = /^bytes=(.*)$/is.exec(header ?? '')?.[1];
   if (spec === undefined || spec.includes(',')) return undefined;
   const [, start, end] = /^\s*(\d*)-(\d*)\s*$/.exec(spec) ?? [];
-  return { start: number(start), end: number(end) };
+  return { start: toNumber(start), end: toNumber(end) };
 }
 
-const number = (digits: string | undefined): number | null => (digits ? Number(digits) : null);
+const toNumber = (digits: string | undefined): number | null => (digits ? Number(digits) : null);
 
-/** The part of an object of `size` bytes that is meant; undefined where it has no such part. */
-export function partOf({ start, end }: AskedRange, size: number): ByteRange | 'whole' | undefined {
+/** The range within an object of `size` bytes; undefined if it cannot be satisfied. */
+export function resolveRange({ start, end }: RequestedRange, size: number): ByteRange | 'whole' | undefined {
   if (start === null) {
     if (!end) return undefined;
-    // No range can name the last bytes of nothing.
+    // An empty object has no last bytes.
     return size === 0 ? 'whole' : { start: Math.max(0, size - end), end: size - 1 };
   }
   if (start >= size || (end !== null && end < start)) return undefined;

@@ -2,29 +2,29 @@ import { Failure } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { rawQueryOf } from '../../http/library.ts';
 import type { FindReadable } from '../reading/readable.ts';
-import type { Chosen, FileRecord, Variant, Variants } from '../variant.ts';
+import type { FileRecord, Variant, VariantChoice, Variants } from '../variant.ts';
+import { assetHeadersFor } from './asset-headers.ts';
 import type { CachingFor } from './caching.ts';
 import { isUnchanged } from './conditions.ts';
-import { ASSET, NAMED_ASSET } from './descriptions.ts';
-import type { SendFile } from './file.ts';
-import { headOf } from './head.ts';
-import type { Objects } from './objects.ts';
-import { type About, sendUnchanged, sendWhole } from './send.ts';
+import { ASSET_ROUTE, NAMED_ASSET_ROUTE } from './descriptions.ts';
+import type { ObjectCache } from './object-cache.ts';
+import { type ResponseDetails, sendUnchanged, sendWhole } from './send.ts';
+import type { SendFile } from './send-file.ts';
 
-interface Deps {
+interface RouteDeps {
   readonly findReadable: FindReadable;
   readonly variants: Pick<Variants, 'choose' | 'open'>;
-  readonly objects: Objects;
+  readonly objects: ObjectCache;
   readonly cachingFor: CachingFor;
   readonly sendFile: SendFile;
 }
 
-/** How often the record is read again when another process has replaced the object that it names. */
+/** How often the record is read again after its object was replaced meanwhile. */
 const MAX_REREADS = 5;
-const AS_IT_IS: Chosen = { varies: false };
+const UNTRANSFORMED: VariantChoice = { varies: false };
 
-/** `/assets/<id>`, and the same with any name behind it, under which pages show and save it. */
-export function assetRoutes({ findReadable, variants, objects, cachingFor, sendFile }: Deps): readonly Route[] {
+/** `/assets/<id>`, and the same with any file name behind it. */
+export function assetRoutes({ findReadable, variants, objects, cachingFor, sendFile }: RouteDeps): readonly Route[] {
   async function handle(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
     let file = await findReadable(caller, ctx.params.id as string);
@@ -34,7 +34,7 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
         return;
       } catch (error) {
         if (left === 0 || !(error instanceof Failure) || error.code !== 'FORBIDDEN') throw error;
-        const other = await findReadable.again(caller, file);
+        const other = await findReadable.findReplacement(caller, file);
         if (!other) throw error;
         file = other;
       }
@@ -42,29 +42,38 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
   }
 
   async function send(ctx: HttpContext, file: FileRecord): Promise<void> {
-    // Most addresses have no query, and looking for wishes in it costs more than all else here.
+    // Most URLs have no query, and parsing it costs more than the rest of this function.
     const query = ctx.req.url?.includes('?') ? rawQueryOf(ctx) : undefined;
-    const { variant, varies } = query ? await variants.choose(file, query, ctx.req.headers.accept) : AS_IT_IS;
+    const { variant, varies } = query ? await variants.choose(file, query, ctx.req.headers.accept) : UNTRANSFORMED;
     const download = query?.download !== undefined && query.download !== 'false';
     const caching = await cachingFor(ctx.state.caller);
-    const about = (of?: Variant): About => ({ head: headOf(file, of, download), caching, varies });
+    const about = (of?: Variant): ResponseDetails => ({
+      headers: assetHeadersFor(file, of, download),
+      caching,
+      varies,
+    });
     if (variant && (await sendVariant(ctx, about(variant), file, variant))) return;
     await sendFile(ctx, about(), file);
   }
 
-  /** Takes no ranges. Answers false where the bytes turn out to be nothing that an image can be made of. */
-  async function sendVariant(ctx: HttpContext, about: About, file: FileRecord, variant: Variant): Promise<boolean> {
-    if (isUnchanged(ctx.req.headers, about.head)) {
+  /** Ignores ranges. False if the bytes turn out to be no image. */
+  async function sendVariant(
+    ctx: HttpContext,
+    about: ResponseDetails,
+    file: FileRecord,
+    variant: Variant,
+  ): Promise<boolean> {
+    if (isUnchanged(ctx.req.headers, about.headers)) {
       sendUnchanged(ctx, about);
       return true;
     }
-    const whole = await objects.whole(file.storage, variant.name, () => variants.open(file, variant));
+    const whole = await objects.readWhole(file.storage, variant.name, () => variants.open(file, variant));
     if (whole) await sendWhole(ctx, about, whole);
     return whole !== undefined;
   }
 
   return [
-    { method: 'GET', path: '/assets/:id', description: ASSET, handle },
-    { method: 'GET', path: '/assets/:id/:filename', description: NAMED_ASSET, handle },
+    { method: 'GET', path: '/assets/:id', description: ASSET_ROUTE, handle },
+    { method: 'GET', path: '/assets/:id/:filename', description: NAMED_ASSET_ROUTE, handle },
   ];
 }

@@ -1,47 +1,47 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import { sendStream } from '../../http/library.ts';
-import type { ByteRange, Opened } from '../../storage/contract.ts';
-import type { Whole } from '../variant.ts';
+import type { ByteRange, OpenedObject } from '../../storage/contract.ts';
+import type { WholeObject } from '../variant.ts';
+import type { AssetHeaders } from './asset-headers.ts';
 import type { Caching } from './caching.ts';
-import type { Head } from './head.ts';
-import type { AskedRange } from './range.ts';
-import { exactly, whileAwaited } from './whole-bytes.ts';
+import type { RequestedRange } from './range.ts';
+import { assertLength, untilClientLeaves } from './stream-length.ts';
 
-/** What an answer says beside its bytes. */
-export interface About {
-  readonly head: Head;
+/** Headers and caching of a response. */
+export interface ResponseDetails {
+  readonly headers: AssetHeaders;
   readonly caching: Caching;
-  /** Other clients get other bytes, by their `Accept`. */
+  /** The bytes depend on `Accept`. */
   readonly varies: boolean;
 }
 
-/** The row is there and its bytes are not: the same answer as for no row. */
-export const missing = () => fail('FORBIDDEN', 'the bytes of the file are not in its storage');
+/** For a row whose object is missing: the same failure as for a missing row. */
+export const createMissingBytesFailure = () => fail('FORBIDDEN', 'the bytes of the file are not in its storage');
 
-/** Only now: an answer that turns out to be an error says nothing of a file. */
-function describe(ctx: HttpContext, { head, caching, varies }: About, status: number): void {
+/** Called as late as possible, so that an error response has no headers of the file. */
+function setHeaders(ctx: HttpContext, { headers, caching, varies }: ResponseDetails, status: number): void {
   ctx.status = status;
-  for (const [name, value] of head.fields) ctx.res.setHeader(name, value);
+  for (const [name, value] of headers.fields) ctx.res.setHeader(name, value);
   ctx.res.setHeader('Cache-Control', caching.control);
-  // Pages of other origins show what everybody may see, those too that let in nothing without such a word.
+  // Pages of other origins may embed public assets, also under Cross-Origin-Embedder-Policy.
   if (caching.shared) ctx.res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-  // Somebody else at the same browser has another answer coming.
+  // Another user of the same browser gets another response.
   else ctx.vary(['Authorization', 'Cookie']);
   if (varies) ctx.vary('Accept');
 }
 
-export const sendUnchanged = (ctx: HttpContext, about: About): void => describe(ctx, about, 304);
+export const sendUnchanged = (ctx: HttpContext, about: ResponseDetails): void => setHeaders(ctx, about, 304);
 
-/** What a `GET` would be answered, without the bytes. */
-export function sendHead(ctx: HttpContext, about: About, size: number, part?: ByteRange): void {
-  describe(ctx, about, part ? 206 : 200);
-  ctx.res.setHeader('Content-Type', about.head.type);
+/** The response of a `GET` without the bytes. */
+export function sendHead(ctx: HttpContext, about: ResponseDetails, size: number, part?: ByteRange): void {
+  setHeaders(ctx, about, part ? 206 : 200);
+  ctx.res.setHeader('Content-Type', about.headers.type);
   ctx.res.setHeader('Content-Length', part ? part.end - part.start + 1 : size);
-  if (part) ctx.res.setHeader('Content-Range', rangeText(part, size));
+  if (part) ctx.res.setHeader('Content-Range', renderContentRange(part, size));
 }
 
-export async function sendWhole(ctx: HttpContext, about: About, whole: Whole): Promise<void> {
+export async function sendWhole(ctx: HttpContext, about: ResponseDetails, whole: WholeObject): Promise<void> {
   if (ctx.method === 'HEAD') {
     if (!whole.buffer) whole.bytes.destroy();
     return sendHead(ctx, about, whole.size);
@@ -51,25 +51,25 @@ export async function sendWhole(ctx: HttpContext, about: About, whole: Whole): P
   ctx.body = whole.buffer;
 }
 
-export function refuseRange(ctx: HttpContext, asked: AskedRange, size: number): Error {
+export function createRangeFailure(ctx: HttpContext, asked: RequestedRange, size: number): Error {
   ctx.res.setHeader('Content-Range', `bytes */${size}`);
   return fail('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes.`, { range: asked });
 }
 
-/** A large object, or a part of one, as it is read. */
+/** Streams a large object, or a range of it. */
 export async function sendBytes(
   ctx: HttpContext,
-  about: About,
-  { bytes, size }: Opened,
+  about: ResponseDetails,
+  { bytes, size }: OpenedObject,
   part?: ByteRange,
 ): Promise<void> {
   const length = part ? part.end - part.start + 1 : size;
-  // Waits for the first bytes: what fails until then is an ordinary error.
-  await whileAwaited(bytes, () => sendStream(ctx, exactly(bytes, length), { type: about.head.type }));
-  describe(ctx, about, part ? 206 : 200);
+  // Waits for the first bytes: a failure until then is an ordinary error response.
+  await untilClientLeaves(bytes, () => sendStream(ctx, assertLength(bytes, length), { type: about.headers.type }));
+  setHeaders(ctx, about, part ? 206 : 200);
   ctx.res.setHeader('Content-Length', length);
-  if (part) ctx.res.setHeader('Content-Range', rangeText(part, size));
+  if (part) ctx.res.setHeader('Content-Range', renderContentRange(part, size));
 }
 
 /** Value of `Content-Range`. */
-const rangeText = ({ start, end }: ByteRange, size: number): string => `bytes ${start}-${end}/${size}`;
+const renderContentRange = ({ start, end }: ByteRange, size: number): string => `bytes ${start}-${end}/${size}`;

@@ -11,8 +11,8 @@ export interface Point {
 }
 
 /**
- * `fit=cover` with `focus` as near to the middle as the edges allow. What makes the image smaller comes first: then a JPEG
- * is read at a fraction of its size, and nothing is in between that is larger than both ends.
+ * Operations for `fit=cover` with `focus` as near to the middle as the edges allow. A resize to a smaller size comes before the cut:
+ * then a JPEG is decoded at a fraction of its size, and no intermediate image is larger than source and result.
  */
 export function coverAround(
   focus: Point,
@@ -25,22 +25,22 @@ export function coverAround(
   if (scale < 1) {
     const whole = { width: Math.round(source.width * scale), height: Math.round(source.height * scale) };
     const point = { x: focus.x * scale, y: focus.y * scale };
-    return [filling(whole), ...extract(point, whole, target)];
+    return [resizeToFill(whole), ...extract(point, whole, target)];
   }
   const part = { width: Math.round(target.width / scale), height: Math.round(target.height / scale) };
-  return [...extract(focus, source, part), ...(scale === 1 ? [] : [filling(target)])];
+  return [...extract(focus, source, part), ...(scale === 1 ? [] : [resizeToFill(target)])];
 }
 
-const filling = ({ width, height }: Size): ImageOperation => ['resize', { fit: 'fill', height, width }];
+const resizeToFill = ({ width, height }: Size): ImageOperation => ['resize', { fit: 'fill', height, width }];
 
-/** The part of this size around a point, as much of it as there is. */
+/** Cuts a part of this size around a point, limited by the image. */
 function extract(point: Point, whole: Size, part: Size): readonly ImageOperation[] {
   const width = Math.min(whole.width, Math.max(1, part.width));
   const height = Math.min(whole.height, Math.max(1, part.height));
   if (width === whole.width && height === whole.height) return [];
-  const left = within(Math.round(point.x - width / 2), whole.width - width);
-  const top = within(Math.round(point.y - height / 2), whole.height - height);
+  const left = clamp(Math.round(point.x - width / 2), whole.width - width);
+  const top = clamp(Math.round(point.y - height / 2), whole.height - height);
   return [['extract', { height, left, top, width }]];
 }
 
-const within = (value: number, most: number): number => Math.max(0, Math.min(most, value));
+const clamp = (value: number, most: number): number => Math.max(0, Math.min(most, value));

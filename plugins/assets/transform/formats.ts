@@ -11,32 +11,35 @@ const BY_TYPE: ReadonlyMap<string, ImageFormat> = new Map([
   ['image/gif', 'gif'],
 ]);
 
-/** Those that can hold several frames, and that are made with all of them. */
-const MOVING: readonly ImageFormat[] = ['gif', 'webp'];
-/** Whose place PNG takes for a client that knows neither AVIF nor WebP (specification, "Asset endpoints"). */
+/** Formats that are written with all frames of an animation. */
+const ANIMATED: readonly ImageFormat[] = ['gif', 'webp'];
+/** Formats that may be transparent: PNG replaces them for clients without AVIF and WebP (specification, "Asset endpoints"). */
 const TRANSPARENT: readonly ImageFormat[] = ['avif', 'webp', 'tiff'];
 
-/** What the file's bytes are; undefined where they are nothing that is transformed. What was found out counts before what was said. */
-export function formatOf({ detected_type, type }: Pick<FileRecord, 'detected_type' | 'type'>): ImageFormat | undefined {
+/** Format of the source: by detected, else by declared type; undefined if it cannot be transformed. */
+export function sourceFormat({
+  detected_type,
+  type,
+}: Pick<FileRecord, 'detected_type' | 'type'>): ImageFormat | undefined {
   const [name = ''] = (detected_type ?? type ?? '').split(';', 1);
   return BY_TYPE.get(name.trim().toLowerCase());
 }
 
-export const canMove = (format: ImageFormat): boolean => MOVING.includes(format);
-export const extensionOf = (format: ImageFormat): string => (format === 'jpeg' ? 'jpg' : format);
+export const canBeAnimated = (format: ImageFormat): boolean => ANIMATED.includes(format);
+export const extensionFor = (format: ImageFormat): string => (format === 'jpeg' ? 'jpg' : format);
 
-/** Small ones first. */
+/** The format with the smallest files first. */
 const MODERN: readonly ImageFormat[] = ['avif', 'webp'];
 
-/** What `format=auto` means for this client (specification, "Asset endpoints"). */
-export function bestFormat(source: ImageFormat, accept: string | undefined): ImageFormat {
-  const accepted = namedTypes(accept);
+/** The format of `format=auto` for this client (specification, "Asset endpoints"). */
+export function chooseBestFormat(source: ImageFormat, accept: string | undefined): ImageFormat {
+  const accepted = parseAccept(accept);
   const found = MODERN.find((format) => accepted.has(`image/${format}`));
   return found ?? (TRANSPARENT.includes(source) ? 'png' : source);
 }
 
-/** Types that the client names, without those it names to refuse them; what a wildcard covers may be unknown to it. */
-function namedTypes(accept = ''): ReadonlySet<string> {
+/** Types that `Accept` names with a quality over 0. Wildcards are ignored: the client may not know every type they cover. */
+function parseAccept(accept = ''): ReadonlySet<string> {
   const entries = accept.toLowerCase().split(',', 100);
   return new Set(
     entries

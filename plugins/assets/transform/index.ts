@@ -5,18 +5,18 @@ import type { Media } from '../../media/contract.ts';
 import type { Settings } from '../../settings/contract.ts';
 import type { Storage } from '../../storage/contract.ts';
 import type { Variants } from '../variant.ts';
-import { createElsewhere } from './elsewhere.ts';
-import { formatOf } from './formats.ts';
-import { limitsOf, type TransformConfig } from './limits.ts';
-import { createMaker } from './make.ts';
-import { createOnce } from './once.ts';
-import { readQuery } from './parameters.ts';
-import { planOf, variantOf } from './plan.ts';
-import { granted } from './presets.ts';
+import { sourceFormat } from './formats.ts';
+import { type TransformConfig, toLimits } from './limits.ts';
+import { createVariantMaker } from './make.ts';
+import { parseTransformRequest } from './parameters.ts';
+import { createPlan, createVariant } from './plan.ts';
+import { resolveParameters } from './presets.ts';
+import { createRemoteCompletion } from './remote-completion.ts';
+import { createSingleFlight } from './single-flight.ts';
 
 export type { TransformConfig } from './limits.ts';
 
-interface Deps {
+interface VariantDeps {
   readonly config: TransformConfig;
   readonly db: Db;
   readonly log: Log;
@@ -27,43 +27,43 @@ interface Deps {
   readonly bus: Bus;
 }
 
-/** Images made on the way (specification, "Asset endpoints"). */
-export function createVariants({ config, db, log, settings, storage, media, lock, bus }: Deps): Variants {
-  const limits = limitsOf(config);
+/** Images made on request (specification, "Asset endpoints"). */
+export function createVariants({ config, db, log, settings, storage, media, lock, bus }: VariantDeps): Variants {
+  const limits = toLimits(config);
   const maxOperations = config.ASSETS_TRANSFORM_MAX_OPERATIONS;
-  const maker = createMaker({ db, log, media });
-  const bring = createOnce({
+  const maker = createVariantMaker({ db, log, media });
+  const ensureStored = createSingleFlight({
     lock,
-    elsewhere: createElsewhere(bus),
+    remoteCompletion: createRemoteCompletion(bus),
     make: maker.make,
     log,
-    most: config.ASSETS_TRANSFORM_MAX_CONCURRENT,
+    maxConcurrent: config.ASSETS_TRANSFORM_MAX_CONCURRENT,
   });
 
   return {
     async choose(file, query, accept) {
-      const asked = readQuery(query, maxOperations);
-      if (!asked) return { varies: false };
-      const wishes = granted(asked, await settings.current(), maxOperations);
-      const source = formatOf(file);
-      const plan = source && planOf(wishes, file, source, accept, limits);
-      // Said of what is served as it is as well: it may get bytes of another kind one day.
-      const varies = wishes.format === 'auto';
-      return plan ? { variant: variantOf(file, plan), varies } : { varies };
+      const request = parseTransformRequest(query, maxOperations);
+      if (!request) return { varies: false };
+      const parameters = resolveParameters(request, await settings.current(), maxOperations);
+      const source = sourceFormat(file);
+      const plan = source && createPlan(parameters, file, source, accept, limits);
+      // Also for files served unchanged: their bytes may be replaced by an image later.
+      const varies = parameters.format === 'auto';
+      return plan ? { variant: createVariant(file, plan), varies } : { varies };
     },
 
     async open(file, variant) {
       const location = storage.at(file.storage);
-      const there = await location.open(variant.name);
-      if (there) return there;
-      const made = await bring(location, file, variant);
-      if (made === 'noImage') return undefined;
-      if (made !== 'there') return { size: made.length, buffer: made };
+      const existing = await location.open(variant.name);
+      if (existing) return existing;
+      const outcome = await ensureStored(location, file, variant);
+      if (outcome === 'noImage') return undefined;
+      if (outcome !== 'stored') return { size: outcome.length, buffer: outcome };
       const stored = await location.open(variant.name);
-      if (!stored) throw fail('FORBIDDEN', `an image made of the file ${file.id} is gone again`);
+      if (!stored) throw fail('FORBIDDEN', `a stored image of the file ${file.id} was removed meanwhile`);
       return stored;
     },
 
-    tidied: maker.tidied,
+    waitForCleanUp: maker.waitForCleanUp,
   };
 }

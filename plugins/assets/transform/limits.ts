@@ -11,24 +11,24 @@ export interface TransformConfig {
   ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: ImagePlan['failOn'];
 }
 
-export type Limits = Pick<ImagePlan, 'maxSource' | 'maxResult' | 'failOn' | 'timeout'>;
+export type TransformLimits = Pick<ImagePlan, 'maxSource' | 'maxResult' | 'failOn' | 'timeout'>;
 
-export const limitsOf = (config: TransformConfig): Limits => ({
+export const toLimits = (config: TransformConfig): TransformLimits => ({
   maxSource: config.ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION,
   maxResult: config.ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION,
   failOn: config.ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL,
   timeout: config.ASSETS_TRANSFORM_TIMEOUT,
 });
 
-/** What is known to be too large is refused without a look at its bytes. */
-export function checkSource(file: FileRecord, { maxSource }: ImagePlan): void {
-  const over = (['width', 'height'] as const).filter((side) => (file[side] ?? 0) > maxSource);
-  if (over.length === 0) return;
+/** Rejects an image whose row says that it is too large, before its bytes are read. @throws ILLEGAL_ASSET_TRANSFORMATION. */
+export function assertSourceSize(file: FileRecord, { maxSource }: ImagePlan): void {
+  const oversized = (['width', 'height'] as const).filter((side) => (file[side] ?? 0) > maxSource);
+  if (oversized.length === 0) return;
   throw fail(
     'ILLEGAL_ASSET_TRANSFORMATION',
-    `The image has a side of ${Math.max(...over.map((side) => file[side] ?? 0))} pixels, more than the ${maxSource} allowed.`,
+    `The image has a side of ${Math.max(...oversized.map((side) => file[side] ?? 0))} pixels, more than the ${maxSource} allowed.`,
     {
-      invalidTransformations: over,
+      invalidTransformations: oversized,
     },
   );
 }

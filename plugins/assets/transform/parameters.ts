@@ -1,17 +1,17 @@
 import { type Failure, fail } from '#kernel';
 import type { ImageOperation } from '../../media/contract.ts';
-import { readOperations } from './operations.ts';
+import { parseOperations } from './operations.ts';
 
-/** How a value is read: undefined where it is not what it `must` be. */
-interface Parameter<T> {
+/** Reads a value: undefined if it does not meet the `requirement`. */
+interface ParameterReader<T> {
   readonly read: (value: unknown) => T | undefined;
-  readonly must: string;
+  readonly requirement: string;
 }
 
 const FITS = ['cover', 'contain', 'inside', 'outside'] as const;
 const FORMATS = ['jpg', 'png', 'webp', 'tiff', 'avif', 'auto'] as const;
 
-/** Values are texts in a query and may be JSON values in a stored preset. */
+/** Values are text in a query and may be JSON values in a stored preset. */
 const PARAMETERS = {
   width: integer(1),
   height: integer(1),
@@ -23,66 +23,77 @@ const PARAMETERS = {
   focal_point_y: integer(0),
 } as const;
 
-type Simple = {
+type SimpleParameters = {
   readonly [K in keyof typeof PARAMETERS]?: Exclude<ReturnType<(typeof PARAMETERS)[K]['read']>, undefined>;
 };
 
-/** What is to be done with an image, before it is known what image. */
-export interface Wishes extends Simple {
+/** Transform parameters, not yet applied to a file. */
+export interface TransformParameters extends SimpleParameters {
   readonly transforms: readonly ImageOperation[];
 }
 
-const TRANSFORMATIONS = [...(Object.keys(PARAMETERS) as (keyof typeof PARAMETERS)[]), 'transforms'] as const;
+const PARAMETER_NAMES = [...(Object.keys(PARAMETERS) as (keyof typeof PARAMETERS)[]), 'transforms'] as const;
 
-export type Asked = { readonly key: string } | { readonly wishes: Wishes };
+export type TransformRequest = { readonly key: string } | { readonly wishes: TransformParameters };
 
-/** What a query asks for; undefined where it says nothing about images. Other names in it are somebody else's. */
-export function readQuery(query: Readonly<Record<string, unknown>>, maxOperations: number): Asked | undefined {
-  const others = TRANSFORMATIONS.filter((name) => query[name] !== undefined);
-  for (const name of ['key', ...others])
+/** Parses the transform parameters of a query; undefined without any. Other parameters are ignored. @throws INVALID_QUERY. */
+export function parseTransformRequest(
+  query: Readonly<Record<string, unknown>>,
+  maxOperations: number,
+): TransformRequest | undefined {
+  const names = PARAMETER_NAMES.filter((name) => query[name] !== undefined);
+  for (const name of ['key', ...names])
     if (Array.isArray(query[name])) throw fail('INVALID_QUERY', `${name} is given more than once.`);
   if (query.key === undefined) {
-    if (others.length === 0) return undefined;
-    return { wishes: readWishes(query, maxOperations, (problem) => fail('INVALID_QUERY', `${problem}.`)) };
+    if (names.length === 0) return undefined;
+    return {
+      wishes: parseTransformParameters(query, maxOperations, (problem) => fail('INVALID_QUERY', `${problem}.`)),
+    };
   }
   if (typeof query.key !== 'string' || query.key === '')
     throw fail('INVALID_QUERY', 'key must be the name of a preset.');
-  if (others.length > 0) throw fail('INVALID_QUERY', `key cannot be combined with ${others.join(', ')}.`);
+  if (names.length > 0) throw fail('INVALID_QUERY', `key cannot be combined with ${names.join(', ')}.`);
   return { key: query.key };
 }
 
-/** Members that are null say nothing, as those that are not there. */
-export function readWishes(
+/** Parses parameters. A null member counts as missing. `createFailure` makes the error of an invalid one. */
+export function parseTransformParameters(
   source: Readonly<Record<string, unknown>>,
   maxOperations: number,
-  complain: (problem: string) => Failure,
-): Wishes {
-  const wishes: Record<string, unknown> = {};
-  for (const [name, { read, must }] of Object.entries<Parameter<unknown>>(PARAMETERS)) {
+  createFailure: (problem: string) => Failure,
+): TransformParameters {
+  const parameters: Record<string, unknown> = {};
+  for (const [name, { read, requirement }] of Object.entries<ParameterReader<unknown>>(PARAMETERS)) {
     if (source[name] === undefined || source[name] === null) continue;
-    wishes[name] = read(source[name]);
-    if (wishes[name] === undefined) throw complain(`${name} must be ${must}`);
+    parameters[name] = read(source[name]);
+    if (parameters[name] === undefined) throw createFailure(`${name} must be ${requirement}`);
   }
-  return { ...(wishes as Simple), transforms: readOperations(source.transforms, maxOperations, complain) };
-}
-
-function integer(least: number, most = Number.MAX_SAFE_INTEGER): Parameter<number> {
   return {
-    read(value) {
-      const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-      const fits = typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most;
-      return fits ? number : undefined;
-    },
-    must: most === Number.MAX_SAFE_INTEGER ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`,
+    ...(parameters as SimpleParameters),
+    transforms: parseOperations(source.transforms, maxOperations, createFailure),
   };
 }
 
-function oneOf<const T extends string>(values: readonly T[]): Parameter<T> {
-  return { read: (value) => values.find((one) => one === value), must: `one of ${values.join(', ')}` };
+function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER): ParameterReader<number> {
+  return {
+    read(value) {
+      const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+      const isValid = typeof number === 'number' && Number.isInteger(number) && number >= minimum && number <= maximum;
+      return isValid ? number : undefined;
+    },
+    requirement:
+      maximum === Number.MAX_SAFE_INTEGER
+        ? `an integer of at least ${minimum}`
+        : `an integer from ${minimum} to ${maximum}`,
+  };
 }
 
-function flag(): Parameter<boolean> {
-  // The name alone says yes, as `?download` does.
+function oneOf<const T extends string>(values: readonly T[]): ParameterReader<T> {
+  return { read: (value) => values.find((one) => one === value), requirement: `one of ${values.join(', ')}` };
+}
+
+function flag(): ParameterReader<boolean> {
+  // The bare name means true, as in `?download`.
   const MEANING: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
     ['', true],
     ['true', true],
@@ -92,5 +103,5 @@ function flag(): Parameter<boolean> {
     ['0', false],
     [false, false],
   ]);
-  return { read: (value) => MEANING.get(value), must: 'true or false' };
+  return { read: (value) => MEANING.get(value), requirement: 'true or false' };
 }

@@ -3,86 +3,90 @@ import type { ImageFormat, ImageOperation, ImagePlan } from '../../media/contrac
 import { variantPrefix } from '../../storage/library.ts';
 import type { FileRecord, Variant } from '../variant.ts';
 import { coverAround } from './focal-point.ts';
-import { bestFormat, canMove, extensionOf } from './formats.ts';
-import type { Limits } from './limits.ts';
-import type { Wishes } from './parameters.ts';
+import { canBeAnimated, chooseBestFormat, extensionFor } from './formats.ts';
+import type { TransformLimits } from './limits.ts';
+import type { TransformParameters } from './parameters.ts';
 
-/** Goes up when the same plan makes other bytes than before, so that nobody is served what was made by the old way. */
-const RECIPE = 1;
+/** Increment it when the same plan makes other bytes than before, so that stored images are made again. */
+const RECIPE_VERSION = 1;
 
-/** Undefined where the wishes come to nothing. Two ways to say the same make the same plan. */
-export function planOf(
-  wishes: Wishes,
+/** Undefined if the parameters change nothing. Equivalent parameters make the same plan. */
+export function createPlan(
+  parameters: TransformParameters,
   file: FileRecord,
   source: ImageFormat,
   accept: string | undefined,
-  limits: Limits,
+  limits: TransformLimits,
 ): ImagePlan | undefined {
-  const { width, height, quality, transforms } = wishes;
-  if (!(width || height || quality || wishes.format) && transforms.length === 0) return undefined;
-  const turns = transforms.filter(([name]) => name === 'rotate');
-  // Without an angle it means what is done anyway.
-  const orient = turns.length === 0 || turns.some((one) => one.length === 1);
-  const making = transforms.findLast(([name]) => name === 'toFormat');
-  const format = formatFor(wishes, making, source, () => bestFormat(source, accept));
-  const options = making?.[1] === format ? { ...(making[2] as Record<string, unknown>) } : {};
-  const { quality: quiet, ...others } = options;
+  const { width, height, quality, transforms } = parameters;
+  if (!(width || height || quality || parameters.format) && transforms.length === 0) return undefined;
+  const rotations = transforms.filter(([name]) => name === 'rotate');
+  // Without an angle it applies the orientation, which is the default.
+  const orient = rotations.length === 0 || rotations.some((one) => one.length === 1);
+  const formatOperation = transforms.findLast(([name]) => name === 'toFormat');
+  const format = chooseFormat(parameters, formatOperation, source, () => chooseBestFormat(source, accept));
+  const options = formatOperation?.[1] === format ? { ...(formatOperation[2] as Record<string, unknown>) } : {};
+  const { quality: formatQuality, ...others } = options;
   const operations: ImageOperation[] = [
-    ...sized(wishes, file, orient),
+    ...resizeOperations(parameters, file, orient),
     ...transforms.filter((one) => one[0] !== 'toFormat' && !(one[0] === 'rotate' && one.length === 1)),
     ...(Object.keys(others).length > 0 ? [['toFormat', format, others] as const] : []),
   ];
-  const fine = quality ?? (quiet as number | undefined);
+  const operationQuality = quality ?? (formatQuality as number | undefined);
   return {
     operations,
     format,
-    // There is no such thing in a GIF.
-    ...(fine !== undefined && format !== 'gif' ? { quality: fine } : {}),
-    animated: canMove(source) && canMove(format) && !transforms.some(stopsMotion),
+    // GIF has no quality.
+    ...(operationQuality !== undefined && format !== 'gif' ? { quality: operationQuality } : {}),
+    animated: canBeAnimated(source) && canBeAnimated(format) && !transforms.some(preventsAnimation),
     orient,
     ...limits,
   };
 }
 
-function formatFor(
-  { format }: Wishes,
-  making: ImageOperation | undefined,
+function chooseFormat(
+  { format }: TransformParameters,
+  formatOperation: ImageOperation | undefined,
   source: ImageFormat,
-  best: () => ImageFormat,
+  chooseBest: () => ImageFormat,
 ): ImageFormat {
-  if (format === 'auto') return best();
+  if (format === 'auto') return chooseBest();
   if (format !== undefined) return format === 'jpg' ? 'jpeg' : format;
-  return (making?.[1] as ImageFormat | undefined) ?? source;
+  return (formatOperation?.[1] as ImageFormat | undefined) ?? source;
 }
 
-/** Frames are worked on as one tall image: these would turn or cut all of it, or run the frames backwards. */
-function stopsMotion([name, ...args]: ImageOperation): boolean {
+/** Frames are one tall image to the library: these operations would rotate or cut all of it, or reverse the frames. */
+function preventsAnimation([name, ...args]: ImageOperation): boolean {
   if (name === 'resize') return args.some((one) => (one as { position?: unknown } | null)?.position !== undefined);
   return (name === 'rotate' && args.length > 0) || name === 'flip' || name === 'trim';
 }
 
-function sized(wishes: Wishes, file: FileRecord, orient: boolean): readonly ImageOperation[] {
-  const { width, height, fit = 'cover', withoutEnlargement } = wishes;
+function resizeOperations(
+  parameters: TransformParameters,
+  file: FileRecord,
+  orient: boolean,
+): readonly ImageOperation[] {
+  const { width, height, fit = 'cover', withoutEnlargement } = parameters;
   if (width === undefined && height === undefined) return [];
-  const careful = withoutEnlargement ? { withoutEnlargement: true } : {};
-  // One side decides the other: every fit is the same then.
+  const enlargement = withoutEnlargement ? { withoutEnlargement: true } : {};
+  // One side alone decides the other: every fit is the same.
   if (width === undefined || height === undefined)
-    return [['resize', width === undefined ? { height, ...careful } : { width, ...careful }]];
-  const x = wishes.focal_point_x ?? file.focal_point_x;
-  const y = wishes.focal_point_y ?? file.focal_point_y;
+    return [['resize', width === undefined ? { height, ...enlargement } : { width, ...enlargement }]];
+  const x = parameters.focal_point_x ?? file.focal_point_x;
+  const y = parameters.focal_point_y ?? file.focal_point_y;
   const source = { width: file.width ?? 0, height: file.height ?? 0 };
-  // The point is one of the image as it is seen, so it says nothing about one that is turned otherwise.
-  const known = source.width > 0 && source.height > 0 && orient;
-  if (fit === 'cover' && known && x !== null && y !== null)
+  // The point refers to the oriented image, so it is not valid without the orientation.
+  const isPointValid = source.width > 0 && source.height > 0 && orient;
+  if (fit === 'cover' && isPointValid && x !== null && y !== null)
     return coverAround({ x, y }, source, { width, height }, { withoutEnlargement });
-  return [['resize', { fit, height, width, ...careful }]];
+  return [['resize', { fit, height, width, ...enlargement }]];
 }
 
-/** Named for all that decides its bytes, and for nothing else. */
-export function variantOf(file: FileRecord, plan: ImagePlan): Variant {
+/** The name is a hash of everything that determines the bytes, and of nothing else. */
+export function createVariant(file: FileRecord, plan: ImagePlan): Variant {
   const { operations, format, quality, animated, orient, failOn } = plan;
-  const text = JSON.stringify([RECIPE, operations, format, quality ?? null, animated, orient, failOn]);
-  const extension = extensionOf(format);
+  const text = JSON.stringify([RECIPE_VERSION, operations, format, quality ?? null, animated, orient, failOn]);
+  const extension = extensionFor(format);
   const name = `${variantPrefix(file.filename_disk)}${hash('sha256', text).slice(0, 32)}.${extension}`;
   return { name, type: `image/${format}`, extension, plan };
 }

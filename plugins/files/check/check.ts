@@ -1,33 +1,33 @@
 import type { Db } from '../../database/contract.ts';
 import type { Location, Storage, StoredObject } from '../../storage/contract.ts';
-import { countNamed, missingBytes } from './missing.ts';
-import { judgeAgain, judgedObjects } from './objects.ts';
+import { countReferencedObjects, findMissingObjects } from './missing.ts';
+import { classifyAgain, classifyObjects } from './objects.ts';
 
-/** Younger ones may be of a process whose connection to the database was lost a moment ago. */
-const HOUR = 3_600_000;
+/** Milliseconds: a younger object may belong to a process that has just lost its connection to the database. */
+const GRACE_PERIOD = 3_600_000;
 const PROGRESS_EVERY = 5000;
 
 export interface CheckDeps {
   readonly db: Db;
   readonly storage: Storage;
-  /** A line of the report. */
-  readonly tell: (line: string) => void;
-  /** A line that says how far it is. */
+  /** Prints a line of the report. */
+  readonly report: (line: string) => void;
+  /** Prints a line about the progress. */
   readonly progress: (line: string) => void;
 }
 
-export interface Totals {
-  /** Files without bytes, or with others than their row says. */
-  broken: number;
-  /** Objects that belong to nothing, and their bytes; removed where that was asked for. */
+export interface CheckTotals {
+  /** Files without bytes, or with another length than their row says. */
+  brokenFiles: number;
+  /** Objects that belong to no file, their bytes, and how many were removed. */
   strays: number;
   strayBytes: number;
   removed: number;
 }
 
-/** Compares rows with bytes, both ways. Rows are never changed: what is missing may be in a backup. */
-export async function checkFiles(deps: CheckDeps, options: { readonly repair: boolean }): Promise<Totals> {
-  const totals: Totals = { broken: 0, strays: 0, strayBytes: 0, removed: 0 };
+/** Compares rows with objects, both ways. Rows never change: a missing object may be in a backup. */
+export async function checkFiles(deps: CheckDeps, options: { readonly repair: boolean }): Promise<CheckTotals> {
+  const totals: CheckTotals = { brokenFiles: 0, strays: 0, strayBytes: 0, removed: 0 };
   for (const name of deps.storage.locations) await checkLocation(deps, deps.storage.at(name), options.repair, totals);
   const { rows } = await deps.db.query<{ storage: string; count: number }>(
     deps.db.sql`select storage, count(*)::int as count from ${deps.db.read('platform_files')}
@@ -35,61 +35,61 @@ export async function checkFiles(deps: CheckDeps, options: { readonly repair: bo
     [deps.storage.locations],
   );
   for (const { storage, count } of rows) {
-    totals.broken += count;
-    deps.tell(`${storage}: no such location is set, and ${count} files have their bytes there`);
+    totals.brokenFiles += count;
+    deps.report(`${storage}: this location is not configured, and ${count} files have their bytes there`);
   }
   return totals;
 }
 
-async function checkLocation(deps: CheckDeps, location: Location, repair: boolean, totals: Totals): Promise<void> {
-  const { db, tell } = deps;
-  const at = (line: string) => tell(`${location.name}: ${line}`);
-  const counts = { file: 0, variant: 0, loose: 0, stray: 0, orphan: 0, foreign: 0 };
-  const named = await countNamed(db, location.name);
+async function checkLocation(deps: CheckDeps, location: Location, repair: boolean, totals: CheckTotals): Promise<void> {
+  const { db, report } = deps;
+  const reportHere = (line: string) => report(`${location.name}: ${line}`);
+  const counts = { file: 0, variant: 0, orphan: 0, stray: 0, strayVariant: 0, foreign: 0 };
+  const referencedCount = await countReferencedObjects(db, location.name);
   let seen = 0;
-  const said = progressOf(deps, location.name);
-  for await (const { object, kind, expected } of judgedObjects(db, location)) {
+  const reportProgress = createProgressReport(deps, location.name);
+  for await (const { object, kind, expected } of classifyObjects(db, location)) {
     counts[kind]++;
-    said(++seen, 'objects');
+    reportProgress(++seen, 'objects');
     if (expected !== undefined) {
-      totals.broken++;
-      at(`${object.name} has ${object.size} bytes, its file speaks of ${expected}`);
+      totals.brokenFiles++;
+      reportHere(`${object.name} has ${object.size} bytes, its row says ${expected}`);
     }
-    if (kind !== 'stray' && kind !== 'orphan') continue;
-    if (Date.now() - object.modified.getTime() < HOUR) continue;
+    if (kind !== 'stray' && kind !== 'strayVariant') continue;
+    if (Date.now() - object.modified.getTime() < GRACE_PERIOD) continue;
     totals.strays++;
     totals.strayBytes += object.size;
-    const isRemoved = repair && (await removed(db, location, object));
+    const isRemoved = repair && (await removeIfStray(db, location, object));
     if (isRemoved) totals.removed++;
-    const what = kind === 'stray' ? 'belongs to no file' : 'was made of an object that is gone';
-    at(`${object.name} ${what}: ${object.size} bytes${isRemoved ? ', removed' : ''}`);
+    const description = kind === 'stray' ? 'belongs to no file' : 'is a variant of an object that is gone';
+    reportHere(`${object.name} ${description}: ${object.size} bytes${isRemoved ? ', removed' : ''}`);
   }
-  // Where every name was met there is nothing to look for one by one.
-  if (counts.file < named) {
+  // If the listing had every name, no row needs a check of its own.
+  if (counts.file < referencedCount) {
     let rows = 0;
-    const more = (count: number) => {
+    const countRows = (count: number) => {
       rows += count;
-      said(rows, 'files');
+      reportProgress(rows, 'files');
     };
-    for await (const { id, name, title } of missingBytes(db, location, more)) {
-      totals.broken++;
-      at(`${name} is not there: the bytes of file ${id} (${title ?? 'without title'})`);
+    for await (const { id, name, title } of findMissingObjects(db, location, countRows)) {
+      totals.brokenFiles++;
+      reportHere(`${name} is missing: the bytes of file ${id} (${title ?? 'without title'})`);
     }
   }
-  at(
-    `${counts.file} objects of files, ${counts.variant} made of them, ${counts.loose} to be removed by the service, ${counts.foreign} of others`,
+  reportHere(
+    `${counts.file} objects of files, ${counts.variant} variants, ${counts.orphan} orphaned (the service removes them), ${counts.foreign} foreign`,
   );
 }
 
-/** Only if it is still what it was taken for. */
-async function removed(db: CheckDeps['db'], location: Location, { name }: StoredObject): Promise<boolean> {
-  const again = await judgeAgain(db, location, name);
-  if (again?.kind !== 'stray' && again?.kind !== 'orphan') return false;
+/** Removes the object if a second look at the database still says that it is a stray. */
+async function removeIfStray(db: CheckDeps['db'], location: Location, { name }: StoredObject): Promise<boolean> {
+  const again = await classifyAgain(db, location, name);
+  if (again?.kind !== 'stray' && again?.kind !== 'strayVariant') return false;
   await location.remove(name);
   return true;
 }
 
-function progressOf({ progress }: CheckDeps, location: string): (count: number, what: string) => void {
+function createProgressReport({ progress }: CheckDeps, location: string): (count: number, what: string) => void {
   let last = Date.now();
   return (count, what) => {
     if (Date.now() - last < PROGRESS_EVERY) return;

@@ -6,10 +6,11 @@ const USAGE = 'usage: files check [--repair]';
 
 type Deps = Pick<CheckDeps, 'db' | 'storage'> & { readonly janitor: Pick<Janitor, 'sweep'> };
 
-/** `files check [--repair]`: 1 where something is wrong afterwards. */
+/** `files check [--repair]`: ends with 1 if a problem is left. */
 export const filesCommand = ({ db, storage, janitor }: Deps): KernelCommand => ({
   name: 'files',
-  about: 'check [--repair]: compares the files with the bytes in storage; --repair removes bytes that belong to none',
+  about:
+    'check [--repair]: compares files with the objects in storage; --repair removes objects that belong to no file',
   needs: 'start',
   async run(args) {
     const [verb, ...options] = args;
@@ -20,12 +21,15 @@ export const filesCommand = ({ db, storage, janitor }: Deps): KernelCommand => (
     }
     const repair = options.includes('--repair');
     await janitor.sweep();
-    const tell = (line: string) => void process.stdout.write(`${line}\n`);
+    const report = (line: string) => void process.stdout.write(`${line}\n`);
     const progress = (line: string) => void process.stderr.write(`${line}\n`);
-    const { broken, strays, strayBytes, removed } = await checkFiles({ db, storage, tell, progress }, { repair });
-    tell(
-      `${broken} files are broken; ${strays} objects (${strayBytes} bytes) belong to no file, ${removed} of them removed`,
+    const { brokenFiles, strays, strayBytes, removed } = await checkFiles(
+      { db, storage, report, progress },
+      { repair },
     );
-    return broken > 0 || strays > removed ? 1 : 0;
+    report(
+      `${brokenFiles} files are broken; ${strays} objects (${strayBytes} bytes) belong to no file, ${removed} of them removed`,
+    );
+    return brokenFiles > 0 || strays > removed ? 1 : 0;
   },
 });

@@ -1,26 +1,26 @@
 import type { Db } from '../../database/contract.ts';
-import { stemOf } from '../disk-names.ts';
+import { parseStem } from '../object-names.ts';
 
-/** What the database says of some objects of one location. */
-export interface Known {
-  /** Bytes by name, as the row has them; null where it does not say. */
+/** What the database knows about some objects of one location. */
+export interface KnownObjects {
+  /** Bytes by object name, as the row says; null if it does not. */
   readonly files: ReadonlyMap<string, number | null>;
-  readonly loose: ReadonlySet<string>;
-  /** Stems of objects of rows or of the ledger: what is made of them may be there. */
+  readonly orphans: ReadonlySet<string>;
+  /** Stems of objects of rows or of the ledger: they may have variants. */
   readonly stems: ReadonlySet<string>;
 }
 
-interface Row {
+interface LookupRow {
   readonly name: string;
   readonly size: string | null;
-  readonly loose: boolean;
+  readonly isOrphan: boolean;
 }
 
-/** In one statement: between two, an object could go from the ledger to its row, and be in neither. */
-export async function lookUp(db: Db, location: string, names: readonly string[]): Promise<Known> {
-  const ids = [...new Set(names.flatMap((name) => stemOf(name)?.slice(0, 36) ?? []))];
-  const { rows } = await db.query<Row>(
-    db.sql`select filename_disk as name, filesize::text as size, false as loose from ${db.read('platform_files')}
+/** One statement: between two, an object could move from the ledger to its row and be in neither result. */
+export async function lookUpObjects(db: Db, location: string, names: readonly string[]): Promise<KnownObjects> {
+  const ids = [...new Set(names.flatMap((name) => parseStem(name)?.slice(0, 36) ?? []))];
+  const { rows } = await db.query<LookupRow>(
+    db.sql`select filename_disk as name, filesize::text as size, false as "isOrphan" from ${db.read('platform_files')}
       where storage = $1 and filename_disk is not null and (filename_disk = any($2::text[]) or id = any($3::uuid[]))
     union all
     select name, null, true from ${db.read('platform_loose_objects')}
@@ -29,9 +29,9 @@ export async function lookUp(db: Db, location: string, names: readonly string[])
   );
   return {
     files: new Map(
-      rows.flatMap(({ name, size, loose }) => (loose ? [] : [[name, size === null ? null : Number(size)]])),
+      rows.flatMap(({ name, size, isOrphan }) => (isOrphan ? [] : [[name, size === null ? null : Number(size)]])),
     ),
-    loose: new Set(rows.flatMap(({ name, loose }) => (loose ? [name] : []))),
-    stems: new Set(rows.flatMap(({ name }) => stemOf(name) ?? [])),
+    orphans: new Set(rows.flatMap(({ name, isOrphan }) => (isOrphan ? [name] : []))),
+    stems: new Set(rows.flatMap(({ name }) => parseStem(name) ?? [])),
   };
 }

@@ -1,57 +1,61 @@
 import type { Db } from '../../database/contract.ts';
 import type { Location, StoredObject } from '../../storage/contract.ts';
-import { stemOf } from '../disk-names.ts';
-import { type Known, lookUp } from './lookup.ts';
+import { parseStem } from '../object-names.ts';
+import { type KnownObjects, lookUpObjects } from './lookup.ts';
 
 const BATCH = 500;
 
 /**
- * `file`: of a row. `variant`: made of a row's object. `loose`: in the ledger, so that the janitor sees to it. `stray`: ours by its
- * name, and nothing knows of it. `orphan`: made of what is gone. `foreign`: not ours by its name.
+ * `file`: a row names it. `variant`: made of the object of a row. `orphan`: in the ledger, so the janitor removes it. `stray`: has the
+ * form of our names, and no table names it. `strayVariant`: made of an object that is gone. `foreign`: another form of name.
  */
-export type Kind = 'file' | 'variant' | 'loose' | 'stray' | 'orphan' | 'foreign';
+export type ObjectKind = 'file' | 'variant' | 'orphan' | 'stray' | 'strayVariant' | 'foreign';
 
-export interface Judged {
+export interface ClassifiedObject {
   readonly object: StoredObject;
-  readonly kind: Kind;
-  /** Bytes that the row speaks of, where these are others. */
+  readonly kind: ObjectKind;
+  /** Bytes that the row says, if the object has another length. */
   readonly expected?: number;
 }
 
-/** Every object of a location, with what it is. */
-export async function* judgedObjects(db: Db, location: Location): AsyncGenerator<Judged> {
+/** Every object of a location, with its kind. */
+export async function* classifyObjects(db: Db, location: Location): AsyncGenerator<ClassifiedObject> {
   const batch: StoredObject[] = [];
   for await (const object of location.list('')) {
     batch.push(object);
-    if (batch.length >= BATCH) yield* await judged(db, location, batch.splice(0));
+    if (batch.length >= BATCH) yield* await classifyBatch(db, location, batch.splice(0));
   }
-  yield* await judged(db, location, batch);
+  yield* await classifyBatch(db, location, batch);
 }
 
-/** The same of one object, as things are now; undefined where it is gone. */
-export async function judgeAgain(db: Db, location: Location, name: string): Promise<Judged | undefined> {
+/** Classifies one object again; undefined if it is gone. */
+export async function classifyAgain(db: Db, location: Location, name: string): Promise<ClassifiedObject | undefined> {
   const object = await location.stat(name);
-  return object && (await judged(db, location, [object]))[0];
+  return object && (await classifyBatch(db, location, [object]))[0];
 }
 
-async function judged(db: Db, location: Location, objects: readonly StoredObject[]): Promise<readonly Judged[]> {
+async function classifyBatch(
+  db: Db,
+  location: Location,
+  objects: readonly StoredObject[],
+): Promise<readonly ClassifiedObject[]> {
   if (objects.length === 0) return [];
-  const known = await lookUp(
+  const known = await lookUpObjects(
     db,
     location.name,
     objects.map(({ name }) => name),
   );
-  return objects.map((object) => judge(object, known));
+  return objects.map((object) => classify(object, known));
 }
 
-function judge(object: StoredObject, known: Known): Judged {
+function classify(object: StoredObject, known: KnownObjects): ClassifiedObject {
   const { name, size } = object;
   const expected = known.files.get(name);
   if (expected !== undefined)
     return { object, kind: 'file', ...(expected === null || expected === size ? {} : { expected }) };
-  if (known.loose.has(name)) return { object, kind: 'loose' };
-  const stem = stemOf(name);
+  if (known.orphans.has(name)) return { object, kind: 'orphan' };
+  const stem = parseStem(name);
   if (stem === undefined) return { object, kind: 'foreign' };
   if (!name.includes('__')) return { object, kind: 'stray' };
-  return { object, kind: known.stems.has(stem) ? 'variant' : 'orphan' };
+  return { object, kind: known.stems.has(stem) ? 'variant' : 'strayVariant' };
 }

@@ -1,86 +1,90 @@
 import { fail } from '#kernel';
 import type { Outbound, OutboundStream } from '../../outbound/contract.ts';
-import type { Patience } from './patience.ts';
+import type { ImportDeadline } from './import-deadline.ts';
 
-interface Fetching {
+interface FetchOptions {
   readonly outbound: Pick<Outbound, 'open'>;
-  readonly patience: Patience;
+  readonly deadline: ImportDeadline;
   readonly maxBytes: number;
 }
 
-export interface Fetched {
-  /** As the other side says it. */
+export interface FetchedFile {
+  /** Content-Type of the response. */
   readonly type: string | undefined;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Lets go of the other side, whatever of the bytes was read. */
-  leave(): Promise<void>;
+  /** Closes the connection, however much was read. */
+  close(): Promise<void>;
 }
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-const unavailable = (reason: string) =>
+const createUnavailableFailure = (reason: string) =>
   fail('SERVICE_UNAVAILABLE', reason, { service: 'external-file', reason: 'unavailable' });
 
 /**
- * What lies at an address. Redirects are followed by hand, so that each of their addresses is checked as the first one is.
- * SERVICE_UNAVAILABLE for what is denied, not reached or answered by anything but a file.
+ * Fetches the file at a URL. Redirects are followed here, so that each URL is checked like the first one.
+ * @throws SERVICE_UNAVAILABLE if the URL is denied, unreachable or answers anything but a file.
  */
-export async function fetchFrom(url: URL, { outbound, patience, maxBytes }: Fetching): Promise<Fetched> {
-  const answer = await follow(url, outbound, patience, maxBytes);
+export async function fetchFile(url: URL, { outbound, deadline, maxBytes }: FetchOptions): Promise<FetchedFile> {
+  const answer = await followRedirects(url, outbound, deadline, maxBytes);
   try {
-    refuseOther(answer, maxBytes);
+    assertFileResponse(answer, maxBytes);
   } catch (error) {
-    await leave(answer);
+    await closeResponse(answer);
     throw error;
   }
-  return { type: answer.headers['content-type'], bytes: steadily(answer.body, patience), leave: () => leave(answer) };
+  return {
+    type: answer.headers['content-type'],
+    bytes: readWithDeadline(answer.body, deadline),
+    close: () => closeResponse(answer),
+  };
 }
 
-async function follow(
+async function followRedirects(
   url: URL,
-  outbound: Fetching['outbound'],
-  patience: Patience,
+  outbound: FetchOptions['outbound'],
+  deadline: ImportDeadline,
   maxBytes: number,
 ): Promise<OutboundStream> {
-  let at = url;
+  let current = url;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const answer = await patience.waiting(
+    const answer = await deadline.waitFor(
       outbound.open({
         method: 'GET',
-        url: at,
-        // As specified: whoever may import fetches from inside as well, and the deny list says from where not.
+        url: current,
+        // As specified: imports may reach private networks; the deny list excludes addresses.
         reach: 'private',
         headers: { accept: '*/*', 'user-agent': 'tenon' },
-        signal: patience.signal,
-        // The clock of this side ends it first, and says why.
-        timeout: patience.left() + 1000,
+        signal: deadline.signal,
+        // Longer than the deadline here, which fires first and gives the reason.
+        timeout: deadline.remaining() + 1000,
         maxBytes,
       }),
     );
     const { location } = answer.headers;
     if (!REDIRECTS.includes(answer.status) || location === undefined) return answer;
-    await leave(answer);
-    at = next(at, location);
+    await closeResponse(answer);
+    current = parseRedirect(current, location);
   }
-  throw unavailable('The requested destination redirects too often.');
+  throw createUnavailableFailure('The requested destination redirects too often.');
 }
 
-function next(from: URL, location: string): URL {
+function parseRedirect(from: URL, location: string): URL {
   const url = URL.parse(location, from.href);
-  const isPlain = url?.username === '' && url.password === '';
-  if (url && isPlain && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  throw unavailable('The requested destination redirects to what cannot be fetched.');
+  const hasNoCredentials = url?.username === '' && url.password === '';
+  if (url && hasNoCredentials && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  throw createUnavailableFailure('The requested destination redirects to what cannot be fetched.');
 }
 
-function refuseOther({ status, headers }: OutboundStream, maxBytes: number): void {
-  // A part of a file, which nobody asked for, is none.
+function assertFileResponse({ status, headers }: OutboundStream, maxBytes: number): void {
+  // A partial response (206) was not requested and is no file.
   if (status < 200 || status > 299 || status === 206)
-    throw unavailable(`The requested destination answered ${status} in place of a file.`);
-  // It was asked for the bytes as they are; packed ones would be kept under the name and type of something else.
+    throw createUnavailableFailure(`The requested destination answered ${status} in place of a file.`);
+  // No encoding was requested: compressed bytes would be stored under the name and type of the original.
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding !== '' && encoding !== 'identity')
-    throw unavailable('The requested destination answered in an encoding that was not asked for.');
+    throw createUnavailableFailure('The requested destination answered in an encoding that was not asked for.');
   const size = Number(headers['content-length']);
   if (size > maxBytes)
     throw fail('CONTENT_TOO_LARGE', `The file has ${size} bytes, more than the ${maxBytes} allowed.`, {
@@ -88,11 +92,14 @@ function refuseOther({ status, headers }: OutboundStream, maxBytes: number): voi
     });
 }
 
-async function* steadily(body: AsyncIterable<Uint8Array>, patience: Patience): AsyncGenerator<Uint8Array> {
+async function* readWithDeadline(
+  body: AsyncIterable<Uint8Array>,
+  deadline: ImportDeadline,
+): AsyncGenerator<Uint8Array> {
   const parts = body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const part = await patience.waiting(parts.next());
+      const part = await deadline.waitFor(parts.next());
       if (part.done) return;
       yield part.value;
     }
@@ -101,4 +108,5 @@ async function* steadily(body: AsyncIterable<Uint8Array>, patience: Patience): A
   }
 }
 
-const leave = async ({ body }: OutboundStream): Promise<void> => void (await body[Symbol.asyncIterator]().return?.());
+const closeResponse = async ({ body }: OutboundStream): Promise<void> =>
+  void (await body[Symbol.asyncIterator]().return?.());

@@ -6,24 +6,24 @@ export interface ImportRequest {
   readonly data: Payload;
 }
 
-/** Bytes of an address; longer ones are no addresses of files. */
-const LONGEST = 8192;
+/** Characters of the longest URL. */
+const MAX_URL_LENGTH = 8192;
 
-/** `{ url, data }`, from a body or from the arguments of a field. INVALID_PAYLOAD for what is neither. */
-export function importRequest(body: unknown): ImportRequest {
+/** Parses `{ url, data }` of a body or of GraphQL arguments. @throws INVALID_PAYLOAD. */
+export function parseImportRequest(body: unknown): ImportRequest {
   if (!isObject(body)) throw fail('INVALID_PAYLOAD', 'The body must be { url, data }.');
   const { url, data } = body;
   if (data !== undefined && data !== null && !isObject(data))
     throw fail('INVALID_PAYLOAD', '"data" must be an object.', { path: ['data'] });
-  return { url: addressOf(url), data: data ?? {} };
+  return { url: parseUrl(url), data: data ?? {} };
 }
 
-function addressOf(text: unknown): URL {
-  const isText = typeof text === 'string' && text.length <= LONGEST;
-  // Parsing is lenient: it takes `http:a` and spaces for parts of an address.
+function parseUrl(text: unknown): URL {
+  const isText = typeof text === 'string' && text.length <= MAX_URL_LENGTH;
+  // URL.parse is lenient: it accepts `http:a` and spaces.
   const url = isText && /^https?:\/\/[^\s/]/i.test(text) ? URL.parse(text) : null;
   if (!url) throw fail('INVALID_PAYLOAD', '"url" must be an absolute address by http or https.', { path: ['url'] });
-  // They would stand in logs and in the history of the file's name.
+  // Credentials would show in logs and in the history of the file.
   if (url.username !== '' || url.password !== '')
     throw fail('INVALID_PAYLOAD', '"url" must not have credentials in it.', { path: ['url'] });
   return url;

@@ -14,32 +14,32 @@ import {
 import { itemOf, queryComponents, SHAPE_PARAMETERS, WRITE_ERRORS } from '../../items/library.ts';
 import { FILES } from '../contract.ts';
 
-const file = itemOf(FILES);
+const FILE_SCHEMA = itemOf(FILES);
 
-/** Codes of bytes that cannot become a file, and of rows that cannot be written. */
+/** Error codes of uploads and of writes of rows. */
 export const FILE_ERRORS: readonly ErrorCode[] = [...WRITE_ERRORS, 'OUT_OF_TIME'];
 
-/** Fields of the row come before the bytes they belong to, as texts. */
-const FORM: JsonSchema = { ...objectOf({ file: {} }), additionalProperties: TEXT };
+/** Fields of the row precede their file, as texts. */
+const FORM_SCHEMA: JsonSchema = { ...objectOf({ file: {} }), additionalProperties: TEXT };
 
-/** The description of a route for JSON whose bytes may come in a form as well. */
-export const orFormDescription = (description: RouteDescription, summary: string): RouteDescription => ({
+/** Adds a form to the description of a route that takes JSON. */
+export const describeFormBody = (description: RouteDescription, summary: string): RouteDescription => ({
   ...description,
   summary,
-  body: { ...description.body, content: { ...description.body?.content, 'multipart/form-data': FORM } },
+  body: { ...description.body, content: { ...description.body?.content, 'multipart/form-data': FORM_SCHEMA } },
   errors: FILE_ERRORS,
 });
 
-export const CREATE = 'Creates files: the bytes of one or several in a form, or a row without bytes as JSON.';
-export const CHANGE = 'Changes one file: other bytes and values in a form, or values as JSON.';
+export const CREATE_SUMMARY = 'Creates files: the bytes of one or several in a form, or a row without bytes as JSON.';
+export const UPDATE_SUMMARY = 'Changes one file: other bytes and values in a form, or values as JSON.';
 
-export const IMPORT: RouteDescription = {
+export const IMPORT_DESCRIPTION: RouteDescription = {
   tag: 'files',
   access: 'permissions',
   summary: 'Creates a file from the bytes at an address.',
   query: SHAPE_PARAMETERS,
-  body: jsonBody(objectOf({ url: { ...TEXT, format: 'uri' }, data: nullable(file) }, ['url'])),
-  answers: { ...dataAnswer(anyOf(file, listOf(file)), schemaRef('Meta')), ...NO_CONTENT },
+  body: jsonBody(objectOf({ url: { ...TEXT, format: 'uri' }, data: nullable(FILE_SCHEMA) }, ['url'])),
+  answers: { ...dataAnswer(anyOf(FILE_SCHEMA, listOf(FILE_SCHEMA)), schemaRef('Meta')), ...NO_CONTENT },
   errors: FILE_ERRORS,
   components: queryComponents,
 };

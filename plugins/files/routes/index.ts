@@ -4,41 +4,41 @@ import type { Key } from '../../items/contract.ts';
 import { checkShape, collectionRoutes, sendWritten } from '../../items/library.ts';
 import { FILES } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
-import { importOf } from '../import/import.ts';
-import { importRequest } from '../import/request.ts';
-import { isMultipart } from '../multipart/open.ts';
-import { CHANGE, CREATE, IMPORT, orFormDescription } from './descriptions.ts';
-import { changeFrom, createFrom } from './upload.ts';
+import { importFileFor } from '../import/import.ts';
+import { parseImportRequest } from '../import/request.ts';
+import { isMultipart } from '../multipart/with-form.ts';
+import { CREATE_SUMMARY, describeFormBody, IMPORT_DESCRIPTION, UPDATE_SUMMARY } from './descriptions.ts';
+import { createFromForm, updateFromForm } from './upload.ts';
 
 const PATH = '/files';
 
 /**
- * `/files` (specification, "Files endpoints"): the routes of any collection, where a form in the place of JSON brings bytes, and
- * what deletes rows answers when their bytes are gone as well.
+ * `/files` (specification, "Files endpoints"): the routes of any collection. A form in place of JSON brings bytes, and routes that
+ * delete rows answer when the bytes are removed too.
  */
 export function fileRoutes(deps: RouteDeps): readonly Route[] {
-  const importFile = importOf(deps);
+  const importFile = importFileFor(deps);
   const send = (ctx: HttpContext, keys: readonly Key[]) => sendWritten(deps.items, ctx, FILES, keys, keys.length > 1);
   return [
     ...collectionRoutes(deps.items, PATH, FILES).map((route) => {
       switch (`${route.method} ${route.path}`) {
         case `POST ${PATH}`:
-          return orForm(
+          return acceptForm(
             deps,
-            { ...route, description: orFormDescription(route.description, CREATE) },
+            { ...route, description: describeFormBody(route.description, CREATE_SUMMARY) },
             'create',
-            async (ctx) => send(ctx, await createFrom(deps, ctx)),
+            async (ctx) => send(ctx, await createFromForm(deps, ctx)),
           );
         case `PATCH ${PATH}/:id`:
-          return orForm(
+          return acceptForm(
             deps,
-            { ...route, description: orFormDescription(route.description, CHANGE) },
+            { ...route, description: describeFormBody(route.description, UPDATE_SUMMARY) },
             'update',
-            async (ctx) => send(ctx, [await changeFrom(deps, ctx, ctx.params.id ?? '')]),
+            async (ctx) => send(ctx, [await updateFromForm(deps, ctx, ctx.params.id ?? '')]),
           );
         case `DELETE ${PATH}`:
         case `DELETE ${PATH}/:id`:
-          return { ...route, handle: thenSwept(deps, route) };
+          return { ...route, handle: waitForRemovalAfter(deps, route) };
         default:
           return route;
       }
@@ -46,52 +46,52 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       path: `${PATH}/import`,
-      description: IMPORT,
+      description: IMPORT_DESCRIPTION,
       async handle(ctx) {
         await checkShape(deps.items, ctx, FILES);
-        const key = await importFile(ctx.state.caller, importRequest(bodyOf(ctx)), signalOf(ctx));
+        const key = await importFile(ctx.state.caller, parseImportRequest(bodyOf(ctx)), createClientSignal(ctx));
         await send(ctx, [key]);
       },
     },
   ];
 }
 
-/** The route for JSON, and `take` for forms. */
-const orForm = (
+/** `route` handles JSON, `handleForm` handles forms. */
+const acceptForm = (
   { access, items, readBody }: RouteDeps,
   route: Route,
   action: 'create' | 'update',
-  take: (ctx: HttpContext) => Promise<void>,
+  handleForm: (ctx: HttpContext) => Promise<void>,
 ): Route => ({
   ...route,
   body: 'unread',
   async handle(ctx) {
     if (!isMultipart(ctx)) {
-      // The middleware's own type of a context and a route's are the same object.
+      // The context of the middleware and of the route are the same object with different types.
       ctx.state.body = await readBody(ctx as never);
       return route.handle(ctx);
     }
-    // Before a byte of the form is looked at.
+    // Before a byte of the form is read.
     await access.demand(ctx.state.caller, action, FILES);
     await checkShape(items, ctx, FILES);
-    await take(ctx);
+    await handleForm(ctx);
   },
 });
 
-const thenSwept =
-  ({ swept }: RouteDeps, route: Route): Route['handle'] =>
+const waitForRemovalAfter =
+  ({ waitForRemoval }: RouteDeps, route: Route): Route['handle'] =>
   async (ctx) => {
     await route.handle(ctx);
-    await swept();
+    await waitForRemoval();
   };
 
-/** Nobody fetches for a client that has gone. */
-export function signalOf({ res }: Pick<HttpContext, 'res'>): AbortSignal {
-  const gone = new AbortController();
-  const check = () => {
-    if (!res.writableFinished) gone.abort();
+/** Aborts when the client leaves, so that nothing is fetched for it. */
+export function createClientSignal({ res }: Pick<HttpContext, 'res'>): AbortSignal {
+  const controller = new AbortController();
+  const abortIfUnfinished = () => {
+    if (!res.writableFinished) controller.abort();
   };
-  if (res.closed) check();
-  else res.once('close', check);
-  return gone.signal;
+  if (res.closed) abortIfUnfinished();
+  else res.once('close', abortIfUnfinished);
+  return controller.signal;
 }

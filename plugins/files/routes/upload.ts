@@ -2,83 +2,86 @@ import { type Caller, Failure, Failures } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import type { Payload } from '../../items/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
-import { FILES, type Incoming } from '../contract.ts';
+import { FILES, type IncomingFile } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { Form, FormFile } from '../multipart/form.ts';
-import { withForm } from '../multipart/open.ts';
-import { payloadOf } from '../multipart/values.ts';
+import { formToPayload } from '../multipart/form-values.ts';
+import { withForm } from '../multipart/with-form.ts';
 
-type UploadDeps = Pick<RouteDeps, 'files' | 'items' | 'schema' | 'events' | 'asSystem' | 'swept' | 'log'>;
+type UploadDeps = Pick<RouteDeps, 'files' | 'items' | 'schema' | 'events' | 'asSystem' | 'waitForRemoval' | 'log'>;
 
-const incoming = ({ bytes, filename, type, fields }: FormFile, collection: Collection): Incoming => ({
+const toIncomingFile = ({ bytes, filename, type, fields }: FormFile, collection: Collection): IncomingFile => ({
   bytes,
   filename,
   type,
-  metadata: payloadOf(fields, collection),
+  metadata: formToPayload(fields, collection),
 });
 
-/** `POST /files` as a form. Answers the keys of the files in their order, at least one: all of them are kept or none. */
-export async function createFrom(deps: UploadDeps, ctx: HttpContext): Promise<readonly string[]> {
+/** `POST /files` with a form. Answers the keys of the files in their order, at least one. Either all files are kept or none. */
+export async function createFromForm(deps: UploadDeps, ctx: HttpContext): Promise<readonly string[]> {
   const collection = await filesCollection(deps);
   const { caller } = ctx.state;
   return withForm(ctx, {}, async (form) => {
-    const made: string[] = [];
+    const createdIds: string[] = [];
     try {
-      await takeAll(form, async (file) => {
-        made.push(await deps.files.create(caller, incoming(file, collection)));
+      await forEachFile(form, async (file) => {
+        createdIds.push(await deps.files.create(caller, toIncomingFile(file, collection)));
       });
-      if (made.length === 0) throw new Failure('INVALID_PAYLOAD', 'The form has no file.');
-      return made;
+      if (createdIds.length === 0) throw new Failure('INVALID_PAYLOAD', 'The form has no file.');
+      return createdIds;
     } catch (error) {
-      await withdraw(deps, made);
+      await deleteCreated(deps, createdIds);
       throw error;
     }
   });
 }
 
-/** `PATCH /files/<id>` as a form: other bytes, other values, or both. Answers the key. */
-export async function changeFrom(deps: UploadDeps, ctx: HttpContext, id: string): Promise<string> {
+/** `PATCH /files/<id>` with a form: other bytes, other values, or both. Answers the key. */
+export async function updateFromForm(deps: UploadDeps, ctx: HttpContext, id: string): Promise<string> {
   const collection = await filesCollection(deps);
   const { caller } = ctx.state;
   return withForm(ctx, { maxFiles: 1 }, async (form) => {
-    const file = await form.next();
-    if (file) return deps.files.replace(caller, id, incoming(file, collection));
-    return updateOnly(deps, caller, id, payloadOf(form.rest(), collection));
+    const file = await form.nextFile();
+    if (file) return deps.files.replace(caller, id, toIncomingFile(file, collection));
+    return updateValues(deps, caller, id, formToPayload(form.remainingFields(), collection));
   });
 }
 
-async function updateOnly({ items }: UploadDeps, caller: Caller, id: string, payload: Payload): Promise<string> {
+async function updateValues({ items }: UploadDeps, caller: Caller, id: string, payload: Payload): Promise<string> {
   return String(await items.updateOne(caller, FILES, id, payload));
 }
 
-async function takeAll(form: Form, take: (file: FormFile) => Promise<void>): Promise<void> {
+async function forEachFile(form: Form, work: (file: FormFile) => Promise<void>): Promise<void> {
   let position = 0;
-  for (let file = await form.next(); file; file = await form.next()) {
+  for (let file = await form.nextFile(); file; file = await form.nextFile()) {
     position++;
     const { filename } = file;
-    await take(file).catch((error: unknown) => {
-      throw position > 1 ? naming(error, { file: position, filename }) : error;
+    await work(file).catch((error: unknown) => {
+      throw position > 1 ? nameFailedFile(error, { file: position, filename }) : error;
     });
   }
 }
 
-/** Of several files the one that was refused. */
-function naming(error: unknown, which: { readonly file: number; readonly filename: string }): unknown {
-  if (error instanceof Failures) return new Failures(error.failures.map((one) => naming(one, which) as Failure));
+/** Adds to the error of a form with several files which of them failed. */
+function nameFailedFile(error: unknown, file: { readonly file: number; readonly filename: string }): unknown {
+  if (error instanceof Failures) return new Failures(error.failures.map((one) => nameFailedFile(one, file) as Failure));
   if (!(error instanceof Failure) || error.constructor !== Failure) return error;
-  return new Failure(error.code, error.detail, { ...error.extensions, ...which });
+  return new Failure(error.code, error.detail, { ...error.extensions, ...file });
 }
 
-/** Those that were made before another one failed. Nobody has been told of them yet but by events. */
-async function withdraw({ items, events, asSystem, swept, log }: UploadDeps, made: readonly string[]): Promise<void> {
-  if (made.length === 0) return;
+/** Deletes the files created before another one failed. No client has seen their keys yet. */
+async function deleteCreated(
+  { items, events, asSystem, waitForRemoval, log }: UploadDeps,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
   const system = asSystem('a form failed: its files that were made before go again');
   try {
-    await events.quietly(() => items.deleteMany(system, FILES, made));
-    await swept();
+    await events.quietly(() => items.deleteMany(system, FILES, ids));
+    await waitForRemoval();
   } catch (error) {
-    // The first error is the one to be told.
-    log.error({ err: error, files: made }, 'files of a form that failed are still there');
+    // Only logged: the client gets the error of the failed file.
+    log.error({ err: error, files: ids }, 'files of a failed form could not be deleted');
   }
 }
 

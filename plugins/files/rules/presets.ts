@@ -3,8 +3,8 @@ import type { Access } from '../../access/contract.ts';
 import type { Payload } from '../../items/contract.ts';
 import { FILES } from '../contract.ts';
 
-/** What the caller's permission puts into a new file by itself, where the platform need not. */
-export async function presetsOf(access: Pick<Access, 'permissions'>, caller: Caller): Promise<Payload> {
+/** The presets of the caller's create permissions; they win over the platform's own defaults. */
+export async function readCreatePresets(access: Pick<Access, 'permissions'>, caller: Caller): Promise<Payload> {
   const set = await access.permissions(caller);
   if (set.admin) return {};
   return Object.assign({}, ...[...set.of(FILES, 'create')].reverse().map(({ presets }) => presets ?? {}));

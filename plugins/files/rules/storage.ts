@@ -1,17 +1,17 @@
 import { fail } from '#kernel';
 import type { Storage } from '../../storage/contract.ts';
 
-/** The location that is asked for; undefined where none is. INVALID_PAYLOAD for one there is not. */
-export function knownLocation({ locations }: Pick<Storage, 'locations'>, asked: unknown): string | undefined {
-  if (asked === undefined || asked === null || asked === '') return undefined;
-  if (typeof asked === 'string' && locations.includes(asked)) return asked;
-  throw fail('INVALID_PAYLOAD', `There is no storage location ${JSON.stringify(asked)?.slice(0, 100)}.`, {
+/** The requested location; undefined without one. @throws INVALID_PAYLOAD for an unknown location. */
+export function parseLocation({ locations }: Pick<Storage, 'locations'>, value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string' && locations.includes(value)) return value;
+  throw fail('INVALID_PAYLOAD', `There is no storage location ${JSON.stringify(value)?.slice(0, 100)}.`, {
     field: 'storage',
     path: ['storage'],
   });
 }
 
-export const staysWhereItIs = () =>
+export const createLocationChangeFailure = () =>
   fail('INVALID_PAYLOAD', 'storage cannot change: the bytes of a file stay where they are.', {
     field: 'storage',
     path: ['storage'],

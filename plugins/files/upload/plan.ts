@@ -3,127 +3,148 @@ import { type Caller, fail } from '#kernel';
 import type { Payload } from '../../items/contract.ts';
 import { isUuid } from '../../query/library.ts';
 import type { Location } from '../../storage/contract.ts';
-import { FILES, type Incoming, type UploadOptions } from '../contract.ts';
+import { FILES, type IncomingFile, type UploadOptions } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import { objectName } from '../disk-names.ts';
-import { defaultName, downloadName } from '../names/download-name.ts';
+import { defaultName, toDownloadName } from '../names/download-name.ts';
 import { extensionFor } from '../names/extension.ts';
-import { titleOf } from '../names/title.ts';
-import { type DeclaredType, declaredType } from '../names/type.ts';
-import { withoutOwn } from '../rules/own-fields.ts';
-import { presetsOf } from '../rules/presets.ts';
-import { knownLocation, staysWhereItIs } from '../rules/storage.ts';
-import { createCheckType } from '../rules/types.ts';
-import type { Receiving } from './receive.ts';
-import { rehearse } from './rehearse.ts';
-import { updatableFiles } from './updatable.ts';
+import { type MimeType, parseMimeType } from '../names/mime-type.ts';
+import { toTitle } from '../names/title.ts';
+import { createObjectName } from '../object-names.ts';
+import { withoutPlatformFields } from '../rules/platform-fields.ts';
+import { readCreatePresets } from '../rules/presets.ts';
+import { createLocationChangeFailure, parseLocation } from '../rules/storage.ts';
+import { createTypeAssertion } from '../rules/types.ts';
+import { precheckWrite } from './precheck.ts';
+import type { ReceiveTarget } from './receive.ts';
+import { updatableFiles } from './writable-files.ts';
 
-export type About = Omit<Incoming, 'bytes'>;
+export type UploadDescription = Omit<IncomingFile, 'bytes'>;
 
-/** Everything that is settled before the first byte is taken. */
-export interface Plan extends Receiving {
+/** Everything that is decided before the first byte is read. */
+export interface UploadPlan extends ReceiveTarget {
   readonly id: string;
   readonly location: Location;
-  readonly declared: DeclaredType | undefined;
-  /** The name for downloads, as far as the sender or the row says one. */
+  readonly declared: MimeType | undefined;
+  /** The download name, if the sender or the row has one. */
   readonly name: string | undefined;
-  /** What the sender says, for which he needs the permission. */
+  /** Values of the sender, which his permissions must allow. */
   readonly payload: Payload;
-  /** What the platform adds whatever he may write. */
-  readonly given: Payload;
+  /** Values that the platform adds, whatever the sender may write. */
+  readonly platformValues: Payload;
 }
 
-/** Plans of uploads. Each rejects with what would be refused in the end: FORBIDDEN, INVALID_PAYLOAD or FAILED_VALIDATION. */
-export interface Plans {
-  toCreate(caller: Caller, about: About, options: UploadOptions): Promise<Plan>;
-  toReplace(caller: Caller, key: string, about: About, options: UploadOptions): Promise<Plan>;
-  readonly checkType: CheckType;
+/** Plans uploads. @throws what the write would throw: FORBIDDEN, INVALID_PAYLOAD or FAILED_VALIDATION. */
+export interface UploadPlanner {
+  toCreate(caller: Caller, description: UploadDescription, options: UploadOptions): Promise<UploadPlan>;
+  toReplace(caller: Caller, key: string, description: UploadDescription, options: UploadOptions): Promise<UploadPlan>;
+  readonly assertTypeAllowed: AssertTypeAllowed;
 }
 
-type CheckType = ReturnType<typeof createCheckType>;
+type AssertTypeAllowed = ReturnType<typeof createTypeAssertion>;
 
 interface PlanDeps extends Deps {
-  readonly checkType: CheckType;
+  readonly assertTypeAllowed: AssertTypeAllowed;
 }
 
-export function createPlans(deps: Deps): Plans {
-  const checkType = createCheckType(deps.config);
-  const planDeps = { ...deps, checkType };
+export function createUploadPlanner(deps: Deps): UploadPlanner {
+  const assertTypeAllowed = createTypeAssertion(deps.config);
+  const planDeps = { ...deps, assertTypeAllowed };
   return {
-    toCreate: (caller, about, options) => planCreate(planDeps, caller, about, options),
-    toReplace: (caller, key, about, options) => planReplace(planDeps, caller, key, about, options),
-    checkType,
+    toCreate: (caller, description, options) => planCreate(planDeps, caller, description, options),
+    toReplace: (caller, key, description, options) => planReplace(planDeps, caller, key, description, options),
+    assertTypeAllowed,
   };
 }
 
-async function planCreate(deps: PlanDeps, caller: Caller, about: About, options: UploadOptions): Promise<Plan> {
+async function planCreate(
+  deps: PlanDeps,
+  caller: Caller,
+  description: UploadDescription,
+  options: UploadOptions,
+): Promise<UploadPlan> {
   const { access, settings, storage } = deps;
   await access.demand(caller, 'create', FILES);
-  const { own, sent, declared, rest } = senderValues(about, deps.checkType);
+  const { chosenName, sentName, declared, rest } = parseSenderValues(description, deps.assertTypeAllowed);
   const isNewId = options.id === undefined && (rest.id === undefined || rest.id === null || rest.id === '');
   const id = options.id ?? (isNewId ? randomUUID() : rest.id);
   if (typeof id !== 'string' || !isUuid(id)) throw fail('INVALID_PAYLOAD', 'id has to be a uuid.', { field: 'id' });
 
-  const presets = await presetsOf(access, caller);
-  const isOpen = (field: string) => !Object.hasOwn(rest, field) && !Object.hasOwn(presets, field);
-  const asked = knownLocation(storage, rest.storage);
-  const location = storage.at(asked ?? knownLocation(storage, presets.storage) ?? defaultLocation(storage));
-  const name = own ?? sent ?? defaultName(declared?.type);
-  const folder = isOpen('folder') ? (await settings.current()).storage_default_folder : null;
-  const { id: _id, storage: _storage, ...words } = rest;
+  const presets = await readCreatePresets(access, caller);
+  const isUnset = (field: string) => !Object.hasOwn(rest, field) && !Object.hasOwn(presets, field);
+  const requestedLocation = parseLocation(storage, rest.storage);
+  const location = storage.at(requestedLocation ?? parseLocation(storage, presets.storage) ?? defaultLocation(storage));
+  const name = chosenName ?? sentName ?? defaultName(declared?.type);
+  const folder = isUnset('folder') ? (await settings.current()).storage_default_folder : null;
+  const { id: _id, storage: _storage, ...otherFields } = rest;
   const payload: Payload = {
-    ...words,
-    ...(own === undefined ? {} : { filename_download: own }),
-    ...(asked === undefined ? {} : { storage: asked }),
+    ...otherFields,
+    ...(chosenName === undefined ? {} : { filename_download: chosenName }),
+    ...(requestedLocation === undefined ? {} : { storage: requestedLocation }),
     ...(isNewId || options.id !== undefined ? {} : { id }),
   };
-  const object = objectName(id.toLowerCase(), extensionFor(name, declared?.type), isNewId);
-  const given: Payload = {
+  const object = createObjectName(id.toLowerCase(), extensionFor(name, declared?.type), isNewId);
+  const platformValues: Payload = {
     ...(Object.hasOwn(payload, 'id') ? {} : { id: id.toLowerCase() }),
-    ...(asked === undefined ? { storage: location.name } : {}),
-    ...(own === undefined ? { filename_download: name } : {}),
-    ...(isOpen('title') ? { title: titleOf(name) } : {}),
+    ...(requestedLocation === undefined ? { storage: location.name } : {}),
+    ...(chosenName === undefined ? { filename_download: name } : {}),
+    ...(isUnset('title') ? { title: toTitle(name) } : {}),
     ...(folder === null ? {} : { folder }),
     filename_disk: object,
   };
-  await rehearse(await filesCollection(deps, caller), 'create', payload, { type: declared?.type ?? null, ...given });
-  return { id, location, object, name, declared, type: declared?.type, limit: limitOf(deps, options), payload, given };
+  await precheckWrite(await filesCollection(deps, caller), 'create', payload, {
+    type: declared?.type ?? null,
+    ...platformValues,
+  });
+  return {
+    id,
+    location,
+    object,
+    name,
+    declared,
+    type: declared?.type,
+    limit: maxUploadBytes(deps, options),
+    payload,
+    platformValues,
+  };
 }
 
 async function planReplace(
   deps: PlanDeps,
   caller: Caller,
   key: string,
-  about: About,
+  description: UploadDescription,
   options: UploadOptions,
-): Promise<Plan> {
+): Promise<UploadPlan> {
   const { access, storage } = deps;
   await access.demand(caller, 'update', FILES);
-  const { own, sent, declared, rest } = senderValues(about, deps.checkType);
-  const { storage: wanted, id: same, ...words } = rest;
-  const isSame = typeof same === 'string' && same.toLowerCase() === key.toLowerCase();
-  const name = own ?? sent;
+  const { chosenName, sentName, declared, rest } = parseSenderValues(description, deps.assertTypeAllowed);
+  const { storage: requestedStorage, id: sentId, ...otherFields } = rest;
+  const isSame = typeof sentId === 'string' && sentId.toLowerCase() === key.toLowerCase();
+  const name = chosenName ?? sentName;
   const payload: Payload = {
-    ...words,
-    ...(same === undefined || isSame ? {} : { id: same }),
+    ...otherFields,
+    ...(sentId === undefined || isSame ? {} : { id: sentId }),
     ...(name === undefined ? {} : { filename_download: name }),
   };
-  // Other bytes under an old name and type would be another file: who may not write these two may not replace it.
+  // Replaced bytes change name and type: a caller who may not write these two fields may not replace the file.
   const fields = [...new Set([...Object.keys(payload), 'filename_download', 'type'])];
   const files = await filesCollection(deps, caller);
   const [row] = await updatableFiles(deps, files, [key], fields);
   if (!row) throw fail('FORBIDDEN', `there is no file ${key} that may be updated`);
-  const stays = row.filename_disk !== null;
-  const asked = knownLocation(storage, wanted);
-  if (stays && asked !== undefined && asked !== row.storage) throw staysWhereItIs();
-  const known = storage.locations.includes(row.storage) ? row.storage : undefined;
-  const location = storage.at(stays ? row.storage : (asked ?? known ?? defaultLocation(storage)));
+  const hasBytes = row.filename_disk !== null;
+  const requestedLocation = parseLocation(storage, requestedStorage);
+  if (hasBytes && requestedLocation !== undefined && requestedLocation !== row.storage)
+    throw createLocationChangeFailure();
+  const configuredStorage = storage.locations.includes(row.storage) ? row.storage : undefined;
+  const location = storage.at(
+    hasBytes ? row.storage : (requestedLocation ?? configuredStorage ?? defaultLocation(storage)),
+  );
   const id = row.id;
-  const object = objectName(id, extensionFor(name ?? row.filename_download, declared?.type), false);
-  const given = stays ? { filename_disk: object } : { filename_disk: object, storage: location.name };
-  const typed = { ...payload, type: declared?.type ?? row.type };
-  await rehearse(files, 'update', typed, given);
-  const limit = limitOf(deps, options);
+  const object = createObjectName(id, extensionFor(name ?? row.filename_download, declared?.type), false);
+  const platformValues = hasBytes ? { filename_disk: object } : { filename_disk: object, storage: location.name };
+  const typedPayload = { ...payload, type: declared?.type ?? row.type };
+  await precheckWrite(files, 'update', typedPayload, platformValues);
+  const limit = maxUploadBytes(deps, options);
   return {
     id,
     location,
@@ -133,29 +154,29 @@ async function planReplace(
     type: declared?.type,
     limit,
     payload,
-    given,
+    platformValues,
   };
 }
 
-/** The sender's own words, cleaned of what is not his to say. */
-function senderValues({ filename, type, metadata }: About, checkType: CheckType) {
-  const { filename_download: named, type: typed, ...rest } = withoutOwn(metadata);
-  const own = typeof named === 'string' ? downloadName(named) : undefined;
-  const declared = declaredType(type ?? typed);
-  if (declared) checkType(declared.type);
+/** The values of the sender without those that only the platform sets. */
+function parseSenderValues({ filename, type, metadata }: UploadDescription, assertTypeAllowed: AssertTypeAllowed) {
+  const { filename_download: sentDownloadName, type: sentType, ...rest } = withoutPlatformFields(metadata);
+  const chosenName = typeof sentDownloadName === 'string' ? toDownloadName(sentDownloadName) : undefined;
+  const declared = parseMimeType(type ?? sentType);
+  if (declared) assertTypeAllowed(declared.type);
   if (rest.title === '') delete rest.title;
-  return { own, sent: downloadName(filename), declared, rest };
+  return { chosenName, sentName: toDownloadName(filename), declared, rest };
 }
 
 async function filesCollection({ access, schema }: Deps, caller: Caller) {
-  const overview = await schema.overview();
-  const collection = overview.collections.get(FILES);
-  if (!collection) throw fail('SERVICE_UNAVAILABLE', `${FILES} is not there`);
-  return { access, collection, overview, caller };
+  const schemaSnapshot = await schema.overview();
+  const collection = schemaSnapshot.collections.get(FILES);
+  if (!collection) throw fail('SERVICE_UNAVAILABLE', `the collection ${FILES} does not exist`);
+  return { access, collection, schemaSnapshot, caller };
 }
 
-/** Bytes that an upload may have. */
-const limitOf = ({ config }: Deps, { maxBytes }: UploadOptions): number =>
+/** Bytes of the largest upload. */
+const maxUploadBytes = ({ config }: Deps, { maxBytes }: UploadOptions): number =>
   Math.min(config.FILES_MAX_UPLOAD_SIZE ?? Number.POSITIVE_INFINITY, maxBytes ?? Number.POSITIVE_INFINITY);
 
 const defaultLocation = ({ locations }: Deps['storage']): string => locations[0] as string;

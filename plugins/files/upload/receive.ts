@@ -1,67 +1,67 @@
 import { Failure, fail, type Log } from '#kernel';
 import type { Location } from '../../storage/contract.ts';
 
-/** As much of the beginning as is needed to tell text from everything else. */
-const HEAD = 4096;
+/** Bytes of the head, enough to recognise plain text. */
+const HEAD_SIZE = 4096;
 
-export interface Receiving {
+export interface ReceiveTarget {
   readonly location: Location;
   readonly object: string;
   readonly type: string | undefined;
-  /** Bytes that are taken at most; Infinity where there is no limit. */
+  /** Bytes of the largest file; Infinity without a limit. */
   readonly limit: number;
 }
 
-export interface Received {
+export interface ReceivedBytes {
   readonly size: number;
   readonly head: Uint8Array;
 }
 
-/** `size` where it is known before all of it came. */
-export const tooLarge = (limit: number, size?: number) =>
+/** `size`: bytes, if they are known before the end of the upload. */
+export const createTooLargeFailure = (limit: number, size?: number) =>
   fail(
     'CONTENT_TOO_LARGE',
     `The file ${size === undefined ? 'is larger' : `has ${size} bytes, more`} than the ${limit} bytes allowed.`,
     { limit },
   );
 
-/** Writes what comes, counts it, and stops at the limit. What fails on the sender's side fails here as it is. */
-export async function receive(
-  { location, object, type, limit }: Receiving,
+/** Writes the bytes to the location, counts them and stops at the limit. @throws errors of the source unchanged. */
+export async function receiveBytes(
+  { location, object, type, limit }: ReceiveTarget,
   bytes: AsyncIterable<Uint8Array>,
   log: Log,
-): Promise<Received> {
+): Promise<ReceivedBytes> {
   let size = 0;
   let headSize = 0;
   const head: Uint8Array[] = [];
-  let sent: { readonly error: unknown } | undefined;
+  let sourceFailure: { readonly error: unknown } | undefined;
 
-  async function* counted(): AsyncGenerator<Uint8Array> {
+  async function* countBytes(): AsyncGenerator<Uint8Array> {
     try {
       for await (const part of bytes) {
         size += part.length;
-        if (size > limit) throw tooLarge(limit);
-        if (headSize < HEAD) {
-          const own = Uint8Array.from(part.subarray(0, HEAD - headSize));
-          head.push(own);
-          headSize += own.length;
+        if (size > limit) throw createTooLargeFailure(limit);
+        if (headSize < HEAD_SIZE) {
+          const copy = Uint8Array.from(part.subarray(0, HEAD_SIZE - headSize));
+          head.push(copy);
+          headSize += copy.length;
         }
         yield part;
       }
     } catch (error) {
-      sent = { error };
+      sourceFailure = { error };
       throw error;
     }
   }
 
   try {
-    const kept = await location.write(object, counted(), type === undefined ? {} : { type });
-    if (sent) throw sent.error;
-    if (kept !== size) throw new Error(`${size} bytes were sent and ${kept} kept`);
+    const stored = await location.write(object, countBytes(), type === undefined ? {} : { type });
+    if (sourceFailure) throw sourceFailure.error;
+    if (stored !== size) throw new Error(`${size} bytes were sent and ${stored} stored`);
   } catch (error) {
-    if (sent) throw sent.error;
+    if (sourceFailure) throw sourceFailure.error;
     if (error instanceof Failure) throw error;
-    log.error({ err: error, storage: location.name, object }, 'the storage did not keep a file');
+    log.error({ err: error, storage: location.name, object }, 'the storage could not write a file');
     throw fail('SERVICE_UNAVAILABLE', 'The storage could not keep the file.', { service: 'storage' });
   }
   return { size, head: Buffer.concat(head) };

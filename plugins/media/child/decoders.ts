@@ -1,21 +1,21 @@
 import type { Sharp, SharpOptions } from 'sharp';
 
-/** The only formats whose decoders are let in: the others of the library were never meant for strangers' bytes. */
+/** The only enabled decoders: the others of the library are not hardened against hostile bytes. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Tiff', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}File`);
 
-export type Open = (path: string, options?: SharpOptions) => Sharp;
+export type OpenImage = (path: string, options?: SharpOptions) => Sharp;
 
-let opened: Promise<Open> | undefined;
+let loading: Promise<OpenImage> | undefined;
 
-/** Loaded with the first image: what looks into sound and text needs less memory. */
-export const decoders = (): Promise<Open> => {
-  opened ??= load();
-  return opened;
+/** Loads the decoders with the first image: inspections of sound and text need less memory without them. */
+export const loadDecoders = (): Promise<OpenImage> => {
+  loading ??= load();
+  return loading;
 };
 
-async function load(): Promise<Open> {
+async function load(): Promise<OpenImage> {
   const { default: sharp } = await import('sharp');
-  // No result is asked for twice.
+  // No result is requested twice.
   sharp.cache(false);
   sharp.concurrency(Math.max(1, Number(process.argv[2]) || 1));
   sharp.block({ operation: ['VipsForeignLoad'] });

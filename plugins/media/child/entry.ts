@@ -1,32 +1,33 @@
 import type { Job, Message, Reply } from '../messages.ts';
 import { inspect } from './inspect.ts';
-import { Refused } from './refused.ts';
+import { TransformRefusal } from './refusal.ts';
 import { transform } from './transform.ts';
 
-/** The process that looks into files: one job after the other, and nothing else. It ends with the one that started it. */
-const tell = (message: Message) => void process.send?.(message);
+/** Entry point of a media process: it does one job after the other and ends with its parent. */
+const send = (message: Message) => void process.send?.(message);
 
 /** Seconds of processor time so far. */
-function spent(): number {
+function processorSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 }
 
-async function work(job: Job): Promise<Reply> {
+async function runJob(job: Job): Promise<Reply> {
   try {
     if (job.kind === 'transform') return { done: await transform(job.source, job.target, job.plan) };
-    await inspect(job.path, job.declared, (found) => tell({ note: found }));
+    await inspect(job.path, job.declared, (found) => send({ note: found }));
     return { done: null };
   } catch (error) {
-    const { reason, message } = error instanceof Refused ? error : new Refused('damaged', 'The image cannot be read');
+    const { reason, message } =
+      error instanceof TransformRefusal ? error : new TransformRefusal('damaged', 'The image cannot be read');
     return { failed: reason, message };
   }
 }
 
 process.on('message', async (job: Job) => {
-  tell('begun');
-  tell({ reply: await work(job), spent: spent() });
+  send('begun');
+  send({ reply: await runJob(job), spent: processorSeconds() });
 });
-// At once: an ordinary exit waits for what the decoders are doing.
+// SIGKILL: an ordinary exit waits for the decoders.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-tell('ready');
+send('ready');

@@ -1,28 +1,28 @@
-import type { Inspected } from '../contract.ts';
-import { playingTimeOf } from './frames.ts';
-import { pixelsOf } from './pixels.ts';
-import { typeOf } from './type.ts';
+import type { FileInspection } from '../contract.ts';
+import { readPlayingTime } from './frames.ts';
+import { readImageSize } from './image-size.ts';
+import { detectType } from './type.ts';
 
-/** Tells each thing as soon as it is known: what comes next may hang or bring the process down. */
+/** Reports each result as soon as it is known: the next step may hang or crash the process. */
 export async function inspect(
   path: string,
   declared: string | undefined,
-  tell: (found: Inspected) => void,
+  onFound: (found: FileInspection) => void,
 ): Promise<void> {
-  const type = await typeOf(path, declared);
+  const type = await detectType(path, declared);
   if (!type) return;
-  tell({ type });
+  onFound({ type });
   if (type.startsWith('image/')) {
-    tell((await attempt(pixelsOf(path, type))) ?? {});
-    const duration = await attempt(playingTimeOf(path, type));
-    if (duration !== undefined) tell({ duration });
+    onFound((await orUndefined(readImageSize(path, type))) ?? {});
+    const duration = await orUndefined(readPlayingTime(path, type));
+    if (duration !== undefined) onFound({ duration });
     const { readMetadata } = await import('./metadata.ts');
-    await attempt(readMetadata(path, type, (metadata) => tell({ metadata })));
+    await orUndefined(readMetadata(path, type, (metadata) => onFound({ metadata })));
   } else if (/^(?:audio|video)\/|^application\/(?:ogg|mp4)$/.test(type)) {
-    const { durationOf } = await import('./duration.ts');
-    tell({ duration: await attempt(durationOf(path)) });
+    const { readDuration } = await import('./duration.ts');
+    onFound({ duration: await orUndefined(readDuration(path)) });
   }
 }
 
-/** What cannot be understood is left out. */
-const attempt = <T>(work: Promise<T>): Promise<T | undefined> => work.catch(() => undefined);
+/** A step that fails is left out. */
+const orUndefined = <T>(work: Promise<T>): Promise<T | undefined> => work.catch(() => undefined);

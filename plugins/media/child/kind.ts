@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 
-/** Kinds of images the decoders take, by their first bytes: no name and no declaration is believed. */
+/** Kinds of images that the decoders read, by their first bytes: names and declared types do not count. */
 export type ImageKind = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
 
-export async function headOf(path: string, length: number): Promise<Buffer> {
+export async function readHead(path: string, length: number): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
     const head = Buffer.alloc(length);
@@ -18,22 +18,23 @@ export async function headOf(path: string, length: number): Promise<Buffer> {
   }
 }
 
-/** Bytes of a head that tell the kind. */
+/** Bytes of a head that determine the kind. */
 export const KIND_HEAD = 64;
 
-export function kindOf(head: Buffer): ImageKind | undefined {
+export function detectKind(head: Buffer): ImageKind | undefined {
   const text = head.toString('latin1', 0, KIND_HEAD);
   if (text.startsWith('\xff\xd8\xff')) return 'jpeg';
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
   if (/^GIF8[79]a/.test(text)) return 'gif';
   if (/^RIFF.{4}WEBP/s.test(text)) return 'webp';
   if (/^(?:II[*+]\0|MM\0[*+])/.test(text)) return 'tiff';
-  if (text.startsWith('ftyp', 4)) return brandsOf(head).some((brand) => /^avi[fs]$/.test(brand)) ? 'avif' : undefined;
+  if (text.startsWith('ftyp', 4))
+    return parseBrands(head).some((brand) => /^avi[fs]$/.test(brand)) ? 'avif' : undefined;
   return undefined;
 }
 
-/** The major brand and those it is compatible with; the version between them is none. */
-function brandsOf(head: Buffer): readonly string[] {
+/** The major brand and the compatible brands; the version between them is skipped. */
+function parseBrands(head: Buffer): readonly string[] {
   const end = Math.min(head.length >= 4 ? head.readUInt32BE(0) : 0, head.length);
   const brands = [head.toString('latin1', 8, 12)];
   for (let at = 16; at + 4 <= end; at += 4) brands.push(head.toString('latin1', at, at + 4));

@@ -1,41 +1,41 @@
 /**
- * Types that no magic number tells: markup, drawings, documents with something in front, text. Whoever serves a file decides
- * by this whether a browser may run what is in it, so it goes the way browsers go (WHATWG, "MIME Sniffing").
+ * Types without a magic number: markup, SVG, PDF with leading bytes, text. Assets decide by the type whether a browser may run the
+ * content, so the rules are those of browsers (WHATWG, "MIME Sniffing").
  */
 
 /** Tags by which a browser takes bytes for HTML. */
 const HTML =
   /^<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|img|form|meta|link|object|embed|video|audio|input|button|template|base)[\s>/]/i;
 
-/** What may stand before the first element: white space, instructions, comments, a document type with its own declarations. */
+/** What may precede the first element: white space, instructions, comments, a document type with declarations. */
 const PROLOG =
   /^(?:\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!doctype\s+(?!html[\s>])[^>[]*(?:\[(?:[^\]"']|"[^"]*"|'[^']*')*\]\s*)?>)/i;
 
 const XHTML = /^<(?:[a-z_][\w.-]*:)?html[\s>]/i;
 const SVG = /^<(?:[a-z_][\w.-]*:)?svg[\s>/]/i;
 const PDF = /(?:^|[\r\n\0 ])%PDF-[12]\.\d/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text has
+// biome-ignore lint/suspicious/noControlCharactersInRegex: no text has these characters
 const BINARY = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/;
 
-/** Texts that look like any other, which are believed to be what the sender says: a browser runs none of them. */
-const TEXTS: ReadonlySet<string> = new Set(
+/** Text types that content cannot distinguish. The declared type is accepted, since browsers run none of them. */
+const DECLARABLE_TEXT_TYPES: ReadonlySet<string> = new Set(
   `text/csv text/markdown text/tab-separated-values text/calendar text/vcard text/css text/x-log text/yaml application/json
   application/ld+json application/geo+json application/x-ndjson application/yaml application/toml application/sql`.split(
     /\s+/,
   ),
 );
 
-export function textTypeOf(head: Buffer, declared?: string): string | undefined {
+export function detectTextType(head: Buffer, declared?: string): string | undefined {
   const text = decode(head);
-  const markup = markupOf(text);
+  const markup = detectMarkup(text);
   if (markup) return markup;
   if (PDF.test(head.toString('latin1', 0, 1024))) return 'application/pdf';
   if (head.length === 0 || BINARY.test(text) || !isUnicode(head)) return undefined;
-  const said = declared?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  return TEXTS.has(said) ? said : 'text/plain';
+  const declaredType = declared?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return DECLARABLE_TEXT_TYPES.has(declaredType) ? declaredType : 'text/plain';
 }
 
-function markupOf(text: string): string | undefined {
+function detectMarkup(text: string): string | undefined {
   const start = text.trimStart();
   if (!start.startsWith('<')) return undefined;
   const root = withoutProlog(start);
@@ -52,13 +52,13 @@ function withoutProlog(text: string): string {
   return rest;
 }
 
-/** The element a drawing begins with, undefined where the text is none. */
-export function svgRootOf(head: Buffer): string | undefined {
+/** The root element of an SVG; undefined for any other text. */
+export function findSvgRoot(head: Buffer): string | undefined {
   const root = withoutProlog(decode(head).trimStart());
   return SVG.test(root) ? /^<(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(root)?.[0] : undefined;
 }
 
-/** As a reader of markup decodes it: by its mark, else byte by byte, which is enough for tags. */
+/** Decodes by the byte order mark, else byte by byte, which is enough for tags. */
 function decode(head: Buffer): string {
   if (head[0] === 0xff && head[1] === 0xfe) return new TextDecoder('utf-16le').decode(head);
   if (head[0] === 0xfe && head[1] === 0xff) return new TextDecoder('utf-16be').decode(head);

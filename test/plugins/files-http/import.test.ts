@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { fetchFrom } from '../../../plugins/files/import/fetch.ts';
-import { nameAt } from '../../../plugins/files/import/name.ts';
-import { createPatience } from '../../../plugins/files/import/patience.ts';
+import { fetchFile } from '../../../plugins/files/import/fetch.ts';
+import { createImportDeadline } from '../../../plugins/files/import/import-deadline.ts';
+import { nameFromUrl } from '../../../plugins/files/import/name-from-url.ts';
 import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
 import { failureOf } from '../../support/plugin.ts';
 
 const never = new Promise<never>(() => {});
-const wanted = new AbortController().signal;
+const clientSignal = new AbortController().signal;
 
-describe('files: imports', () => {
-  it('take the name of the last part of a path', () => {
-    const name = (path: string) => nameAt(new URL(path, 'http://a.example/'));
+describe('imports of files by URL', () => {
+  it('nameFromUrl takes the last segment of the path, decoded', () => {
+    const name = (path: string) => nameFromUrl(new URL(path, 'http://a.example/'));
     expect(name('/a/b%20c.txt?d=e.txt#f')).to.equal('b c.txt');
     expect(name('/a/b/')).to.equal('b');
     expect(name('/')).to.equal(undefined);
@@ -19,34 +19,34 @@ describe('files: imports', () => {
     expect(name('/%ff.txt')).to.equal('%ff.txt');
   });
 
-  describe('wait', () => {
-    it('so long for one thing, and so long for all of it', async () => {
-      const impatient = createPatience({ timeout: 5000, stall: 50 }, wanted);
-      const ended = new Promise((resolve) => impatient.signal.addEventListener('abort', resolve));
-      void impatient.waiting(never);
+  describe('createImportDeadline', () => {
+    it('the deadline fails with OUT_OF_TIME after the idle timeout of one step and after the timeout of the whole import', async () => {
+      const idleDeadline = createImportDeadline({ timeout: 5000, idleTimeout: 50 }, clientSignal);
+      const ended = new Promise((resolve) => idleDeadline.signal.addEventListener('abort', resolve));
+      void idleDeadline.waitFor(never);
       await ended;
-      expect(impatient.over()).to.deep.include({
+      expect(idleDeadline.timeoutFailure()).to.deep.include({
         code: 'OUT_OF_TIME',
         extensions: { category: 'import', duration: 50 },
       });
 
-      const short = createPatience({ timeout: 80, stall: 5000 }, wanted);
+      const short = createImportDeadline({ timeout: 80, idleTimeout: 5000 }, clientSignal);
       const over = new Promise((resolve) => short.signal.addEventListener('abort', resolve));
-      for (let at = 0; at < 3; at++) await short.waiting(Promise.resolve());
-      void short.waiting(never);
+      for (let at = 0; at < 3; at++) await short.waitFor(Promise.resolve());
+      void short.waitFor(never);
       await over;
-      expect(short.over()?.extensions).to.deep.equal({ category: 'import', duration: 80 });
+      expect(short.timeoutFailure()?.extensions).to.deep.equal({ category: 'import', duration: 80 });
     });
 
-    it('no longer than somebody wants the result', () => {
+    it('the deadline aborts without a failure of its own when the client leaves', () => {
       const leaving = new AbortController();
-      const { signal, over } = createPatience({ timeout: 1000, stall: 1000 }, leaving.signal);
+      const { signal, timeoutFailure } = createImportDeadline({ timeout: 1000, idleTimeout: 1000 }, leaving.signal);
       leaving.abort();
-      expect([signal.aborted, over()]).to.deep.equal([true, undefined]);
+      expect([signal.aborted, timeoutFailure()]).to.deep.equal([true, undefined]);
     });
   });
 
-  describe('from an outside that is slow or leaves', () => {
+  describe('fetchFile', () => {
     /** One part, and then what the test wants. */
     function outside(then: () => Promise<IteratorResult<Uint8Array>>, status = 200) {
       const seen: OutboundRequest[] = [];
@@ -62,48 +62,48 @@ describe('files: imports', () => {
     }
     const at = new URL('http://a.example/a.txt');
 
-    it('stop at the part that does not come', async () => {
-      const patience = createPatience({ timeout: 5000, stall: 50 }, wanted);
+    it('fetchFile fails and closes the response when the next chunk does not arrive in time', async () => {
+      const deadline = createImportDeadline({ timeout: 5000, idleTimeout: 50 }, clientSignal);
       const { outbound, left } = outside(
         () =>
-          new Promise((_resolve, reject) => patience.signal.addEventListener('abort', () => reject(new Error('cut')))),
+          new Promise((_resolve, reject) => deadline.signal.addEventListener('abort', () => reject(new Error('cut')))),
       );
-      const { bytes } = await fetchFrom(at, { outbound, patience, maxBytes: 100 });
+      const { bytes } = await fetchFile(at, { outbound, deadline, maxBytes: 100 });
       const failure = await failureOf(async () => {
         for await (const _part of bytes);
       });
-      expect([failure.message, patience.over()?.code, left.length]).to.deep.equal(['cut', 'OUT_OF_TIME', 1]);
+      expect([failure.message, deadline.timeoutFailure()?.code, left.length]).to.deep.equal(['cut', 'OUT_OF_TIME', 1]);
     });
 
-    it('let go of answers that nobody reads', async () => {
-      const patience = createPatience({ timeout: 5000, stall: 50 }, wanted);
+    it('fetchFile closes the response of a server that answers 404', async () => {
+      const deadline = createImportDeadline({ timeout: 5000, idleTimeout: 50 }, clientSignal);
       const { outbound, left } = outside(() => never, 404);
-      expect((await failureOf(fetchFrom(at, { outbound, patience, maxBytes: 100 }))).code).to.equal(
+      expect((await failureOf(fetchFile(at, { outbound, deadline, maxBytes: 100 }))).code).to.equal(
         'SERVICE_UNAVAILABLE',
       );
       expect(left).to.have.length(1);
     });
 
-    it('reach into private networks, at every hop', async () => {
-      const patience = createPatience({ timeout: 5000, stall: 5000 }, wanted);
+    it('fetchFile may reach private networks at every redirect', async () => {
+      const deadline = createImportDeadline({ timeout: 5000, idleTimeout: 5000 }, clientSignal);
       const { outbound, seen } = outside(async () => ({ done: true, value: undefined }));
       const redirecting = async (request: OutboundRequest): Promise<OutboundStream> => {
         const answer = await outbound.open(request);
         return seen.length > 1 ? answer : { ...answer, status: 302, headers: { location: '/b.txt' } };
       };
-      await fetchFrom(at, { outbound: { open: redirecting }, patience, maxBytes: 100 });
+      await fetchFile(at, { outbound: { open: redirecting }, deadline, maxBytes: 100 });
       expect(seen.map(({ url, reach }) => [url.pathname, reach])).to.deep.equal([
         ['/a.txt', 'private'],
         ['/b.txt', 'private'],
       ]);
     });
 
-    it('are not slow where it is the reader who takes his time', async () => {
-      const patience = createPatience({ timeout: 5000, stall: 50 }, wanted);
+    it('the idle timeout does not run while a slow reader holds a chunk', async () => {
+      const deadline = createImportDeadline({ timeout: 5000, idleTimeout: 50 }, clientSignal);
       const { outbound } = outside(async () => ({ done: true, value: undefined }));
-      const { bytes } = await fetchFrom(at, { outbound, patience, maxBytes: 100 });
+      const { bytes } = await fetchFile(at, { outbound, deadline, maxBytes: 100 });
       for await (const _part of bytes) await new Promise((resolve) => setTimeout(resolve, 120));
-      expect(patience.over()).to.equal(undefined);
+      expect(deadline.timeoutFailure()).to.equal(undefined);
     });
   });
 });

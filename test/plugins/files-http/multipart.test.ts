@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
-import { withForm } from '../../../plugins/files/multipart/open.ts';
+import { withForm } from '../../../plugins/files/multipart/with-form.ts';
 import { BodyMemory } from '../../../plugins/http/body-memory.ts';
 import { failureOf } from '../../support/plugin.ts';
 
@@ -30,7 +30,7 @@ const file = (filename: string, text: string, ...more: string[]) =>
 const TYPE = 'multipart/form-data; boundary=b';
 const END = `--b--${LINE}`;
 
-describe('files: forms', () => {
+describe('withForm, the parser of multipart forms', () => {
   let server: Server;
   let take: (req: IncomingMessage) => Promise<void>;
   const sockets: Socket[] = [];
@@ -49,14 +49,14 @@ describe('files: forms', () => {
 
   const readAll = async (form: FormOf): Promise<Read> => {
     const files: Read['files'] = [];
-    for (let one = await form.next(); one; one = await form.next()) {
+    for (let one = await form.nextFile(); one; one = await form.nextFile()) {
       const bytes: Uint8Array[] = [];
       for await (const some of one.bytes) bytes.push(some);
       const { filename, type, fields } = one;
       const text = Buffer.concat(bytes).toString('latin1');
       files.push({ filename, ...(type === undefined ? {} : { type }), fields: Object.fromEntries(fields), text });
     }
-    return { files, rest: Object.fromEntries(form.rest()) };
+    return { files, rest: Object.fromEntries(form.remainingFields()) };
   };
 
   /** Sends the bodies one after another over a connection of its own, each when the one before is on its way. */
@@ -125,20 +125,20 @@ describe('files: forms', () => {
     rest: { title: 'too late' },
   };
 
-  it('have fields that apply to the file after them, and only to that one', async () => {
+  it('a file gets the fields between the previous file and itself, and no others', async () => {
     expect(await reading([TYPICAL])).to.deep.equal(EXPECTED);
   });
 
-  it('read the same wherever they are split', async () => {
+  it('a form split into two TCP writes at any byte reads the same', async () => {
     for (let at = 1; at < TYPICAL.length; at++)
       expect(await reading([TYPICAL.slice(0, at), TYPICAL.slice(at)]), `split at ${at}`).to.deep.equal(EXPECTED);
   });
 
-  it('read the same byte by byte, in chunks too', async () => {
+  it('a chunked form sent byte by byte reads the same', async () => {
     expect(await reading([...TYPICAL], {}, { length: false })).to.deep.equal(EXPECTED);
   });
 
-  it('may have words before and after them, and long files', async () => {
+  it('a form may have a preamble, an epilogue, a file of 3 MB and an empty file', async () => {
     const long = 'x'.repeat(3_000_000);
     const body = `preamble${LINE}${file('long.txt', long)}${file('empty.txt', '')}${END}epilogue`;
     const { files } = await reading([body]);
@@ -149,7 +149,7 @@ describe('files: forms', () => {
     expect(files[0]?.text === long).to.equal(true);
   });
 
-  it('name files in any of the ways that clients have', async () => {
+  it('filename and filename* are read in every notation that clients send', async () => {
     const named = async (disposition: string) =>
       (await reading([part([`Content-Disposition: form-data; ${disposition}`], 'x') + END])).files[0]?.filename;
     expect(await named('name="file"; filename="a b.txt"')).to.equal('a b.txt');
@@ -161,7 +161,7 @@ describe('files: forms', () => {
     expect(await named('name="file"; filename="C:\\folder\\a.txt"')).to.equal('C:\\folder\\a.txt');
   });
 
-  it('have names that mean nothing to the language', async () => {
+  it('fields called __proto__ and constructor are plain fields', async () => {
     const { rest } = await reading([field('__proto__', '{"polluted":true}') + field('constructor', 'x') + END]);
     expect(Object.entries(rest)).to.deep.equal([
       ['__proto__', '{"polluted":true}'],
@@ -170,7 +170,7 @@ describe('files: forms', () => {
     expect(({} as { polluted?: boolean }).polluted).to.equal(undefined);
   });
 
-  it('are refused where they are malformed', async () => {
+  it('a malformed form is rejected with INVALID_PAYLOAD', async () => {
     const bodies = {
       nothing: '',
       'no boundary': 'nonsense',
@@ -192,17 +192,17 @@ describe('files: forms', () => {
       expect(await refused([body]), what).to.deep.equal([400, 'INVALID_PAYLOAD']);
   });
 
-  it('are refused wherever they end early', async () => {
+  it('a form cut off at any byte is rejected with INVALID_PAYLOAD', async () => {
     // Behind the two dashes of the last boundary all is said.
     for (let end = 0; end < TYPICAL.length - LINE.length; end++)
       expect(await refused([TYPICAL.slice(0, end)]), `ends at ${end}`).to.deep.equal([400, 'INVALID_PAYLOAD']);
   });
 
-  it('are refused before the last byte of a file is given away, where what follows is malformed', async () => {
+  it('a form that is malformed after a file is rejected before the reader gets the end of that file', async () => {
     for (const rest of ['', '--b', `--b${LINE}`, part(['Content-Type: text/plain'], 'x') + END]) {
       let isWhole = false;
       const work = async (form: FormOf) => {
-        const one = await form.next();
+        const one = await form.nextFile();
         for await (const _part of one?.bytes ?? []);
         isWhole = true;
       };
@@ -211,7 +211,7 @@ describe('files: forms', () => {
     }
   });
 
-  it('are refused where they are too much', async () => {
+  it('a form with too much text, too many parts or too many files is rejected', async () => {
     expect(await refused([field('a', 'x'.repeat(1_100_000)) + END])).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     const halves = field('a', 'x'.repeat(600_000)) + field('b', 'x'.repeat(600_000));
     expect(await refused([halves + END])).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
@@ -223,7 +223,7 @@ describe('files: forms', () => {
     expect((await reading([one], { maxFiles: 1 })).files).to.have.length(1);
   });
 
-  it('are refused with types that are no forms', async () => {
+  it('a Content-Type that is no valid multipart/form-data is rejected with 415 or INVALID_PAYLOAD', async () => {
     const as = (type: string) => refused([TYPICAL], {}, { type });
     expect(await as('multipart/mixed; boundary=b')).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
     expect(await as('multipart/form-data')).to.deep.equal([400, 'INVALID_PAYLOAD']);
@@ -235,7 +235,7 @@ describe('files: forms', () => {
     );
   });
 
-  it('end with their client', async () => {
+  it('reading a form fails with ClientGone when the client disconnects', async () => {
     const started = file('a.txt', 'x'.repeat(100_000)).slice(0, -2);
     for (const body of ['', field('a', 'x'), started]) {
       const cut = async (socket: Socket) => void socket.destroySoon();
@@ -244,7 +244,7 @@ describe('files: forms', () => {
     }
   });
 
-  it('are not waited for longer than a client may take', async () => {
+  it('a client that sends nothing for the idle timeout gets OUT_OF_TIME', async () => {
     const started = performance.now();
     for (const body of ['', field('a', 'x'), file('a.txt', 'x'.repeat(100_000)).slice(0, -2)]) {
       const waited = refused([body, 'x'], { stall: 100 }, { length: false, end: false });
@@ -253,11 +253,11 @@ describe('files: forms', () => {
     expect(performance.now() - started).to.be.at.least(290);
   });
 
-  it('are taken from the connection no faster than they are read, and slow readers are not slow clients', async () => {
+  it('a slow reader slows the connection down and does not trigger the idle timeout', async () => {
     const size = 20_000_000;
     let sent: number | undefined;
     const work = async (form: FormOf) => {
-      const one = await form.next();
+      const one = await form.nextFile();
       let taken = 0;
       for await (const some of one?.bytes ?? []) {
         if (taken === 0) await new Promise((resolve) => setTimeout(resolve, 3000));

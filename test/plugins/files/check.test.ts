@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { ADMIN, runCli } from '../../support/service.ts';
 import { type FilesGround, filesGround, parts } from './support.ts';
 
-describe('files: check on the command line', () => {
+describe('command "files check"', () => {
   let ground: FilesGround;
   before(async () => {
     ground = await filesGround();
@@ -36,20 +36,20 @@ describe('files: check on the command line', () => {
     await utimes(join(ground.folder, name), long, long);
   };
 
-  it('finds nothing where rows and bytes agree', async () => {
+  it('the check finds nothing where rows and objects match', async () => {
     const id = await upload('local');
     await upload('second');
     await ground.storage.at('local').write(`${id}__0f.webp`, parts('made'));
     const { code, lines } = await run('check');
     expect(lines).to.deep.equal([
-      'local: 1 objects of files, 1 made of them, 0 to be removed by the service, 0 of others',
-      'second: 1 objects of files, 0 made of them, 0 to be removed by the service, 0 of others',
+      'local: 1 objects of files, 1 variants, 0 orphaned (the service removes them), 0 foreign',
+      'second: 1 objects of files, 0 variants, 0 orphaned (the service removes them), 0 foreign',
       '0 files are broken; 0 objects (0 bytes) belong to no file, 0 of them removed',
     ]);
     expect(code).to.equal(0);
   });
 
-  it('says what differs, and removes only what it is told to and nobody else needs', async () => {
+  it('the check lists every difference, and --repair removes only old objects that belong to no file', async () => {
     const local = ground.storage.at('local');
     const [missing, short, former] = [await upload('local'), await upload('local'), await upload('second')];
     const [stray, young, source] = [randomUUID(), randomUUID(), randomUUID()];
@@ -63,11 +63,11 @@ describe('files: check on the command line', () => {
     for (const name of [`${stray}.txt`, `.groups/${source}/${source}__0f.webp`, 'logo.txt']) await age(name);
 
     const found = [
-      `local: ${missing}.txt is not there: the bytes of file ${missing} (A)`,
-      `local: ${short}.txt has 3 bytes, its file speaks of 7`,
+      `local: ${missing}.txt is missing: the bytes of file ${missing} (A)`,
+      `local: ${short}.txt has 3 bytes, its row says 7`,
       `local: ${stray}.txt belongs to no file: 5 bytes`,
-      `local: ${source}__0f.webp was made of an object that is gone: 3 bytes`,
-      'former: no such location is set, and 1 files have their bytes there',
+      `local: ${source}__0f.webp is a variant of an object that is gone: 3 bytes`,
+      'former: this location is not configured, and 1 files have their bytes there',
       '3 files are broken; 2 objects (8 bytes) belong to no file, 0 of them removed',
     ];
     const before = await ground.objects();
@@ -89,7 +89,7 @@ describe('files: check on the command line', () => {
     expect((await ground.row(missing)).filename_disk).to.equal(`${missing}.txt`);
   });
 
-  it('says how it is used', async () => {
+  it('wrong arguments print the usage and end with 1', async () => {
     for (const args of [[], ['clean'], ['check', '--force']]) {
       const { code, lines } = await run(...args);
       expect([code, lines]).to.deep.equal([1, ['usage: files check [--repair]']]);

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
 import { messageText, NOTIFY_CHANNEL } from '../../../plugins/cluster/notify-sql.ts';
-import type { Incoming } from '../../../plugins/files/contract.ts';
-import { LOOSE } from '../../../plugins/files/let-go.ts';
+import type { IncomingFile } from '../../../plugins/files/contract.ts';
+import { ORPHANS_CHANNEL } from '../../../plugins/files/orphan-triggers.ts';
 import { serverUrl } from '../../support/database.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type FilesGround, filesGround, parts, until } from './support.ts';
 
-const text = (bytes: AsyncIterable<Uint8Array>): Incoming => ({
+const text = (bytes: AsyncIterable<Uint8Array>): IncomingFile => ({
   bytes,
   filename: 'a.txt',
   type: 'text/plain',
@@ -30,7 +30,7 @@ function held() {
   return { bytes: bytes(), first, go };
 }
 
-describe('files: the janitor', () => {
+describe('the janitor of stored objects', () => {
   let ground: FilesGround;
   before(async () => {
     ground = await filesGround();
@@ -44,14 +44,15 @@ describe('files: the janitor', () => {
       name,
       writer,
     ]);
-  const call = () => ground.database.query('select pg_notify($1, $2)', [NOTIFY_CHANNEL, messageText(LOOSE, null)]);
+  const call = () =>
+    ground.database.query('select pg_notify($1, $2)', [NOTIFY_CHANNEL, messageText(ORPHANS_CHANNEL, null)]);
   const of = async (id: string) => (await ground.objects()).filter((name) => name.includes(id));
 
   for (const [how, sql] of [
     ['SQL by hand', 'delete from platform_files where id = $1'],
     ['a change of its name', `update platform_files set filename_disk = null where id = $1`],
   ] as const) {
-    it(`removes the bytes of a file that lost them by ${how}`, async () => {
+    it(`the janitor removes the object of a file that lost it by ${how}`, async () => {
       const id = await upload();
       await ground.storage.at('local').write(`${id}__0f.webp`, parts('made'));
       expect(await of(id)).to.have.length(2);
@@ -61,7 +62,7 @@ describe('files: the janitor', () => {
     });
   }
 
-  it('is not called by changes that keep the object, and by none that is taken back', async () => {
+  it('updates that keep the object, and rolled back deletes, make no entry in the ledger', async () => {
     const id = await upload();
     await ground.database.query(`update platform_files set title = 'x', filename_disk = filename_disk where id = $1`, [
       id,
@@ -72,7 +73,7 @@ describe('files: the janitor', () => {
     expect(await of(id)).to.have.length(1);
   });
 
-  it('removes what writers left that are gone, whole or in part, and leaves alone what the living write', async () => {
+  it('the janitor removes objects of processes that ended, and none that a live process is writing', async () => {
     const [whole, partial] = [randomUUID(), randomUUID()];
     const gone = randomUUID();
     await ground.storage.at('local').write(`${whole}.txt`, parts('1'));
@@ -96,7 +97,7 @@ describe('files: the janitor', () => {
     }
   });
 
-  it('never removes an object that a row names', async () => {
+  it('the janitor never removes an object that a row names', async () => {
     const id = await upload();
     await note('local', `${id}.txt`);
     await note('local', `${id}.txt`, randomUUID());
@@ -105,7 +106,7 @@ describe('files: the janitor', () => {
     expect((await ground.bytes(id)).toString()).to.equal('content');
   });
 
-  it('takes up what this process gave up while the database was away', async () => {
+  it('the janitor removes an object that this process abandoned while the database was unreachable', async () => {
     const name = `${randomUUID()}.txt`;
     await ground.storage.at('local').write(name, parts('1'));
     await note('local', name, ground.presence.id);
@@ -114,7 +115,7 @@ describe('files: the janitor', () => {
     expect(await ground.objects()).not.to.include(name);
   });
 
-  it('leaves for later what a storage does not remove now, says so once, and does the rest', async () => {
+  it('a storage that fails to remove one object is logged once, and all other objects are removed', async () => {
     const second = ground.storage.at('second');
     const { remove } = second;
     const [stubborn, other, unknown] = [`${randomUUID()}.txt`, `${randomUUID()}.txt`, `${randomUUID()}.txt`];
@@ -154,7 +155,7 @@ describe('files: the janitor', () => {
     expect(await ground.objects('second')).to.deep.equal([]);
   });
 
-  it('does nothing while another process is at it', async () => {
+  it('the janitor waits while another process holds the lock of the location', async () => {
     const name = `${randomUUID()}.txt`;
     let release = () => {};
     let held = () => {};
@@ -183,7 +184,7 @@ describe('files: the janitor', () => {
     }
   });
 
-  describe('and a database that is away', () => {
+  describe('while the database is unreachable', () => {
     const slow = (when: string) =>
       ground.database.query(`create or replace function wait_here() returns trigger language plpgsql as $$
           begin perform pg_sleep(20); return new; end $$;
@@ -195,7 +196,7 @@ describe('files: the janitor', () => {
         where datname = current_database() and pid <> pg_backend_pid() and ${where}`,
       );
 
-    it('in the middle of the bytes costs nothing where it is back in time', async () => {
+    it('connections lost in the middle of the bytes leave either a complete file or none', async () => {
       const { bytes, first, go } = held();
       const writing = ground.files.create(ground.admin.caller, text(bytes));
       await first;
@@ -210,7 +211,7 @@ describe('files: the janitor', () => {
       await agree();
     });
 
-    it('in the middle of the row leaves neither row nor bytes', async () => {
+    it('connections lost while the row is written leave neither row nor object', async () => {
       await slow(`new.title = 'A'`);
       try {
         const writing = failureOf(upload());
@@ -223,7 +224,7 @@ describe('files: the janitor', () => {
       }
     });
 
-    it('so that others take this process for gone makes its upload fail, and nothing remains', async () => {
+    it('an upload of a process that others count as ended fails with SERVICE_UNAVAILABLE and leaves nothing', async () => {
       const other = await filesGround({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
       const server = new pg.Client({ connectionString: serverUrl() });
       await server.connect();
@@ -267,8 +268,8 @@ describe('files: the janitor', () => {
   });
 
   // The last one: the users go with the files.
-  describe('and a table that is emptied', () => {
-    it('removes all bytes', async () => {
+  describe('after truncate of platform_files', () => {
+    it('the janitor removes all objects after truncate of platform_files', async () => {
       const id = await upload();
       await ground.database.query('truncate platform_files cascade');
       await until(async () => (await ground.loose()).length === 0);

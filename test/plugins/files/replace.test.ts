@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
 import type { Caller } from '#kernel';
-import type { Incoming } from '../../../plugins/files/contract.ts';
+import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { callerOf } from '../../support/caller.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Grant, makePerson, makeRole } from '../users/people.ts';
 import { type FilesGround, filesGround, parts, untouched } from './support.ts';
 
-const text = (content: string, more: Partial<Incoming> = {}): Incoming => ({
+const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile => ({
   bytes: parts(content),
   filename: 'second.md',
   type: 'text/markdown',
@@ -15,7 +15,7 @@ const text = (content: string, more: Partial<Incoming> = {}): Incoming => ({
   ...more,
 });
 
-describe('files: replacing bytes', () => {
+describe('files.replace', () => {
   let ground: FilesGround;
   let admin: Caller;
   before(async () => {
@@ -24,7 +24,7 @@ describe('files: replacing bytes', () => {
   });
   after(() => ground.stop());
 
-  const picture = async (metadata: Incoming['metadata'] = {}): Promise<string> => {
+  const picture = async (metadata: IncomingFile['metadata'] = {}): Promise<string> => {
     const bytes = await sharp({ create: { width: 6, height: 4, channels: 3, background: 'red' } })
       .withExif({ IFD0: { Make: 'Tenon' } })
       .jpeg()
@@ -39,7 +39,7 @@ describe('files: replacing bytes', () => {
     return callerOf({ user: id, role });
   };
 
-  it('keeps the key and what people wrote, and renews all that the bytes tell', async () => {
+  it('a replacement keeps the key and the written fields, and updates every field derived from the bytes', async () => {
     const id = await picture({ title: 'Kept', description: 'Kept too', tags: ['t'] });
     const before = await ground.row(id);
     expect(before).to.include({ width: 6, detected_type: 'image/jpeg', filename_disk: `${id}.jpg` });
@@ -65,7 +65,7 @@ describe('files: replacing bytes', () => {
     expect((await ground.bytes(id)).toString()).to.equal('other');
   });
 
-  it('removes the bytes before and all that was made of them before it answers', async () => {
+  it('a replacement has removed the old object and its variants when it resolves', async () => {
     const id = await picture();
     const local = ground.storage.at('local');
     for (const name of [`${id}__00ff.webp`, `${id}__00ff.avif`]) await local.write(name, parts('made'));
@@ -80,7 +80,7 @@ describe('files: replacing bytes', () => {
     expect(row).to.include({ filename_download: 'second.md', type: 'text/markdown' });
   });
 
-  it('takes new values together with the bytes', async () => {
+  it('a replacement takes new field values together with the bytes', async () => {
     const id = await picture({ title: 'Old' });
     await ground.files.replace(
       admin,
@@ -90,7 +90,7 @@ describe('files: replacing bytes', () => {
     expect(await ground.row(id)).to.include({ title: 'New', description: null });
   });
 
-  it('gives bytes to a row that had none, where the row or the sender says', async () => {
+  it('a row without bytes gets them in the location of the row or of the sender', async () => {
     const made = async (body: Record<string, unknown>) =>
       (await ground.request('POST', '/files', { token: ground.admin.token, body: { type: 'text/plain', ...body } }))
         .body.data.id as string;
@@ -102,7 +102,7 @@ describe('files: replacing bytes', () => {
     expect(await ground.objects('second')).to.include((await ground.row(moved)).filename_disk);
   });
 
-  it('stays in its storage: another one is refused before a byte is taken, the same one is fine', async () => {
+  it('a replacement with another storage location is rejected before a byte is read', async () => {
     const id = await picture();
     for (const storage of ['second', 'third']) {
       const bytes = untouched();
@@ -114,7 +114,7 @@ describe('files: replacing bytes', () => {
     expect((await ground.row(id)).storage).to.equal('local');
   });
 
-  it('takes no byte of those who may not change this very row, or not what comes with the bytes', async () => {
+  it('no byte is read from a caller who may not update this row or these fields', async () => {
     const [mine, other] = [await picture({ title: 'Mine' }), await picture({ title: 'Other' })];
     const some = await changer({ permissions: { title: { _eq: 'Mine' } } });
     const few = await changer({ fields: ['title', 'description'] });
@@ -138,7 +138,7 @@ describe('files: replacing bytes', () => {
     expect((await ground.bytes(other)).length).to.be.greaterThan(100);
   });
 
-  it('leaves everything as it was where it fails on the way', async () => {
+  it('a failed replacement changes neither row nor object', async () => {
     const small = await changer({ validation: { filesize: { _lte: 3 } } });
     const id = await picture();
     const before = await ground.row(id);
@@ -160,7 +160,7 @@ describe('files: replacing bytes', () => {
     }
   });
 
-  it('by several at once ends with exactly the bytes of one of them', async () => {
+  it('concurrent replacements end with exactly the bytes of one of them', async () => {
     const id = await picture();
     const contents = Array.from({ length: 8 }, (_, at) => `content ${at} `.repeat(at * 1000 + 1));
     await Promise.all(contents.map((content) => ground.files.replace(admin, id, text(content))));
@@ -172,7 +172,7 @@ describe('files: replacing bytes', () => {
     expect(await ground.loose()).to.deep.equal([]);
   });
 
-  it('of a file that is deleted meanwhile leaves nothing of it', async () => {
+  it('a replacement of a file deleted meanwhile fails with FORBIDDEN and leaves no object', async () => {
     const id = await picture();
     async function* slow() {
       yield Buffer.from('1');

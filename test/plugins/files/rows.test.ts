@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { codeOf, makePerson, makeRole, outcome } from '../users/people.ts';
 import { type FilesGround, filesGround, parts } from './support.ts';
 
-describe('files: rows that are written without bytes', () => {
+describe('rows of files written without bytes', () => {
   let ground: FilesGround;
   before(async () => {
     ground = await filesGround();
@@ -32,7 +32,7 @@ describe('files: rows that are written without bytes', () => {
   const upload = (metadata: Record<string, unknown> = {}) =>
     ground.files.create(ground.admin.caller, { bytes: parts('123'), filename: 'a.txt', type: 'text/plain', metadata });
 
-  it('need a MIME type, and get the rest by themselves', async () => {
+  it('a row needs a MIME type; storage, title and download name have defaults', async () => {
     for (const body of [{}, { type: '' }, { type: null }, { type: 'nothing' }, { type: 7 }, { title: 'x' }])
       expect(outcome(await send('POST', '/files', body)), JSON.stringify(body)).to.deep.equal([400, 'INVALID_PAYLOAD']);
     const { data } = (await send('POST', '/files', { type: 'image/png' })).body;
@@ -50,7 +50,7 @@ describe('files: rows that are written without bytes', () => {
     expect(named).to.include({ title: 'B C', filename_download: 'b-c.png', storage: 'second' });
   });
 
-  it('drop what only the platform says, without a word', async () => {
+  it('fields that only the platform sets are dropped without an error', async () => {
     const own = { filename_disk: 'evil.png', uploaded_by: null, detected_type: 'text/html' };
     const made = (await send('POST', '/files', { type: 'image/png', ...own })).body.data;
     expect(made).to.include({ filename_disk: null, uploaded_by: ground.admin.caller.user, detected_type: null });
@@ -66,7 +66,7 @@ describe('files: rows that are written without bytes', () => {
     expect(filename_disk).to.equal(`${id}.txt`);
   });
 
-  it('are held to the same when they come nested in others', async () => {
+  it('nested writes of files follow the same rules', async () => {
     const bare = await send('POST', '/items/albums', { cover: { title: 'x' } });
     expect(codeOf(bare)).to.equal('INVALID_PAYLOAD');
     const made = await send('POST', '/items/albums?fields=cover.*', {
@@ -82,7 +82,7 @@ describe('files: rows that are written without bytes', () => {
     expect(codeOf(moved)).to.equal('INVALID_PAYLOAD');
   });
 
-  it('stay where their bytes are', async () => {
+  it('the storage of a file with bytes cannot change', async () => {
     const id = await upload();
     for (const [storage, expected] of [
       ['local', [200, undefined]],
@@ -101,7 +101,7 @@ describe('files: rows that are written without bytes', () => {
     expect((await send('PATCH', `/files/${data.id}`, { storage: 'former', title: 'x' })).status).to.equal(200);
   });
 
-  it('are written by those who may write few fields, and tell nothing to those who may write none', async () => {
+  it('callers with few fields may write rows, and callers with none learn nothing about them', async () => {
     const few = await makePerson(
       ground,
       await makeRole(ground, {}, [

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import type { Caller } from '#kernel';
-import type { Incoming } from '../../../plugins/files/contract.ts';
+import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { callerOf } from '../../support/caller.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { withIptc } from '../media/telling.ts';
 import { makePerson, makeRole } from '../users/people.ts';
 import { type FilesGround, filesGround, parts, until, untouched } from './support.ts';
 
-const text = (content: string, more: Partial<Incoming> = {}): Incoming => ({
+const text = (content: string, more: Partial<IncomingFile> = {}): IncomingFile => ({
   bytes: parts(content),
   filename: 'note.txt',
   type: 'text/plain',
@@ -21,7 +21,7 @@ const text = (content: string, more: Partial<Incoming> = {}): Incoming => ({
 
 const uploads: Record<string, unknown>[] = [];
 
-describe('files: uploads', () => {
+describe('files.create and files.check', () => {
   let ground: FilesGround;
   let admin: Caller;
   before(async () => {
@@ -55,8 +55,8 @@ describe('files: uploads', () => {
     return error.code ?? error.failures?.map((one) => one.code).join(' ') ?? error.message;
   };
 
-  describe('that succeed', () => {
-    it('keep the bytes, and a row that says all of them', async () => {
+  describe('a successful upload', () => {
+    it('an upload stores the bytes and a row that describes them', async () => {
       const start = Date.now() - 1000;
       const id = await ground.files.create(
         admin,
@@ -82,7 +82,7 @@ describe('files: uploads', () => {
       expect(await ground.loose()).to.deep.equal([]);
     });
 
-    it('tell listeners of packages of one action only, with the key and what was written', async () => {
+    it('an upload emits one files.upload with key and payload, and one row of activity', async () => {
       uploads.length = 0;
       const id = await ground.files.create(admin, text('x', { metadata: { description: 'said' } }));
       expect(uploads).to.have.length(1);
@@ -93,7 +93,7 @@ describe('files: uploads', () => {
       ]);
     });
 
-    it('take what the sender says, and none of what is not his to say', async () => {
+    it('an upload takes the fields of the sender and ignores those that only the platform sets', async () => {
       const metadata = {
         title: 'Said',
         description: 'Also said',
@@ -120,7 +120,7 @@ describe('files: uploads', () => {
       expect(await ground.objects('second')).to.include(`${id}.txt`);
     });
 
-    it('know pictures by their bytes: size, type, and what of their own data is let in', async () => {
+    it('an upload reads size, type and allowed metadata of an image from its bytes', async () => {
       const picture = await sharp({ create: { width: 6, height: 4, channels: 3, background: 'red' } })
         .withExif({ IFD0: { Make: 'Tenon', Artist: 'Ann' } })
         .jpeg()
@@ -140,7 +140,7 @@ describe('files: uploads', () => {
       });
     });
 
-    it('are called and described as a photographer did where the sender says nothing', async () => {
+    it('IPTC headline, caption and keywords fill title, description and tags that the sender leaves out', async () => {
       const image = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'red' } })
         .jpeg()
         .toBuffer();
@@ -150,7 +150,7 @@ describe('files: uploads', () => {
         [25, 'sand'],
         [120, 'Words'],
       ]);
-      const send = (metadata: Incoming['metadata']) =>
+      const send = (metadata: IncomingFile['metadata']) =>
         ground.files.create(admin, { bytes: parts(picture), filename: 'x.jpg', type: 'image/jpeg', metadata });
       const said = { title: 'Mine', tags: ['own'] };
       expect(await ground.row(await send({}))).to.deep.include({
@@ -161,7 +161,7 @@ describe('files: uploads', () => {
       expect(await ground.row(await send(said))).to.deep.include({ ...said, description: 'Words' });
     });
 
-    it('tell the declared type from the one the bytes have', async () => {
+    it('type is the declared type and detected_type the one of the content', async () => {
       const picture = await sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
         .png()
         .toBuffer();
@@ -178,19 +178,19 @@ describe('files: uploads', () => {
       });
     });
 
-    it('go by the name where nothing is declared and nothing found, and say so where that says nothing either', async () => {
+    it('the type comes from the name if nothing is declared or detected, else it is application/octet-stream', async () => {
       const css = await ground.files.create(admin, { bytes: parts('a{}'), filename: 'a.css', metadata: {} });
       const what = await ground.files.create(admin, { bytes: parts('a'), metadata: { type: 'no type' } });
       expect((await ground.row(css)).type).to.equal('text/css');
       expect((await ground.row(what)).type).to.equal('application/octet-stream');
     });
 
-    it('may be empty', async () => {
+    it('an empty file is stored', async () => {
       const id = await ground.files.create(admin, text(''));
       expect([(await ground.row(id)).filesize, (await ground.bytes(id)).length]).to.deep.equal(['0', 0]);
     });
 
-    it('take a key that somebody chose, under a name no object has had', async () => {
+    it('an upload with a chosen id gets an object name that was never used', async () => {
       const id = 'AAAAAAAA-0000-4000-8000-000000000001';
       expect(await ground.files.create(admin, text('1'), { id })).to.equal(id.toLowerCase());
       expect((await ground.row(id)).filename_disk).to.match(/^aaaaaaaa-0000-4000-8000-000000000001-[0-9a-f]{8}\.txt$/);
@@ -199,7 +199,7 @@ describe('files: uploads', () => {
       expect((await ground.bytes(id)).toString()).to.equal('1');
     });
 
-    it('lie in the folder of the settings where the sender names none', async () => {
+    it('an upload without a folder lies in storage_default_folder', async () => {
       const [folder] = await ground.database.query<{ id: string }>(
         `insert into platform_folders (id, name) values (gen_random_uuid(), 'in') returning id`,
       );
@@ -216,8 +216,8 @@ describe('files: uploads', () => {
     });
   });
 
-  describe('and permissions', () => {
-    it('take no byte of those who may create no files', async () => {
+  describe('permissions of an upload', () => {
+    it('no byte is read from a caller who may not create files', async () => {
       const role = await makeRole(ground);
       const bytes = untouched();
       const nobody = callerOf({ role });
@@ -225,7 +225,7 @@ describe('files: uploads', () => {
       expect(bytes.taken()).to.equal(false);
     });
 
-    it('take no byte where a field may not be written, a value is not allowed, or a field is unknown', async () => {
+    it('no byte is read if a field is not permitted or a value is not valid', async () => {
       const few = await creator({ fields: ['title'], validation: { title: { _starts_with: 'A' } } });
       for (const [metadata, code] of [
         [{ title: 'A', description: 'x' }, 'FORBIDDEN'],
@@ -249,14 +249,14 @@ describe('files: uploads', () => {
       });
     });
 
-    it('measure what only the bytes tell when they are there, and keep none that break the rule', async () => {
+    it('a validation of filesize is checked after the upload, and a file that fails it is not kept', async () => {
       const small = await creator({ validation: { filesize: { _lte: 3 } } });
       const id = await ground.files.create(small, text('123'));
       expect((await ground.row(id)).filesize).to.equal('3');
       expect(await refused(ground.files.create(small, text('1234')))).to.equal('FAILED_VALIDATION');
     });
 
-    it('have presets, which what the platform makes up does not displace', async () => {
+    it('presets of the permission win over the defaults of the platform', async () => {
       const caller = await creator({
         fields: ['description'],
         presets: { title: 'Preset', storage: 'second', tags: ['p'] },
@@ -267,8 +267,8 @@ describe('files: uploads', () => {
     });
   });
 
-  describe('that are refused', () => {
-    it('are longer than is allowed: as soon as they are', async () => {
+  describe('a rejected upload', () => {
+    it('a file over the size limit is rejected as soon as it exceeds it', async () => {
       let sent = 0;
       async function* endless() {
         for (;;) {
@@ -283,7 +283,7 @@ describe('files: uploads', () => {
       expect(await refused(ground.files.create(admin, text('12345'), { maxBytes: 4 }))).to.equal('CONTENT_TOO_LARGE');
     });
 
-    it('are of a type that is not let in: as declared before a byte is taken, by content after', async () => {
+    it('a type outside of FILES_MIME_TYPE_ALLOW_LIST is rejected: declared before a byte is read, detected afterwards', async () => {
       const bytes = untouched();
       const declared = ground.files.create(admin, text('', { bytes, type: 'application/pdf' }));
       expect((await failureOf(declared)).message).to.contain('application/pdf');
@@ -296,7 +296,7 @@ describe('files: uploads', () => {
       expect(await refused(named)).to.equal('INVALID_PAYLOAD');
     });
 
-    it('are given such a type without bytes, or later', async () => {
+    it('a type outside of FILES_MIME_TYPE_ALLOW_LIST is rejected for rows without bytes and for updates', async () => {
       const { token } = ground.admin;
       const id = await ground.files.create(admin, text('page'));
       const asked = async (method: string, path: string, body: unknown) => {
@@ -315,7 +315,7 @@ describe('files: uploads', () => {
         expect((await asked('PATCH', `/files/${id}`, { type }))[0], String(type)).to.equal(200);
     });
 
-    it('break off on the way: the error is that of the sender', async () => {
+    it('an upload whose source fails rejects with the error of the source', async () => {
       async function* broken() {
         yield Buffer.alloc(100_000);
         throw Object.assign(new Error('the client went away'), { code: 'GONE' });
@@ -323,7 +323,7 @@ describe('files: uploads', () => {
       expect(await refused(ground.files.create(admin, text('', { bytes: broken() })))).to.equal('GONE');
     });
 
-    it('would be refused by check with nothing but what is said of them', async () => {
+    it('files.check rejects by the description alone what files.create would reject', async () => {
       const { files } = ground;
       const codeOf = async (work: Promise<void>) => (await failureOf<{ code: string }>(work)).code;
       await files.check(admin, { type: 'text/plain', metadata: {}, size: 1024 ** 2 });
@@ -337,7 +337,7 @@ describe('files: uploads', () => {
       expect(await ground.loose()).to.deep.equal([]);
     });
 
-    it('cannot be kept by the storage', async () => {
+    it('a storage that cannot write makes the upload fail with SERVICE_UNAVAILABLE and leaves nothing', async () => {
       const location = ground.storage.at('local');
       const { write } = location;
       Object.assign(location, {
@@ -356,7 +356,7 @@ describe('files: uploads', () => {
     });
   });
 
-  it('never take bytes inside of a unit of work', async () => {
+  it('files.create inside a unit of work fails before it reads a byte', async () => {
     const bytes = untouched();
     await failureOf(ground.host.db.transaction(() => ground.files.create(admin, text('', { bytes }))));
     expect(bytes.taken()).to.equal(false);
@@ -372,7 +372,7 @@ export default ({ filter, action }) => {
   }
 };`;
 
-describe('files: what packages of others hear', () => {
+describe('files: events that extensions receive', () => {
   const told: unknown[] = [];
   Object.assign(globalThis, { [Symbol.for('tenon.test.files')]: told });
   let folder: string;
@@ -400,7 +400,7 @@ describe('files: what packages of others hear', () => {
   });
   beforeEach(() => void told.splice(0));
 
-  it('of uploads and replacements is one action each', async () => {
+  it('an upload and a replacement emit one files.upload each', async () => {
     const { caller } = ground.admin;
     const id = await ground.files.create(caller, text('123'));
     await ground.files.replace(caller, id, text('12'));
@@ -411,7 +411,7 @@ describe('files: what packages of others hear', () => {
     ]);
   });
 
-  it('of rows that are written without bytes is what they hear of any collection', async () => {
+  it('rows written without bytes emit the events of any collection', async () => {
     const { request, admin } = ground;
     const made = await request('POST', '/files', { token: admin.token, body: { type: 'image/png' } });
     const { id } = made.body.data;

@@ -39,16 +39,16 @@ const animation = (format: 'gif' | 'webp', side = 16) => {
   } as never);
 };
 
-describe('media: images', () => {
+describe('media.transform', () => {
   let studio: Studio;
   before(async () => {
     studio = await openStudio();
   });
   after(() => studio.close());
 
-  describe('that say how they are to be held', () => {
+  describe('images with an EXIF orientation', () => {
     for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8]) {
-      it(`are seen rightly with orientation ${orientation}`, async () => {
+      it(`orientation ${orientation} is applied to the result`, async () => {
         const bytes = await oriented(orientation);
         const source = await studio.put(`oriented-${orientation}.jpg`, bytes);
         expect(await studio.media.inspect(source)).to.include({ type: 'image/jpeg', width: 40, height: 20 });
@@ -64,7 +64,7 @@ describe('media: images', () => {
       });
     }
 
-    it('are turned before anything else is done to them', async () => {
+    it('the orientation is applied before all operations', async () => {
       const source = await studio.put('turned.jpg', await oriented(6));
       const narrow = await studio.make(source, { operations: [resize(20)] });
       expect(narrow).to.include({ width: 20, height: 10 });
@@ -75,7 +75,7 @@ describe('media: images', () => {
       expect(await cornersOf(turned.path)).to.deep.equal(['blue', 'red', 'white', 'green']);
     });
 
-    it('are seen rightly in WebP and TIFF too', async () => {
+    it('the orientation is applied in WebP and TIFF too', async () => {
       for (const format of ['webp', 'tiff'] as const) {
         const source = await studio.put(`oriented.${format}`, await oriented(6, format));
         expect(await studio.media.inspect(source), format).to.include({ width: 40, height: 20 });
@@ -84,7 +84,7 @@ describe('media: images', () => {
     });
   });
 
-  describe('of every kind', () => {
+  describe('images of every kind', () => {
     const kinds: Readonly<Record<string, { type: string; make: () => Sharp }>> = {
       jpeg: { type: 'image/jpeg', make: () => corners().jpeg({ quality: 100 }) },
       'progressive JPEG': { type: 'image/jpeg', make: () => corners().jpeg({ quality: 100, progressive: true }) },
@@ -101,7 +101,7 @@ describe('media: images', () => {
       '16-bit TIFF': { type: 'image/tiff', make: () => corners().toColourspace('rgb16').tiff() },
     };
     for (const [name, { type, make }] of Object.entries(kinds)) {
-      it(`are known and made into each format: ${name}`, async () => {
+      it(`${name} is recognised and transformed into each format`, async () => {
         const bytes = await make().toBuffer();
         // Ink has no pure green, and grey no colours.
         const isInk = name.startsWith('CMYK');
@@ -122,13 +122,13 @@ describe('media: images', () => {
       });
     }
 
-    it('can be made in 16 bits where that is asked for', async () => {
+    it('toColourspace rgb16 makes a PNG of 16 bits', async () => {
       const source = await studio.put('deep.png', await corners().toColourspace('rgb16').png().toBuffer());
       const made = await studio.make(source, { operations: [['toColourspace', 'rgb16']] });
       expect((await sharp(made.path).metadata()).depth).to.equal('ushort');
     });
 
-    it('say nothing of themselves any more when they are made', async () => {
+    it('a result has no EXIF, XMP, IPTC or ICC', async () => {
       const source = await studio.put(
         'telling.jpg',
         await corners()
@@ -145,7 +145,7 @@ describe('media: images', () => {
       }
     });
 
-    it('are made as well as is asked for', async () => {
+    it('a higher quality makes larger files', async () => {
       const noise = randomBytes(64 * 64 * 3);
       const source = await studio.put(
         'noise.png',
@@ -164,10 +164,10 @@ describe('media: images', () => {
     });
   });
 
-  describe('that move', () => {
+  describe('animations', () => {
     for (const from of ['gif', 'webp'] as const) {
       for (const to of ['gif', 'webp'] as const) {
-        it(`keep all frames, their times and their loops: ${from} to ${to}`, async () => {
+        it(`an animation keeps frames, delays and loops from ${from} to ${to}`, async () => {
           const source = await studio.put(`moving.${from}`, await animation(from).toBuffer());
           expect(await studio.media.inspect(source)).to.include({ type: `image/${from}`, width: 16, height: 16 });
           const made = await studio.make(source, { animated: true, format: to, operations: [resize(8, 8)] });
@@ -185,7 +185,7 @@ describe('media: images', () => {
       }
     }
 
-    it('become their first frame where the format has one, or where that is asked for', async () => {
+    it('an animation becomes its first frame in still formats and with animated: false', async () => {
       const source = await studio.put('moving.gif', await animation('gif').toBuffer());
       for (const [format, animated] of [
         ['jpeg', true],
@@ -202,7 +202,7 @@ describe('media: images', () => {
       }
     });
 
-    it('are refused where all their frames are too much, and not where one is made', async () => {
+    it('an animation with too many pixels is tooLarge, its first frame alone is not', async () => {
       const source = await studio.put('moving.gif', await animation('gif').toBuffer());
       const limits = { maxSource: 16, maxResult: 6000, format: 'webp' } as const;
       expect(await studio.make(source, { ...limits, animated: true })).to.include({ width: 16 });
@@ -218,7 +218,7 @@ describe('media: images', () => {
       expect(await studio.refusal(longer, enlarged)).to.include({ reason: 'tooLarge' });
     });
 
-    it('are made as they lie where they say that they lie', async () => {
+    it('an animation with a turned orientation is transformed without turning', async () => {
       const source = await studio.put(
         'lying.webp',
         await animation('webp').withMetadata({ orientation: 6 }).toBuffer(),
@@ -227,21 +227,21 @@ describe('media: images', () => {
       expect((await sharp(made.path, { animated: true }).metadata()).pages).to.equal(3);
     });
 
-    it('cannot be turned as a whole, which is said', async () => {
+    it('an animation rotated by 45 degrees is invalid', async () => {
       const source = await studio.put('moving.gif', await animation('gif').toBuffer());
       const error = await studio.refusal(source, { animated: true, format: 'gif', operations: [['rotate', 45]] });
       expect(error).to.include({ reason: 'invalid' });
     });
   });
 
-  describe('that are too large', () => {
+  describe('images that are too large', () => {
     const bombs: Readonly<Record<string, () => Buffer | Promise<Buffer>>> = {
       png: () => pngBomb(30_000),
       jpeg: () => jpegBomb(30_000),
       gif: () => gifBomb(30_000),
     };
     for (const [name, make] of Object.entries(bombs)) {
-      it(`are measured and refused at once: a ${name} of 30,000 × 30,000 pixels`, async () => {
+      it(`a ${name} of 30,000 × 30,000 pixels is measured and rejected without decoding`, async () => {
         const source = await studio.put(`bomb-${name}`, await make());
         const used = childrenTime();
         expect(await studio.media.inspect(source)).to.include({ width: 30_000, height: 30_000 });
@@ -252,25 +252,25 @@ describe('media: images', () => {
       });
     }
 
-    it('are measured by their longest side', async () => {
+    it('maxSource is compared with the longest side', async () => {
       const source = await studio.put('wide.png', await corners(400, 4).png().toBuffer());
       expect(await studio.refusal(source, { maxSource: 399 })).to.include({ reason: 'tooLarge' });
       expect(await studio.make(source, { maxSource: 400 })).to.include({ width: 400 });
     });
   });
 
-  describe('that are damaged', () => {
+  describe('damaged images', () => {
     /** Half of an image. */
     const truncated = async () => {
       const whole = await corners(400, 400).jpeg({ quality: 90 }).toBuffer();
       return studio.put('truncated.jpg', whole.subarray(0, whole.length / 2));
     };
 
-    it('are measured by what there is of them', async () => {
+    it('the size of a truncated image is read from its header', async () => {
       expect(await studio.media.inspect(await truncated())).to.include({ type: 'image/jpeg', width: 400, height: 400 });
     });
 
-    it('are refused, or made of what there is of them, as the plan says', async () => {
+    it('failOn decides whether a truncated image is rejected as damaged', async () => {
       const source = await truncated();
       for (const failOn of ['truncated', 'error', 'warning'] as const)
         expect(await studio.refusal(source, { failOn }), failOn).to.include({ reason: 'damaged' });
@@ -279,7 +279,7 @@ describe('media: images', () => {
       expect((await cornersOf(made.path)).slice(0, 2)).to.deep.equal(['red', 'green']);
     });
 
-    it('are refused in every format', async () => {
+    it('a truncated image of every format is damaged', async () => {
       for (const format of ['png', 'webp', 'tiff', 'avif'] as const) {
         const noise = sharp(randomBytes(100 * 100 * 3), { raw: { width: 100, height: 100, channels: 3 } });
         const whole = await noise.toFormat(format).toBuffer();
@@ -291,7 +291,7 @@ describe('media: images', () => {
     });
   });
 
-  describe('that are none', () => {
+  describe('files that are no images', () => {
     const others: Readonly<Record<string, () => string | Uint8Array>> = {
       'nothing.png': () => '',
       'random.jpg': () => Buffer.concat([Buffer.from([0]), randomBytes(5000)]),
@@ -303,23 +303,23 @@ describe('media: images', () => {
       'plain.png': () => 'P3\n1 1\n255\n255 0 0\n',
     };
     for (const [name, bytes] of Object.entries(others)) {
-      it(`are not transformed, whatever they are called: ${name}`, async () => {
+      it(`${name} is unsupported by its content`, async () => {
         expect(await studio.refusal(await studio.put(name, bytes()))).to.include({ reason: 'unsupported' });
       });
     }
 
-    it('are not there', async () => {
+    it('a missing file is unsupported', async () => {
       expect(await studio.refusal(studio.place('nowhere.png'))).to.include({ reason: 'unsupported' });
     });
   });
 
-  it('are known by what is in them, not by what they are called', async () => {
+  it('an image is recognised by its content, not by its name', async () => {
     const source = await studio.put('really-png.jpg', await corners().png().toBuffer());
     expect(await studio.media.inspect(source, 'image/jpeg')).to.include({ type: 'image/png', width: 40 });
     expect(await cornersOf((await studio.make(source, { format: 'jpeg' })).path)).to.deep.equal(SEEN);
   });
 
-  it('that are something else besides lose it', async () => {
+  it('a script behind an image is not in the result', async () => {
     const image = await corners().gif().toBuffer();
     const source = await studio.put('both.gif', Buffer.concat([image, Buffer.from('<script>alert(1)</script>')]));
     expect(await studio.media.inspect(source, 'text/html')).to.include({ type: 'image/gif' });
@@ -327,7 +327,7 @@ describe('media: images', () => {
     expect((await readFile(made.path)).includes('script')).to.equal(false);
   });
 
-  it('are never written over another file', async () => {
+  it('a transformation never overwrites an existing file', async () => {
     const source = await studio.put('source.png', await corners().png().toBuffer());
     const there = await studio.put('there.txt', 'mine');
     const plan = { ...(await import('./studio.ts')).PLAN };

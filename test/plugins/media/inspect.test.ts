@@ -46,7 +46,7 @@ const XMP = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.
  xmlns:exif="http://ns.adobe.com/exif/1.0/" xmp:CreatorTool="A program" xmp:Rating="4" exif:FNumber="99/10">
 <dc:subject><rdf:Bag><rdf:li>sea</rdf:li><rdf:li>sand</rdf:li></rdf:Bag></dc:subject></rdf:Description></rdf:RDF></x:xmpmeta>`;
 
-describe('media: inspection', () => {
+describe('media.inspect', () => {
   let studio: Studio;
   before(async () => {
     studio = await openStudio();
@@ -56,7 +56,7 @@ describe('media: inspection', () => {
   const inspected = async (name: string, bytes: string | Uint8Array, declared?: string) =>
     studio.media.inspect(await studio.put(name, bytes), declared);
 
-  describe('tells the type by content', () => {
+  describe('type by content', () => {
     const contents: readonly (readonly [
       what: string,
       bytes: string | Buffer,
@@ -95,18 +95,18 @@ describe('media: inspection', () => {
       ['a program', Buffer.concat([Buffer.from('MZ'), Buffer.alloc(100)]), 'application/x-msdownload'],
     ];
     for (const [what, bytes, type, declared] of contents) {
-      it(what, async () => {
+      it(`${what}${declared ? ` declared as ${declared}` : ''} has the type ${type ?? '(unknown)'}`, async () => {
         expect((await inspected('file.png', bytes, declared)).type).to.equal(type);
       });
     }
 
-    it('of files that are not there: nothing', async () => {
+    it('a missing file has no type', async () => {
       expect(await studio.media.inspect(studio.place('nowhere'))).to.deep.equal({});
       expect(await studio.media.inspect(studio.place(''))).to.deep.equal({});
     });
   });
 
-  it('reads the size of a drawing, without drawing it', async () => {
+  it('the size of an SVG is read from its root element', async () => {
     const sizes: readonly [string, number | undefined, number | undefined][] = [
       ['width="120" height="80px"', 120, 80],
       ['width="1in" height="2.54cm"', 96, 96],
@@ -126,7 +126,7 @@ describe('media: inspection', () => {
     }
   });
 
-  describe('tells how long it takes', () => {
+  describe('duration of sound and video', () => {
     const files: readonly [string, () => Buffer, string, number][] = [
       ['WAV', () => wav(1500), 'audio/wav', 1500],
       ['MP3', () => mp3(100), 'audio/mpeg', 2612],
@@ -135,20 +135,20 @@ describe('media: inspection', () => {
       ['MP4 with its header at the end', () => mp4(4500, 'vide', 5_000_000), 'video/mp4', 4500],
     ];
     for (const [name, bytes, type, duration] of files) {
-      it(name, async () => {
+      it(`the duration of ${name} is ${duration} ms`, async () => {
         // The name says something else.
         expect(await inspected('sound.flac', bytes())).to.deep.equal({ type, duration });
       });
     }
 
-    it('not where the header is damaged', async () => {
+    it('a damaged header gives no duration', async () => {
       for (const bytes of [wav(100).subarray(0, 20), mp4(100, 'vide').subarray(0, 60), mp3(1).subarray(0, 100)])
         expect(await inspected('sound', bytes)).not.to.have.property('duration');
     });
   });
 
-  describe('tells what images say of themselves', () => {
-    it('by group and name, as JSON values that a database takes', async () => {
+  describe('metadata of images', () => {
+    it('EXIF values are grouped and are JSON that PostgreSQL can store', async () => {
       const image = await corners().jpeg().toBuffer();
       const found = await inspected('camera.jpg', withExif(image, CAMERA));
       expect(found).to.include({ type: 'image/jpeg', width: 20, height: 40 });
@@ -179,7 +179,7 @@ describe('media: inspection', () => {
       expect(JSON.stringify(found)).not.to.match(/\\u0000|\\ud8/);
     });
 
-    it('of programs: IPTC, XMP and ICC, and what XMP repeats does not take the place of numbers', async () => {
+    it('IPTC, XMP and ICC are read, and XMP does not replace EXIF numbers', async () => {
       const image = withExif(await corners().withIccProfile('srgb').jpeg().toBuffer(), CAMERA);
       const bytes = withXmp(
         withIptc(image, [
@@ -197,7 +197,7 @@ describe('media: inspection', () => {
       expect(exif).to.include({ FNumber: 2.8 });
     });
 
-    it('in every format that can', async () => {
+    it('metadata is read from JPEG, PNG, WebP and AVIF', async () => {
       for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
         const bytes = await corners()
           .withExif({ IFD0: { Make: 'Tenon Optics' }, IFD2: { FNumber: '28/10' } })
@@ -211,7 +211,7 @@ describe('media: inspection', () => {
       }
     });
 
-    it('within bounds, however much they say', async () => {
+    it('metadata is cut to 64 KiB', async () => {
       const many = Array.from({ length: 60 }, (_, at) => [25, `${at} ${'"'.repeat(900)}`] as const);
       const image = await corners().jpeg().toBuffer();
       const long = `<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" ${Array.from({ length: 400 }, (_, at) => `dc:n${at}="${'y'.repeat(100)}"`).join(' ')}/>`;
@@ -224,19 +224,19 @@ describe('media: inspection', () => {
       expect(metadata?.ifd0).to.include({ Make: 'Tenon Optics' });
     });
 
-    it('not where they say nothing', async () => {
+    it('an image without metadata has none', async () => {
       const found = await inspected('plain.png', await corners().png().toBuffer());
       expect(found).to.deep.equal({ type: 'image/png', width: 40, height: 20 });
     });
 
-    it('and what cannot be read is left out', async () => {
+    it('broken EXIF is left out', async () => {
       const image = await corners().jpeg().toBuffer();
       for (const broken of [CAMERA.subarray(0, 40), Buffer.concat([CAMERA.subarray(0, 14), randomBytes(500)])])
         expect(await inspected('broken.jpg', withExif(image, broken))).to.include({ type: 'image/jpeg', width: 40 });
     });
   });
 
-  it('reads headers only: files of 2 GiB are known at once', async () => {
+  it('files of 2 GiB are inspected by their headers alone', async () => {
     const size = 2 * 1024 ** 3 + 4096;
     const heads: Readonly<Record<string, Buffer>> = {
       'image/jpeg': withExif(await corners().jpeg().toBuffer(), CAMERA),
@@ -262,7 +262,7 @@ describe('media: inspection', () => {
     }
   });
 
-  it('gives the size of one page of those that have many, and how long they take together', async () => {
+  it('an animation has the size of one frame and the duration of all frames', async () => {
     const frames = ['red', 'green', 'blue'].map((background) => ({
       create: { width: 10, height: 6, channels: 3 as const, background },
     }));

@@ -81,7 +81,7 @@ const OPERATIONS: Readonly<Record<string, { good: readonly unknown[][]; bad: rea
   bandbool: { good: [['and'], ['eor']], bad: [['x'], []] },
 };
 
-describe('media: operations', () => {
+describe('operations of media.transform', () => {
   let studio: Studio;
   let source: string;
   before(async () => {
@@ -91,7 +91,7 @@ describe('media: operations', () => {
   after(() => studio.close());
 
   for (const [name, { good, bad }] of Object.entries(OPERATIONS)) {
-    it(`${name} does what it is asked for, and refuses what makes no sense`, async () => {
+    it(`${name} accepts valid arguments and rejects others as invalid`, async () => {
       for (const args of good) {
         const operation = [name, ...args] as ImageOperation;
         const made = await studio.make(source, { operations: [operation] });
@@ -105,7 +105,7 @@ describe('media: operations', () => {
     });
   }
 
-  it('change pixels as they are known to', async () => {
+  it('operations change pixels as sharp documents', async () => {
     const made = async (...operations: ImageOperation[]) => cornersOf((await studio.make(source, { operations })).path);
     expect(await made(['rotate', 180])).to.deep.equal(['white', 'blue', 'green', 'red']);
     expect(await made(['flip'])).to.deep.equal(['blue', 'white', 'red', 'green']);
@@ -129,7 +129,7 @@ describe('media: operations', () => {
     ]);
   });
 
-  it('make the sizes that are asked for', async () => {
+  it('resize, extend, rotate and extract give the expected sizes', async () => {
     const sizes: readonly [ImageOperation[], number, number][] = [
       [[resize(20)], 20, 10],
       [[resize(null, 5)], 10, 5],
@@ -146,11 +146,11 @@ describe('media: operations', () => {
       expect(await studio.make(source, { operations }), JSON.stringify(operations)).to.include({ width, height });
   });
 
-  it('count once where they are repeated: the last one does', async () => {
+  it('of repeated operations the last one counts', async () => {
     expect(await studio.make(source, { operations: [resize(10), resize(20)] })).to.include({ width: 20, height: 10 });
   });
 
-  it('set options of the format made, whatever other formats they name', async () => {
+  it('format operations set options of the result format only', async () => {
     const noise = await studio.put(
       'grey.png',
       await sharp({
@@ -179,7 +179,7 @@ describe('media: operations', () => {
     expect(said.size).to.equal(plain.size);
   });
 
-  it('are those of the list and no others', async () => {
+  it('an unlisted operation is invalid', async () => {
     const others =
       'toFile toBuffer composite withMetadata withIccProfile joinChannel boolean raw tile clone timeout constructor __proto__ hasOwnProperty on pipe destroy metadata stats keepExif heif gif';
     for (const name of [...others.split(' '), '', 'RESIZE', 7 as never, null as never]) {
@@ -188,7 +188,7 @@ describe('media: operations', () => {
     }
   });
 
-  it('take values and nothing that stands for a file or another image', async () => {
+  it('arguments that name files or other images are invalid', async () => {
     const given: readonly unknown[] = [
       { input: '/etc/passwd' },
       { create: { width: 10, height: 10, channels: 3, background: 'red' } },
@@ -206,7 +206,7 @@ describe('media: operations', () => {
     }
   });
 
-  describe('that would make too much', () => {
+  describe('results over maxResult', () => {
     const limits = { maxSource: 100, maxResult: 100 };
     const large: readonly ImageOperation[][] = [
       [resize(101)],
@@ -222,12 +222,12 @@ describe('media: operations', () => {
       [resize(100), ['rotate', 45]],
     ];
     for (const operations of large) {
-      it(`are refused: ${JSON.stringify(operations)}`, async () => {
+      it(`${JSON.stringify(operations)} is tooLarge`, async () => {
         expect(await studio.refusal(source, { ...limits, operations })).to.include({ reason: 'tooLarge' });
       });
     }
 
-    it('are refused before there is any work', async () => {
+    it('a result that is too large is rejected before decoding', async () => {
       const used = childrenTime();
       expect(await studio.refusal(source, { operations: [resize(100_000, 100_000)] })).to.include({
         reason: 'tooLarge',
@@ -236,7 +236,7 @@ describe('media: operations', () => {
       expect(childrenTime() - used).to.be.lessThan(500);
     });
 
-    it('are not refused where nothing is enlarged, or only a part of it is left', async () => {
+    it('a result within maxResult is accepted, although an option names a larger size', async () => {
       const fine: readonly ImageOperation[][] = [
         [resize({ width: 1000, withoutEnlargement: true })],
         [resize(100, 50)],
@@ -252,7 +252,7 @@ describe('media: operations', () => {
         ).to.be.greaterThan(0);
     });
 
-    it('are refused for what a format can hold', async () => {
+    it('a result larger than WebP can hold is tooLarge', async () => {
       const plan = { maxResult: 20_000, format: 'webp', operations: [resize(17_000, 1)] } as const;
       expect(await studio.refusal(source, plan)).to.include({ reason: 'tooLarge' });
     });

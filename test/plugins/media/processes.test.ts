@@ -46,7 +46,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     expect(children()).to.deep.equal([]);
   });
 
-  it('are started with the first job, as many as there is work and cores for', async () => {
+  it('processes start with the first job, at most one for each core', async () => {
     expect(children()).to.deep.equal([]);
     await studio.make(small);
     expect(children()).to.have.length(1);
@@ -56,7 +56,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     expect(children()).to.have.length(Math.max(1, Math.min(PROCESS.count, availableParallelism())));
   });
 
-  it('do fifty jobs that are asked for at once', async () => {
+  it('fifty concurrent jobs are all done', async () => {
     const jobs = Array.from({ length: 50 }, (_, at) =>
       studio.make(small, { format: 'jpeg', operations: [resize(20 + at)] }),
     );
@@ -66,7 +66,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     expect(studio.media.pending).to.equal(0);
   });
 
-  it('do what is asked first first', async () => {
+  it('jobs are done in the order of their requests', async () => {
     const lonely = await openStudio({ count: 1 });
     const order: number[] = [];
     try {
@@ -78,7 +78,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     expect(order).to.deep.equal([...order].sort((one, other) => one - other));
   });
 
-  it('look into files while images take all the time they may', async () => {
+  it('an inspection does not wait for slow transformations', async () => {
     const slow = Array.from({ length: 12 }, () => studio.refusal(large, ENDLESS).catch(() => null));
     for (let time = 0; time < 3; time++) expect(await studio.media.inspect(small)).to.include({ type: 'image/png' });
     expect(studio.media.pending, 'before the first of those is over').to.equal(slow.length);
@@ -86,7 +86,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     await Promise.all(slow);
   });
 
-  it('are killed with a job that takes too long, and the next one is done', async () => {
+  it('a process is killed with a job over its timeout, and the next job succeeds', async () => {
     await studio.make(small);
     const [first] = children();
     const started = performance.now();
@@ -97,14 +97,14 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     expect(await cornersOf((await studio.make(small)).path)).to.deep.equal(['red', 'green', 'blue', 'white']);
   });
 
-  it('are killed where a job hangs', async () => {
+  it('a process whose job hangs is killed after the timeout', async () => {
     const pipe = studio.place('pipe');
     execFileSync('mkfifo', [pipe]);
     expect(await studio.refusal(pipe, { timeout: 200 })).to.include({ reason: 'timeout' });
     expect(await studio.make(small)).to.include({ width: 40 });
   });
 
-  it('do not count the time a job waits for its turn', async () => {
+  it('the timeout of a job does not include its time in the queue', async () => {
     const lonely = await openStudio({ count: 1 });
     try {
       const waiting = Array.from({ length: 3 }, () =>
@@ -119,7 +119,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     }
   });
 
-  it('that are killed fail their job alone, and are replaced', async () => {
+  it('a killed process fails its own job only and is replaced', async () => {
     await studio.make(small);
     const failing = studio.refusal(large, ENDLESS);
     await wait(300);
@@ -128,14 +128,14 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     expect(await studio.make(small)).to.include({ width: 40 });
   });
 
-  it('that are killed without work are not missed', async () => {
+  it('a process killed while idle is replaced', async () => {
     await studio.make(small);
     const [pid = 0] = children();
     process.kill(pid, 'SIGKILL');
     expect(await studio.make(small)).to.include({ width: 40 });
   });
 
-  it('that die during an inspection leave what was known, and it does not fail', async () => {
+  it('an inspection whose process dies resolves with the notes so far', async () => {
     const waiting = studio.media.inspect(small);
     await until(() => children().length > 0);
     for (const pid of children()) process.kill(pid, 'SIGKILL');
@@ -143,7 +143,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     expect(await studio.media.inspect(small)).to.include({ type: 'image/png', width: 40 });
   });
 
-  it('keep nothing of whoever waited for a job that is done', async () => {
+  it('the pool keeps no reference to requests of finished jobs', async () => {
     const collect = garbageCollector();
     const requests = new AsyncLocalStorage<object>();
     const held: WeakRef<object>[] = [];
@@ -162,7 +162,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     });
   });
 
-  it('end when they have been idle, without work lost', async () => {
+  it('idle processes end, and no job is lost', async () => {
     const hasty = await openStudio({ idle: 200 });
     try {
       await hasty.make(small);
@@ -176,7 +176,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     }
   });
 
-  it('end with the service, with the jobs they have and those that wait', async () => {
+  it('processes end with the pool, and all its jobs fail as broken', async () => {
     const running = Array.from({ length: 6 }, () =>
       studio.media.transform(large, studio.fresh(), { ...PLAN, ...ENDLESS }).catch((error) => error.reason),
     );
@@ -189,7 +189,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     expect(await studio.media.inspect(small)).to.deep.equal({});
   });
 
-  it('have no environment of the service, no debugger and bounds', async () => {
+  it('processes have a bare environment, no debugger, and limits on memory and CPU time', async () => {
     process.env.TENON_TEST_SECRET = 'known to the service alone';
     try {
       await studio.make(small);
@@ -219,7 +219,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     }
   });
 
-  it('that need too much memory fail their job, and the next one is done', async function () {
+  it('a job over the memory limit fails, and the next job succeeds', async function () {
     this.timeout(120_000);
     const bomb = await studio.put('bomb.png', pngBomb(30_000));
     // Turned, an image is in memory as a whole: as 900 million pixels of three bytes.
@@ -235,7 +235,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
     expect(await studio.make(small)).to.include({ width: 40 });
   });
 
-  describe('of a service', () => {
+  describe('processes of a service', () => {
     /** A process like a service, with nothing but this one. */
     async function serve(script: string): Promise<{ child: ChildProcess; say: () => Promise<unknown> }> {
       const root = new URL('../../../', import.meta.url);
@@ -267,7 +267,7 @@ ${script}`,
       };
     }
 
-    it('end when it is killed, in the middle of their work too', async () => {
+    it('processes end when the service is killed, also in the middle of a job', async () => {
       for (const script of [
         `await media.inspect(small); process.send('ready'); setInterval(() => {}, 1000);`,
         `media.transform(large, folder + '/killed', plan); setTimeout(() => process.send('ready'), 500);`,
@@ -281,13 +281,13 @@ ${script}`,
       }
     });
 
-    it('do not keep it running when they have no work', async () => {
+    it('idle processes do not keep the service running', async () => {
       const { child } = await serve(`await media.inspect(small); process.disconnect();`);
       const [code] = await once(child, 'exit');
       expect(code).to.equal(0);
     });
 
-    it('keep it clean: no decoder is loaded in it, and files of 2 GiB need none of its memory', async () => {
+    it('the service loads no decoder and needs no memory for files of 2 GiB', async () => {
       await truncate(small, 2 * 1024 ** 3);
       const { child, say } = await serve(`
 const before = process.memoryUsage.rss();

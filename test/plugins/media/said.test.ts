@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { failureIn, inspectedIn, madeIn } from '../../../plugins/media/said.ts';
+import { parseFailure, parseImageInfo, parseInspection } from '../../../plugins/media/worker-reply.ts';
 import { sourcesIn } from '../../support/sources.ts';
 
-describe('media: what its processes say', () => {
-  it('is taken where it can be', () => {
+describe('replies of media processes', () => {
+  it('a valid reply is accepted', () => {
     const found = { type: 'image/png', width: 1, height: 2, duration: 0, metadata: { exif: { ISO: 1 } } };
-    expect(inspectedIn(found)).to.deep.equal(found);
-    expect(madeIn({ width: 10, height: 10, size: 5 }, 10)).to.deep.equal({ width: 10, height: 10, size: 5 });
-    expect(failureIn({ failed: 'damaged', message: 'why' })).to.include({ reason: 'damaged', message: 'why' });
+    expect(parseInspection(found)).to.deep.equal(found);
+    expect(parseImageInfo({ width: 10, height: 10, size: 5 }, 10)).to.deep.equal({ width: 10, height: 10, size: 5 });
+    expect(parseFailure({ failed: 'damaged', message: 'why' })).to.include({ reason: 'damaged', message: 'why' });
   });
 
-  it('is left out where it cannot', () => {
+  it('invalid members of a reply are dropped', () => {
     const lies: readonly unknown[] = [
       null,
       'text',
@@ -27,7 +27,7 @@ describe('media: what its processes say', () => {
       { metadata: { exif: 'x' } },
       { metadata: { exif: { text: 'x'.repeat(70_000) } } },
     ];
-    for (const lie of lies) expect(inspectedIn(lie), JSON.stringify(lie)?.slice(0, 60)).to.deep.equal({});
+    for (const lie of lies) expect(parseInspection(lie), JSON.stringify(lie)?.slice(0, 60)).to.deep.equal({});
     for (const lie of [
       null,
       {},
@@ -35,12 +35,12 @@ describe('media: what its processes say', () => {
       { width: 1, height: 1, size: -1 },
       { width: 0, height: 1, size: 1 },
     ])
-      expect(madeIn(lie, 10), JSON.stringify(lie)).to.equal(undefined);
-    expect(failureIn({ failed: 'admin', message: 'x' })).to.equal(undefined);
-    expect(failureIn({ failed: 'invalid', message: `a\n${'b'.repeat(999)}` })?.message).to.match(/^a b{298}$/);
+      expect(parseImageInfo(lie, 10), JSON.stringify(lie)).to.equal(undefined);
+    expect(parseFailure({ failed: 'admin', message: 'x' })).to.equal(undefined);
+    expect(parseFailure({ failed: 'invalid', message: `a\n${'b'.repeat(999)}` })?.message).to.match(/^a b{298}$/);
   });
 
-  it('comes from the only place where decoders are loaded', () => {
+  it('only files under child/ import decoders', () => {
     const inside = sourcesIn('plugins/media').filter(({ path }) => !path.includes('/child/'));
     expect(inside.length).to.be.greaterThan(5);
     const loads = inside.flatMap(({ path, imports }) =>

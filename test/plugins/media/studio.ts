@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
-import type { ImageOperation, ImagePlan, Made } from '../../../plugins/media/contract.ts';
+import type { ImageInfo, ImageOperation, ImagePlan } from '../../../plugins/media/contract.ts';
 import { MediaError } from '../../../plugins/media/library.ts';
 import { type ProcessOptions, processOptions } from '../../../plugins/media/processes.ts';
 import { createMedia } from '../../../plugins/media/service.ts';
@@ -40,7 +40,7 @@ export async function openStudio(options?: ProcessOptions) {
       return place(name);
     },
     /** What is made, and where. */
-    async make(source: string, plan: Partial<ImagePlan> = {}): Promise<Made & { readonly path: string }> {
+    async make(source: string, plan: Partial<ImagePlan> = {}): Promise<ImageInfo & { readonly path: string }> {
       const path = fresh();
       return { ...(await media.transform(source, path, { ...PLAN, ...plan })), path };
     },

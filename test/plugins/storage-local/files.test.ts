@@ -18,14 +18,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { openLocal } from '../../../plugins/storage-local/driver.ts';
-import { rootOf } from '../../../plugins/storage-local/root.ts';
+import { prepareRoot } from '../../../plugins/storage-local/root.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { bytes, hashOf, held, inParts, read } from '../storage/bytes.ts';
 
-describe('storage-local: files', () => {
+describe('storage-local: files of objects', () => {
   let root: string;
   let driver: StorageDriver;
-  const open = async () => openLocal(await rootOf({ location: 'local', setting: () => root }, 'nowhere'));
+  const open = async () => openLocal(await prepareRoot({ location: 'local', setting: () => root }, 'nowhere'));
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'tenon-uploads-'));
     driver = await open();
@@ -36,27 +36,27 @@ describe('storage-local: files', () => {
   const partials = () => readdir(join(root, '.partial'));
   const visible = async () => (await readdir(root)).filter((name) => !name.startsWith('.'));
 
-  it('have the names of their objects, and their bytes', async () => {
+  it('an object is a file with its name and bytes', async () => {
     await write('a.jpg', bytes(100_000));
     expect(hashOf(await readFile(join(root, 'a.jpg')))).to.equal(hashOf(bytes(100_000)));
     expect(await visible()).to.deep.equal(['a.jpg']);
     expect(await partials()).to.deep.equal([]);
   });
 
-  it('that others have put there are objects too', async () => {
+  it('a file placed by hand is an object', async () => {
     await writeFile(join(root, 'old.txt'), 'from before');
     const opened = await driver.open('old.txt');
     expect(String(await read(opened?.bytes as never))).to.equal('from before');
   });
 
-  it('are what a path leads to, also to those made of others', async () => {
+  it('path() leads to the file of an object and of a variant', async () => {
     for (const name of ['b.jpg', 'b__1.webp']) {
       await write(name, bytes(50));
       expect((await stat(driver.path?.(name) as string)).size).to.equal(50);
     }
   });
 
-  it('made of others are out of the way, and their folder goes with the last of them', async () => {
+  it('variants lie in .groups, and their folder is removed with the last one', async () => {
     for (const name of ['b.jpg', 'b__1.webp', 'b__2.webp', 'c__1.webp']) await write(name, bytes(50));
     expect(await visible()).to.deep.equal(['b.jpg']);
     const groups = () => readdir(join(root, '.groups')).then((names) => names.sort());
@@ -66,7 +66,7 @@ describe('storage-local: files', () => {
     expect(await groups()).to.deep.equal(['c']);
   });
 
-  it('made of others come and go at the same moment: a folder that was removed is made again', async () => {
+  it('variants written while others are removed get their folder created again', async () => {
     const written: string[] = [];
     await Promise.all(
       Array.from({ length: 8 }, async (_, at) => {
@@ -83,7 +83,7 @@ describe('storage-local: files', () => {
     expect(left.sort()).to.deep.equal(written.filter((name) => /-(?:4|9|14|19|24)$/.test(name)).sort());
   });
 
-  it('being written are in a folder beside until they are complete', async () => {
+  it('a file being written lies in .partial until it is complete', async () => {
     const { source, reached, goOn } = held(bytes(1000));
     const writing = driver.write('d.bin', source);
     await reached;
@@ -95,7 +95,7 @@ describe('storage-local: files', () => {
     expect(await partials()).to.deep.equal([]);
   });
 
-  it('that a process was writing when it ended go when the object is removed, those of others stay', async () => {
+  it('remove() deletes partial files of this object only', async () => {
     const partial = (name: string) => writeFile(join(root, '.partial', name), 'half');
     const random = '0123456789abcdef';
     for (const name of ['e.bin', 'e.bin.more', 'e', 'f.bin']) await partial(`${name}.${random}`);
@@ -103,7 +103,7 @@ describe('storage-local: files', () => {
     expect((await partials()).sort()).to.deep.equal([`e.${random}`, `e.bin.more.${random}`, `f.bin.${random}`]);
   });
 
-  it('that nobody has written to for a day go at the start, younger ones stay: another process may write them', async () => {
+  it('partial files older than a day are deleted at the start, younger ones stay', async () => {
     const [old, young] = ['g.bin.0123456789abcdef', 'h.bin.0123456789abcdef'];
     for (const name of [old, young]) await writeFile(join(root, '.partial', name), 'half');
     const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
@@ -112,14 +112,14 @@ describe('storage-local: files', () => {
     expect(await partials()).to.deep.equal([young]);
   });
 
-  it('leave nothing when their names are too long for the file system', async () => {
+  it('a name too long for the file system leaves no file', async () => {
     const name = `${'x'.repeat(300)}.bin`;
     expect((await failureOf(write(name, bytes(10)))).message).to.contain('ENAMETOOLONG');
     expect(await partials()).to.deep.equal([]);
     expect(await visible()).to.deep.equal([]);
   });
 
-  it('that cannot be put where they belong leave nothing', async () => {
+  it('a write that cannot be moved into place leaves no file', async () => {
     await mkdir(join(root, 'taken.bin'));
     expect((await failureOf(write('taken.bin', bytes(10)))).message).to.match(/EISDIR|EEXIST|ENOTEMPTY/);
     expect(await partials()).to.deep.equal([]);
@@ -127,13 +127,13 @@ describe('storage-local: files', () => {
     expect(await driver.stat('taken.bin')).to.equal(undefined);
   });
 
-  it('cannot be written where the folder is gone: nothing is made in its place', async () => {
+  it('a write fails if the root folder is gone, and does not create it', async () => {
     await rm(root, { recursive: true });
     expect((await failureOf(write('i.bin', bytes(10)))).message).to.contain('ENOENT');
     expect((await failureOf(stat(root))).message).to.contain('ENOENT');
   });
 
-  it('cannot be removed where the folder is gone: they are on a disk that is not mounted', async () => {
+  it('remove() fails if the root folder is gone, so that the ledger keeps the object', async () => {
     await write('kept.bin', bytes(10));
     await rename(root, `${root}-away`);
     for (const name of ['kept.bin', 'kept__made.bin'])
@@ -146,14 +146,14 @@ describe('storage-local: files', () => {
     expect(await driver.stat('kept.bin')).to.equal(undefined);
   });
 
-  it('on a full disk fail as such, and leave nothing behind', async function () {
+  it('a write to a full disk fails with ENOSPC and leaves no file', async function () {
     // A disk of one megabyte, in a namespace of one process's own.
     const module = (path: string) => new URL(`../../../${path}`, import.meta.url).href;
     const script = `
       const { openLocal } = await import('${module('plugins/storage-local/driver.ts')}');
-      const { rootOf } = await import('${module('plugins/storage-local/root.ts')}');
+      const { prepareRoot } = await import('${module('plugins/storage-local/root.ts')}');
       const { readdirSync } = await import('node:fs');
-      const driver = openLocal(await rootOf({ location: 'local', setting: () => process.argv[1] }, ''));
+      const driver = openLocal(await prepareRoot({ location: 'local', setting: () => process.argv[1] }, ''));
       const parts = async function* (count) { for (let at = 0; at < count; at++) yield Buffer.alloc(100_000); };
       const said = [];
       for (const [name, count] of [['full.bin', 30], ['one.bin', 30], ['one.bin', 5], ['two__full.bin', 30], ['two.bin', 3]])
@@ -173,7 +173,7 @@ describe('storage-local: files', () => {
     });
   });
 
-  it('are not read behind their end, and folders and foreign names are in no list', async () => {
+  it('reads end with the file, and lists have no folders and dangling links', async () => {
     await mkdir(join(root, 'folder.bin'));
     await write('k.bin', bytes(10));
     await symlink(join(root, 'nowhere'), join(root, 'dangling.bin'));
@@ -184,21 +184,21 @@ describe('storage-local: files', () => {
     expect((await read(opened?.bytes as never)).length).to.equal(6);
   });
 
-  it('that became shorter while they were read fail the reader: no answer ends as if all was there', async () => {
+  it('a file that gets shorter while it is read fails its reader', async () => {
     await write('l.bin', bytes(1_000_000));
     const opened = await driver.open('l.bin');
     await truncate(join(root, 'l.bin'), 300_000);
     expect((await failureOf(read(opened?.bytes as never))).message).to.contain('shorter');
   });
 
-  it('that are removed are still read to their end by those who have them open', async () => {
+  it('a removed file is still read to its end by an open reader', async () => {
     await write('m.bin', bytes(1_000_000));
     const opened = await driver.open('m.bin');
     await driver.remove('m.bin');
     expect(hashOf(await read(opened?.bytes as never))).to.equal(hashOf(bytes(1_000_000)));
   });
 
-  it('are let go of by readers that end, are left, are destroyed in the middle of a read, or fail', async function () {
+  it('every way to end a reader closes its file', async function () {
     const handles = () =>
       readdir('/proc/self/fd').then(
         (all) => all.length,

@@ -2,7 +2,7 @@ import { openS3 } from '../../../plugins/storage-s3/driver.ts';
 import { conformance } from '../storage/conformance.ts';
 import { type S3Server, startS3Server } from './server.ts';
 
-describe('storage-s3: as every driver', function () {
+describe('storage-s3: conformance of the driver', function () {
   this.timeout(120_000);
   let server: S3Server;
   before(async () => {

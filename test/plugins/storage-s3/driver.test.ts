@@ -17,7 +17,7 @@ import { type S3Server, startS3Server } from './server.ts';
 const MIB = 2 ** 20;
 const newName = () => `${randomUUID()}.bin`;
 
-describe('storage-s3: a bucket', function () {
+describe('storage-s3: driver', function () {
   this.timeout(120_000);
   let server: S3Server;
   let driver: StorageDriver;
@@ -57,7 +57,7 @@ describe('storage-s3: a bucket', function () {
   };
 
   describe('objects', () => {
-    it('of several parts arrive as they were sent', async () => {
+    it('an object of several parts is read as it was written', async () => {
       const name = newName();
       const data = bytes(29 * MIB + 3, 1);
       expect(await write(name, data)).to.equal(data.length);
@@ -68,7 +68,7 @@ describe('storage-s3: a bucket', function () {
       expect(hashOf(await read(borders?.bytes as never))).to.equal(hashOf(data.subarray(8 * MIB - 2, 16 * MIB + 2)));
     });
 
-    it('of exactly one part, or two, arrive too', async () => {
+    it('an object of exactly one or two parts is read as it was written', async () => {
       for (const size of [8 * MIB, 16 * MIB]) {
         const name = newName();
         const data = bytes(size, 2);
@@ -77,7 +77,7 @@ describe('storage-s3: a bucket', function () {
       }
     });
 
-    it('keep their type', async () => {
+    it('an object keeps its Content-Type', async () => {
       for (const size of [10, 9 * MIB]) {
         const name = newName();
         await driver.write(name, inParts(bytes(size)), { type: 'image/avif' });
@@ -85,9 +85,9 @@ describe('storage-s3: a bucket', function () {
       }
     });
 
-    it('are no files of this machine', () => expect(driver.path).to.equal(undefined));
+    it('the driver has no path()', () => expect(driver.path).to.equal(undefined));
 
-    it('go through memory that does not grow with them, the memory of the process included', async () => {
+    it('writing and reading 160 MiB needs flat process memory', async () => {
       const [chunk, name] = [bytes(MIB, 3), newName()];
       const count = 160;
       let most = 0;
@@ -143,7 +143,7 @@ describe('storage-s3: a bucket', function () {
       return all.filter((path) => path.startsWith(folder));
     }
 
-    it('wait in files, which are gone afterwards', async () => {
+    it('large parts wait in temporary files, which are deleted afterwards', async () => {
       const name = newName();
       const data = bytes(18 * MIB + 7, 4);
       await write(name, data, open({}, plan));
@@ -152,7 +152,7 @@ describe('storage-s3: a bucket', function () {
       expect(await readdir(folder)).to.deep.equal([]);
     });
 
-    it('leave no files when the source fails', async () => {
+    it('a failing source leaves no temporary files', async () => {
       const name = newName();
       const { source, reached, fail } = held(bytes(17 * MIB, 5));
       const failed = failureOf(open({}, plan).write(name, source));
@@ -164,7 +164,7 @@ describe('storage-s3: a bucket', function () {
       expect(await unfinished(name)).to.equal(0);
     });
 
-    it('that somebody removes before they are sent fail the write, long before its time is over', async () => {
+    it('a temporary file deleted by hand fails the write before its timeout', async () => {
       const name = newName();
       const { source, reached, goOn } = held(bytes(17 * MIB, 5));
       const failed = failureOf(open({}, plan).write(name, source));
@@ -175,7 +175,7 @@ describe('storage-s3: a bucket', function () {
       expect(await unfinished(name)).to.equal(0);
     });
 
-    it('are sent again where a server fails', async () => {
+    it('a part from a temporary file is sent again after a 503', async () => {
       const relay = await relayTo(server.settings.endpoint as string);
       try {
         let failures = 0;
@@ -191,7 +191,7 @@ describe('storage-s3: a bucket', function () {
       }
     });
 
-    it('come to an end: what is too large for a bucket is refused, and leaves nothing', async () => {
+    it('an object larger than a bucket can keep is rejected and leaves nothing', async () => {
       const name = newName();
       const error = await failureOf(write(name, bytes(24 * MIB, 7), open({}, plan)));
       expect(error.message).to.equal('the object is larger than a bucket can keep');
@@ -202,7 +202,7 @@ describe('storage-s3: a bucket', function () {
   });
 
   describe('a write that fails', () => {
-    it('leaves no object, and no unfinished upload', async () => {
+    it('a failed write leaves no object and no unfinished upload', async () => {
       const name = newName();
       const { source, reached, fail } = held(bytes(20 * MIB, 8));
       const failed = failureOf(driver.write(name, source));
@@ -215,8 +215,8 @@ describe('storage-s3: a bucket', function () {
     });
   });
 
-  describe('removing', () => {
-    it('ends unfinished uploads of exactly that object', async () => {
+  describe('remove()', () => {
+    it('remove() aborts unfinished uploads of exactly this object', async () => {
       const name = randomUUID();
       const others = [`${name}.jpg`, `${name}-1`, `${name}__x`];
       for (const one of [name, name, name, ...others]) await server.s3.createMultipartUpload(place(one));
@@ -229,8 +229,8 @@ describe('storage-s3: a bucket', function () {
     });
   });
 
-  describe('a root', () => {
-    it('keeps locations in one bucket apart', async () => {
+  describe('setting ROOT', () => {
+    it('ROOT separates locations in one bucket', async () => {
       const base = `${server.settings.root}${randomUUID()}/`;
       const [outer, one, other] = [base, `${base}one/`, `${base}other/`].map((root) => open({ root })) as [
         StorageDriver,
@@ -254,8 +254,8 @@ describe('storage-s3: a bucket', function () {
     });
   });
 
-  describe('who asks', () => {
-    it('is refused with a wrong secret, and told so', async () => {
+  describe('credentials', () => {
+    it('a wrong secret fails with SignatureDoesNotMatch', async () => {
       const credentials = { accessKeyId: server.settings.credentials?.accessKeyId as string, secretAccessKey: 'wrong' };
       const stranger = open({ credentials });
       const name = newName();
@@ -280,7 +280,7 @@ describe('storage-s3: a bucket', function () {
       expect((await driver.stat(name))?.size, 'still there').to.equal(10);
     });
 
-    it('may be whom the variables of the SDK name', async () => {
+    it('credentials may come from the variables of the SDK', async () => {
       const { accessKeyId, secretAccessKey } = server.settings.credentials as NonNullable<S3Settings['credentials']>;
       Object.assign(process.env, { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey });
       try {
@@ -294,8 +294,8 @@ describe('storage-s3: a bucket', function () {
     });
   });
 
-  describe('what is wrong', () => {
-    it('is an error and not an object that is not there: another bucket, a server that is gone', async () => {
+  describe('failures', () => {
+    it('a missing bucket or an unreachable server is an error, not a missing object', async () => {
       const elsewhere = open({ bucket: 'not-there-at-all' });
       expect((await failureOf(elsewhere.open('a'))).message).to.match(
         /^reading a in the bucket not-there-at-all: NoSuchBucket: /,
@@ -312,7 +312,7 @@ describe('storage-s3: a bucket', function () {
       }
     });
 
-    it('is an error after the service has let go of it', async () => {
+    it('a closed driver rejects requests', async () => {
       const one = open();
       await one.stat('a');
       await one.close?.();

@@ -11,7 +11,7 @@ import { type S3Server, startS3Server } from './server.ts';
 const MIB = 2 ** 20;
 const newName = () => `${randomUUID()}.bin`;
 
-describe('storage-s3: on the line', function () {
+describe('storage-s3: connections', function () {
   this.timeout(120_000);
   let server: S3Server;
   let driver: StorageDriver;
@@ -46,7 +46,7 @@ describe('storage-s3: on the line', function () {
   });
   const through = (settings: Partial<S3Settings> = {}) => open({ endpoint: relay.url, ...settings });
 
-  it('a request that meets a busy server or a cut connection is made again', async () => {
+  it('a request is retried after 503, 500 and a cut connection', async () => {
     const fates = [{ status: 503 }, 'cut', { status: 500 }] as const;
     let at = 0;
     relay.decide(() => fates[at++] ?? 'pass');
@@ -56,7 +56,7 @@ describe('storage-s3: on the line', function () {
     expect((await driver.stat(name))?.size).to.equal(1000);
   });
 
-  it('the parts of an upload are made again too', async () => {
+  it('a part of an upload is retried after cut connections', async () => {
     let cuts = 0;
     relay.decide((line) => (line.includes('partNumber=2') && cuts++ < 2 ? 'cut' : 'pass'));
     const name = newName();
@@ -66,7 +66,7 @@ describe('storage-s3: on the line', function () {
     expect(await hashAt(name)).to.equal(hashOf(data));
   });
 
-  it('an upload that is complete is so, although its answer was lost', async () => {
+  it('a completed upload whose response was lost succeeds', async () => {
     let answers = 0;
     relay.decide((line) => {
       if (!line.startsWith('POST') || !line.includes('uploadId')) return 'pass';
@@ -80,7 +80,7 @@ describe('storage-s3: on the line', function () {
     expect(await hashAt(name)).to.equal(hashOf(data));
   });
 
-  it('an upload that a server does not complete fails, and leaves nothing', async () => {
+  it('an upload that the server does not complete fails and leaves nothing', async () => {
     relay.decide((line) => (line.startsWith('POST') && line.includes('uploadId') ? { status: 404 } : 'pass'));
     const name = newName();
     const error = await failureOf(write(name, bytes(9 * MIB, 10), through()));
@@ -90,7 +90,7 @@ describe('storage-s3: on the line', function () {
     expect((await server.s3.listMultipartUploads(place)).Uploads ?? []).to.deep.equal([]);
   });
 
-  it('removing asks for nothing of objects whose names begin alike', async () => {
+  it('remove() sends no requests for objects whose names start alike', async () => {
     const name = randomUUID();
     const other = { Bucket: server.settings.bucket, Key: `${server.settings.root}${name}.jpg` };
     const { UploadId } = await server.s3.createMultipartUpload(other);
@@ -99,14 +99,14 @@ describe('storage-s3: on the line', function () {
     await server.s3.abortMultipartUpload({ ...other, UploadId });
   });
 
-  it('an object whose answers are all lost is taken back', async () => {
+  it('an object whose responses are all lost is removed', async () => {
     relay.decide((line) => (line.startsWith('PUT') ? 'lose the answer' : 'pass'));
     const name = newName();
     expect(await failureOf(write(name, bytes(1000), through()))).to.be.an('error');
     expect(await driver.stat(name)).to.equal(undefined);
   });
 
-  it('a download that breaks off fails', async () => {
+  it('a download fails when its connection breaks', async () => {
     const name = newName();
     await write(name, bytes(9 * MIB, 11));
     const object = await through().open(name);
@@ -118,7 +118,7 @@ describe('storage-s3: on the line', function () {
     expect(await failed).to.be.an('error');
   });
 
-  it('a body that is not read on lets go of its connection', async () => {
+  it('a destroyed body closes its connection', async () => {
     const name = newName();
     await write(name, bytes(9 * MIB, 12));
     const one = through();
@@ -128,7 +128,7 @@ describe('storage-s3: on the line', function () {
     while (relay.connections() > 0) await new Promise(setImmediate);
   });
 
-  it('more downloads than fifty hold up nothing else', async () => {
+  it('sixty stalled downloads do not block other requests', async () => {
     const name = newName();
     await write(name, bytes(1000));
     relay.decide((line) => (line.startsWith('GET') ? 'fall silent' : 'pass'));
@@ -138,7 +138,7 @@ describe('storage-s3: on the line', function () {
     for (const object of objects) object?.bytes.destroy();
   });
 
-  it('closing lets go of all connections', async () => {
+  it('close() closes all connections', async () => {
     const one = through();
     await one.stat('a');
     expect(relay.connections()).to.equal(1);
@@ -146,7 +146,7 @@ describe('storage-s3: on the line', function () {
     while (relay.connections() > 0) await new Promise(setImmediate);
   });
 
-  it('an object is asked for what the settings say: who may read it, and how it is encrypted', async () => {
+  it('writes send the settings ACL and SERVER_SIDE_ENCRYPTION', async () => {
     const one = through({ acl: 'public-read', encryption: 'AES256' });
     const begins = [
       ['PUT', bytes(10)],
@@ -162,7 +162,7 @@ describe('storage-s3: on the line', function () {
     }
   });
 
-  it('bodies carry a signed hash, and checksums only where those are wanted', async () => {
+  it('bodies carry a signed hash, and checksums only with CHECKSUMS=true', async () => {
     for (const checksums of [false, true]) {
       for (const data of [bytes(10), bytes(9 * MIB)]) {
         const name = newName();

@@ -4,7 +4,7 @@ import { until } from '../files/support.ts';
 import { type Relay, relayTo } from './relay.ts';
 import { type S3Server, startS3Server } from './server.ts';
 
-describe('storage-s3: a server that is away for a while', function () {
+describe('storage-s3: outage of the server', function () {
   this.timeout(120_000);
   let server: S3Server;
   let relay: Relay;
@@ -33,7 +33,7 @@ describe('storage-s3: a server that is away for a while', function () {
   };
   const loose = () => service.database.query<{ name: string }>('select name from platform_loose_objects');
 
-  it('is told of to clients and by the health of the service; rows go, and bytes when it is back', async () => {
+  it('an outage answers 503 and fails the health check; deleted objects are removed after it', async () => {
     const [kept, gone] = await Promise.all(['kept', 'gone'].map(async (text) => (await put(text)).body.data.id));
     relay.decide(() => 'cut');
     const refused = [

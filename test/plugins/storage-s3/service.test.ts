@@ -9,7 +9,7 @@ import { type S3Server, startS3Server } from './server.ts';
 
 const MIB = 2 ** 20;
 
-describe('storage-s3: a service', function () {
+describe('storage-s3: files and assets', function () {
   this.timeout(120_000);
   let server: S3Server;
   let service: InProcess;
@@ -44,7 +44,7 @@ describe('storage-s3: a service', function () {
     return Contents.map(({ Key }) => Key?.slice(server.settings.root.length)).sort();
   };
 
-  it('keeps what is uploaded in the bucket, gives it back whole and in ranges, and removes it', async () => {
+  it('an upload is stored in the bucket, served whole and in ranges, and removed', async () => {
     const data = bytes(20 * MIB + 5, 1);
     const file = await upload(data, 'large.bin', 'application/octet-stream');
     expect(file).to.include({ storage: 'media', filename_download: 'large.bin' });
@@ -63,7 +63,7 @@ describe('storage-s3: a service', function () {
     expect(await inBucket()).to.deep.equal([]);
   });
 
-  it('replaces the bytes of a file', async () => {
+  it('a replacement leaves one object in the bucket', async () => {
     const file = await upload(bytes(1000, 2), 'a.bin', 'application/octet-stream');
     await upload(bytes(2000, 3), 'b.bin', 'application/octet-stream', 'PATCH', `/files/${file.id}`);
     expect(await hashIn(await asset(file.id))).to.equal(hashOf(bytes(2000, 3)));
@@ -71,7 +71,7 @@ describe('storage-s3: a service', function () {
     await fetch(`${service.url}/files/${file.id}`, { method: 'DELETE', headers: bearer });
   });
 
-  it('makes images of images there, and keeps them there', async () => {
+  it('variants are made from the bucket and stored in it', async () => {
     const picture = await sharp({ create: { width: 400, height: 200, channels: 3, background: '#336699' } })
       .png()
       .toBuffer();
@@ -88,7 +88,7 @@ describe('storage-s3: a service', function () {
     expect(await inBucket()).to.deep.equal([]);
   });
 
-  it('leaves nothing of an upload that breaks off', async () => {
+  it('an aborted upload leaves no object and no unfinished upload', async () => {
     const { hostname, port } = new URL(service.url);
     const headers = {
       ...bearer,
@@ -108,14 +108,14 @@ describe('storage-s3: a service', function () {
     expect(await inBucket()).to.deep.equal([]);
   });
 
-  it('says that it is well, by an object it has written and removed', async () => {
+  it('the health check writes and removes an object in the bucket', async () => {
     const health = await (await fetch(`${service.url}/server/health`, { headers: bearer })).json();
     expect(JSON.stringify(health)).to.include('storage:media:responseTime');
     expect((health as { status: string }).status).to.equal('ok');
     expect(await inBucket()).to.deep.equal([]);
   });
 
-  it('does not start without a bucket, and names the setting', async () => {
+  it('a missing STORAGE_MEDIA_BUCKET stops the start', async () => {
     const { STORAGE_MEDIA_BUCKET: _, ...env } = server.env('media');
     const error = await failureOf(startService({ env: { STORAGE_LOCATIONS: 'media', ...env } }));
     expect(error.message).to.include('STORAGE_MEDIA_BUCKET is not set');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type S3Settings, settingsOf } from '../../../plugins/storage-s3/settings.ts';
+import { parseSettings, type S3Settings } from '../../../plugins/storage-s3/settings.ts';
 
 const read = (settings: Readonly<Record<string, string>>): S3Settings =>
-  settingsOf({ location: 'my-files', setting: (key) => settings[key] });
+  parseSettings({ location: 'my-files', setting: (key) => settings[key] });
 const refusal = (settings: Readonly<Record<string, string>>): string => {
   try {
     read(settings);
@@ -15,7 +15,7 @@ const refusal = (settings: Readonly<Record<string, string>>): string => {
 const SOUND = { KEY: 'key', SECRET: 'secret', BUCKET: 'files', REGION: 'eu-central-1' };
 
 describe('storage-s3: settings', () => {
-  it('for AWS are a bucket, its region and a key', () => {
+  it('AWS needs bucket, region, key and secret', () => {
     expect(read(SOUND)).to.deep.equal({
       bucket: 'files',
       region: 'eu-central-1',
@@ -29,7 +29,7 @@ describe('storage-s3: settings', () => {
     });
   });
 
-  it('are all taken', () => {
+  it('all settings are read', () => {
     const all = read({
       ...SOUND,
       ENDPOINT: 'http://10.0.0.5:9000',
@@ -49,7 +49,7 @@ describe('storage-s3: settings', () => {
     });
   });
 
-  it('need no region for a server of somebody else, and no scheme', () => {
+  it('an ENDPOINT needs no region and no scheme', () => {
     const { REGION: _, ...rest } = SOUND;
     expect(read({ ...rest, ENDPOINT: 'storage.example.com' })).to.include({
       region: 'us-east-1',
@@ -57,7 +57,7 @@ describe('storage-s3: settings', () => {
     });
   });
 
-  it('need no key where the machine has one', () => {
+  it('credentials may be left to the machine', () => {
     expect(read({ BUCKET: 'files', REGION: 'eu-central-1' }).credentials).to.equal(undefined);
   });
 
@@ -69,7 +69,7 @@ describe('storage-s3: settings', () => {
     ['/', ''],
     ['.', ''],
   ] as const) {
-    it(`put objects below ${JSON.stringify(key)} for the root ${root}`, () => {
+    it(`ROOT=${root} puts objects below ${JSON.stringify(key)}`, () => {
       expect(read({ ...SOUND, ROOT: root }).root).to.equal(key);
     });
   }
@@ -85,14 +85,14 @@ describe('storage-s3: settings', () => {
     ['with a word for a truth', { FORCE_PATH_STYLE: 'maybe' }, 'FORCE_PATH_STYLE', 'must be true or false'],
     ['with another', { CHECKSUMS: 'crc' }, 'CHECKSUMS', 'must be true or false'],
   ] as const) {
-    it(`are refused ${what}, by the name of the variable`, () => {
+    it(`settings ${what} are rejected with the name of the variable`, () => {
       const given: Record<string, string> = { ...SOUND, ...settings };
       for (const [key, value] of Object.entries(given)) if (value === '') delete given[key];
       expect(refusal(given)).to.include(`STORAGE_MY_FILES_${variable} ${reason}`);
     });
   }
 
-  it('never show the secret when they are refused', () => {
+  it('an error never shows the secret', () => {
     expect(refusal({ ...SOUND, SECRET: 'hush-hush', ROOT: '..' })).not.to.include('hush-hush');
   });
 });

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { endingWhereSilent } from '../../../plugins/storage-s3/silence.ts';
+import { withIdleTimeout } from '../../../plugins/storage-s3/idle-timeout.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { bytes as bytesOf, hashOf, read } from '../storage/bytes.ts';
 
@@ -12,7 +12,7 @@ import { bytes as bytesOf, hashOf, read } from '../storage/bytes.ts';
 const LIMIT = 1000;
 const DATA = bytesOf(8 * 2 ** 20);
 
-describe('storage-s3: a download', () => {
+describe('withIdleTimeout, the idle timeout of downloads', () => {
   let server: Server;
   let answer: (response: ServerResponse) => void;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -31,16 +31,16 @@ describe('storage-s3: a download', () => {
     const body = await new Promise<IncomingMessage>((resolve, reject) => {
       get({ host: '127.0.0.1', port, agent }, resolve).on('error', reject);
     });
-    return { bytes: endingWhereSilent(body, 'a.bin', LIMIT), socket: body.socket };
+    return { bytes: withIdleTimeout(body, 'a.bin', LIMIT), socket: body.socket };
   };
 
-  it('ends where somebody waits and the server sends nothing more', async () => {
+  it('a download fails if the server sends nothing for the idle timeout', async () => {
     answer = (response) => response.writeHead(200, { 'content-length': 1000 }).write('the beginning');
     const error = await failureOf(read((await download()).bytes));
     expect(error.message).to.equal(`the server has sent nothing more of a.bin for ${LIMIT} ms`);
   });
 
-  it('goes on where it is the reader who pauses', async () => {
+  it('a pausing reader does not trigger the idle timeout', async () => {
     answer = (response) => response.end(DATA);
     const { bytes } = await download();
     const parts: Buffer[] = [];
@@ -52,7 +52,7 @@ describe('storage-s3: a download', () => {
     expect(hashOf(Buffer.concat(parts))).to.equal(hashOf(DATA));
   });
 
-  it('goes on where it is a pipe that is slow', async () => {
+  it('a slow pipe does not trigger the idle timeout', async () => {
     answer = (response) => response.end(DATA);
     const { bytes } = await download();
     const parts: Buffer[] = [];
@@ -68,14 +68,14 @@ describe('storage-s3: a download', () => {
     expect(hashOf(Buffer.concat(parts))).to.equal(hashOf(DATA));
   });
 
-  it('goes on where a small one is all there before it is read', async () => {
+  it('a small body read late does not trigger the idle timeout', async () => {
     answer = (response) => response.end('all of it');
     const { bytes } = await download();
     await pause(1.5 * LIMIT);
     expect(String(await read(bytes))).to.equal('all of it');
   });
 
-  it('leaves its connection to the next one, without a limit', async () => {
+  it('a finished download leaves its connection to the next one without a timer', async () => {
     answer = (response) => response.end('one');
     const first = await download();
     expect(String(await read(first.bytes))).to.equal('one');

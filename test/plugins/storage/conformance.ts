@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import type { ByteRange, Opened, StorageDriver } from '../../../plugins/storage/contract.ts';
+import type { ByteRange, OpenedObject, StorageDriver } from '../../../plugins/storage/contract.ts';
 import { garbageCollector } from '../../support/garbage.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { asStream, bytes, hashOf, held, inParts, read } from './bytes.ts';
@@ -39,9 +39,9 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
     expect(await namesOf(name), 'list').to.deep.equal([]);
   };
 
-  describe('bytes', () => {
+  describe('bytes of an object', () => {
     for (const size of [0, 1, 65_535, 65_536, 65_537, 262_144, MIB + 1, 5 * MIB, 5 * MIB + 12_345, 11 * MIB + 7]) {
-      it(`are given back as they were written: ${size.toLocaleString('en')} of them`, async () => {
+      it(`${size.toLocaleString('en')} bytes are read as they were written`, async () => {
         const name = newName();
         const data = bytes(size);
         expect(await write(name, data), 'bytes written').to.equal(size);
@@ -53,7 +53,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       });
     }
 
-    it('may come in parts of any size: single bytes, none at all, millions at once, views of larger memory', async () => {
+    it('a source may yield chunks of any size, empty ones and views included', async () => {
       const name = newName();
       const large = bytes(3 * MIB + 5, 2);
       const parts = [
@@ -69,7 +69,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       expect(hashOf((await readBack(name))?.data as Buffer)).to.equal(hashOf(whole));
     });
 
-    it('go through memory that does not grow with them', async function () {
+    it('writing and reading a large object needs flat memory', async function () {
       this.timeout(120_000);
       const name = newName();
       const [step, count] = [4 * MIB, 20];
@@ -94,7 +94,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       }
       expect(await driver.write(name, source())).to.equal(step * count);
       let [got, asked] = [0, 0];
-      const opened = (await driver.open(name)) as Opened;
+      const opened = (await driver.open(name)) as OpenedObject;
       for await (const chunk of opened.bytes) {
         got += chunk.length;
         if (got - asked < 8 * step && got < step * count) continue;
@@ -107,7 +107,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
     });
   });
 
-  describe('ranges', () => {
+  describe('ranges of an object', () => {
     const size = 5 * MIB + 777;
     const data = bytes(size, 5);
     const name = newName();
@@ -130,7 +130,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       ['across a border of 5 MiB', 5 * MIB - 1, 5 * MIB + 1],
     ];
     for (const [what, start, end] of ranges) {
-      it(`give ${what}`, async () => {
+      it(`a range reads ${what}`, async () => {
         const back = await readBack(name, { start, end });
         expect(back?.size, 'size of the whole').to.equal(size);
         expect(back?.data.length).to.equal(end - start + 1);
@@ -138,7 +138,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       });
     }
 
-    it('put together are the whole', async () => {
+    it('consecutive ranges together are the whole object', async () => {
       const parts: Buffer[] = [];
       for (let start = 0; start < size; start += 777_777) {
         const end = Math.min(start + 777_776, size - 1);
@@ -147,15 +147,15 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       expect(hashOf(Buffer.concat(parts))).to.equal(hashOf(data));
     });
 
-    it('of what is not there are nothing', async () => {
+    it('a range of a missing object is undefined', async () => {
       expect(await driver.open(newName(), { start: 0, end: 0 })).to.equal(undefined);
     });
   });
 
-  describe('what is not there', () => {
-    it('is undefined', () => expectNothing(newName()));
+  describe('a missing object', () => {
+    it('open, stat and list do not find a missing object', () => expectNothing(newName()));
 
-    it('can be removed', async () => {
+    it('remove() of a missing object succeeds', async () => {
       const name = newName();
       await driver.remove(name);
       await driver.remove(name);
@@ -163,7 +163,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
   });
 
   describe('a removed object', () => {
-    it('is gone, and only that one', async () => {
+    it('a removed object is gone, and objects with similar names stay', async () => {
       const name = newName('');
       const others = [`${name}.a`, `${name}-1`, `${name}__x.webp`, `${name}_`];
       for (const one of [name, ...others]) await write(one, bytes(10));
@@ -175,7 +175,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       expect(await namesOf(name)).to.deep.equal([]);
     });
 
-    it('holds up no write of one whose name begins alike', async () => {
+    it('remove() does not disturb the write of an object whose name starts alike', async () => {
       const name = newName('');
       const { source, reached, goOn } = held(bytes(100_000));
       const writing = driver.write(`${name}.jpg`, source);
@@ -188,7 +188,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
   });
 
   describe('a write that is not complete', () => {
-    it('cannot be opened, and is in no list', async () => {
+    it('an incomplete object cannot be opened or listed', async () => {
       const name = newName();
       const data = bytes(6 * MIB, 6);
       const { source, reached, goOn } = held(data);
@@ -201,7 +201,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
     });
 
     for (const size of [0, 1000, 6 * MIB]) {
-      it(`leaves nothing when its source fails after ${size.toLocaleString('en')} bytes`, async () => {
+      it(`a source that fails after ${size.toLocaleString('en')} bytes leaves no object`, async () => {
         const name = newName();
         const { source, reached, fail } = held(bytes(size));
         const writing = failureOf(driver.write(name, source));
@@ -215,7 +215,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       });
     }
 
-    it('leaves nothing when its source is a stream that is destroyed', async () => {
+    it('a destroyed source stream leaves no object', async () => {
       for (const error of [undefined, new Error('cut')]) {
         const name = newName();
         const source = new Readable({ read() {} });
@@ -229,7 +229,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       }
     });
 
-    it('leaves nothing after it was removed', async () => {
+    it('remove() after a failed write leaves nothing', async () => {
       const name = newName();
       const { source, reached, fail } = held(bytes(6 * MIB));
       const writing = failureOf(driver.write(name, source));
@@ -242,7 +242,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
   });
 
   describe('a name that is written again', () => {
-    it('is refused, or changes from all of the one to all of the other', async () => {
+    it('a second write of a name is rejected or replaces the object as a whole', async () => {
       const name = newName();
       const [first, second] = [bytes(2 * MIB, 7), bytes(3 * MIB, 8)];
       await write(name, first);
@@ -261,7 +261,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       expect(await namesOf(name)).to.deep.equal([name]);
     });
 
-    it('by several at once has all bytes of one of them', async () => {
+    it('concurrent writes of a name end with all bytes of one of them', async () => {
       const name = newName();
       const all = [11, 12, 13].map((seed) => bytes(MIB + seed, seed));
       const written = await Promise.allSettled(all.map((data) => write(name, data)));
@@ -272,8 +272,8 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
     });
   });
 
-  describe('many at once', () => {
-    it('are written and read without getting mixed up', async () => {
+  describe('concurrent use', () => {
+    it('concurrent writes and reads of many objects are not mixed up', async () => {
       const all = Array.from({ length: 24 }, (_, at) => ({
         name: newName(),
         data: bytes(200_000 + at * 31_111, at + 20),
@@ -283,7 +283,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       expect(back.map((one) => hashOf(one?.data as Buffer))).to.deep.equal(all.map(({ data }) => hashOf(data)));
     });
 
-    it('may read the same object', async () => {
+    it('concurrent readers of one object each get their range', async () => {
       const name = newName();
       const data = bytes(2 * MIB, 9);
       await write(name, data);
@@ -295,7 +295,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
   });
 
   describe('readers', () => {
-    it('that are left give back what they hold: more than a hundred of them hold up nobody', async function () {
+    it('abandoned readers release their resources', async function () {
       this.timeout(120_000);
       const name = newName();
       const data = bytes(5 * MIB, 10);
@@ -320,7 +320,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
   });
 
   describe('stat', () => {
-    it('tells name, size and when it was written', async () => {
+    it('stat() answers name, size and modification time', async () => {
       const name = newName('.jpeg');
       const start = Date.now();
       await write(name, bytes(4321));
@@ -333,8 +333,8 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
     });
   });
 
-  describe('lists', () => {
-    it('have what begins so and nothing else: no character of a prefix is a wildcard', async () => {
+  describe('list()', () => {
+    it('list() takes its prefix literally', async () => {
       const base = randomUUID();
       const names = [
         `${base}.png`,
@@ -360,7 +360,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       expect(sizes).to.deep.equal(Object.fromEntries(names.map((name) => [name, name.length])));
     });
 
-    it(`have many names, and may be left: ${many} of them`, async function () {
+    it(`list() yields ${many} names and may be left early`, async function () {
       this.timeout(120_000);
       const prefix = `many-${randomUUID()}-`;
       const names = Array.from({ length: many }, (_, at) => `${prefix}${String(at).padStart(4, '0')}`);
@@ -381,8 +381,8 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
     });
   });
 
-  describe('names', () => {
-    it('are taken up to their longest, with all their characters', async () => {
+  describe('names of objects', () => {
+    it('names of 255 characters with all allowed characters work', async () => {
       const begin = randomUUID();
       const longest = `${begin}${'l'.repeat(251 - begin.length)}.bin`;
       const group = `${begin}__${'g'.repeat(251 - begin.length - 2)}.bin`;

@@ -13,7 +13,7 @@ const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/storage-data
 const CHUNK = 256 * 1024;
 
 /** The example as its README has it installed: its folder, in EXTENSIONS_PATH, outside of this repository. */
-describe('storage: the example of a driver by others, in the database', () => {
+describe('example extension storage-database', () => {
   let database: FreshDatabase;
   let stranger: Sketched;
   let service: InProcess;
@@ -58,9 +58,9 @@ describe('storage: the example of a driver by others, in the database', () => {
     Number((await database.query<{ count: string }>(`select count(*) from platform_stored_${table}`))[0]?.count);
 
   // It lists by pages of five hundred.
-  describe('as every driver', () => conformance(async () => location, { many: 510 }));
+  describe('storage-database: conformance of the driver', () => conformance(async () => location, { many: 510 }));
 
-  it('is told of by the audit: no more than it needs', () => {
+  it('the audit lists only the grants that the extension needs', () => {
     const line = service.kernel.audit().find(({ name }) => name === 'storage-database');
     expect(JSON.stringify(line))
       .to.contain('platform_stored_objects')
@@ -68,14 +68,14 @@ describe('storage: the example of a driver by others, in the database', () => {
       .and.not.to.contain('runs any statement');
   });
 
-  it('is where files go, and is well', async () => {
+  it('the location is healthy and is the default', async () => {
     const { token } = service.admin;
     const health = await service.request('GET', '/server/health', { token });
     expect(health.body.checks['storage:db:responseTime'][0]).to.include({ componentType: 'objectstore', status: 'ok' });
     expect(used.locations).to.deep.equal(['db', 'archive']);
   });
 
-  it('has the bytes of files that are sent to the service, and loses them with these', async () => {
+  it('an uploaded file is stored in the database and removed with its row', async () => {
     const { token } = service.admin;
     const form = new FormData();
     form.append('title', 'In the database');
@@ -93,12 +93,12 @@ describe('storage: the example of a driver by others, in the database', () => {
     expect(await location.stat(filename_disk)).to.equal(undefined);
   });
 
-  it('shows its tables to nobody as collections', async () => {
+  it('the tables of the extension are not in the API', async () => {
     const { body } = await service.request('GET', '/collections', { token: service.admin.token });
     expect(JSON.stringify(body)).not.to.contain('stored_');
   });
 
-  it('keeps what it was given when the service starts again', async () => {
+  it('objects survive a restart of the service', async () => {
     await write('kept.bin', bytes(700_000));
     await service.stop();
     service = await start();
@@ -107,7 +107,7 @@ describe('storage: the example of a driver by others, in the database', () => {
     await location.remove('kept.bin');
   });
 
-  it('keeps locations apart', async () => {
+  it('two locations do not share objects', async () => {
     await write('same.bin', bytes(10, 1));
     await used.at('archive').write('same.bin', inParts(bytes(20, 2)));
     expect((await location.stat('same.bin'))?.size).to.equal(10);
@@ -116,13 +116,13 @@ describe('storage: the example of a driver by others, in the database', () => {
     await used.at('archive').remove('same.bin');
   });
 
-  it('lends objects as files, though they are none', async () => {
+  it('asFile() lends an object as a temporary file', async () => {
     await write('lent.txt', Buffer.from('to be read by a program'));
     expect(String(await location.asFile('lent.txt', (path) => readFile(path)))).to.equal('to be read by a program');
     await location.remove('lent.txt');
   });
 
-  it('reads no more rows for a range than have bytes of it', async () => {
+  it('a range reads only the rows that hold it', async () => {
     await write('large.bin', bytes(20 * CHUNK));
     // Rows that are not touched are not missed.
     await database.query('delete from platform_stored_chunks where part not in (7, 8)');
@@ -133,7 +133,7 @@ describe('storage: the example of a driver by others, in the database', () => {
     await location.remove('large.bin');
   });
 
-  it('leaves no row behind: not of failed writes, not of replaced or removed objects', async () => {
+  it('failed writes, replaced and removed objects leave no rows', async () => {
     const before = [await rows('objects'), await rows('chunks')];
     await write('a.bin', bytes(3 * CHUNK));
     await write('a.bin', bytes(CHUNK + 1));
@@ -151,7 +151,7 @@ describe('storage: the example of a driver by others, in the database', () => {
     expect([await rows('objects'), await rows('chunks')]).to.deep.equal(before);
   });
 
-  it('stops a write whose object is removed meanwhile', async () => {
+  it('a write fails if its object is removed meanwhile', async () => {
     const { source, reached, goOn } = held(bytes(2 * CHUNK));
     const writing = failureOf(location.write('c.bin', source));
     await reached;
@@ -162,7 +162,7 @@ describe('storage: the example of a driver by others, in the database', () => {
     expect(await database.query(`select from platform_stored_objects where name = 'c.bin'`)).to.have.length(0);
   });
 
-  it('holds no connection while bytes are waited for, written or read', async () => {
+  it('slow readers and writers hold no database connection', async () => {
     await write('slow.bin', bytes(8 * CHUNK));
     const readers = await Promise.all(Array.from({ length: 30 }, () => location.open('slow.bin')));
     const writers = Array.from({ length: 30 }, (_, at) => {
@@ -180,7 +180,7 @@ describe('storage: the example of a driver by others, in the database', () => {
     await location.remove('slow.bin');
   });
 
-  it('clears away what a process left that ended a day ago', async () => {
+  it('a start removes unfinished objects older than a day', async () => {
     const pending = `insert into platform_stored_objects (id, location, name, begun) values (gen_random_uuid(), 'db', $1, now() - $2::interval)`;
     await database.query(pending, ['old.bin', '25 hours']);
     await database.query(pending, ['young.bin', '1 hour']);

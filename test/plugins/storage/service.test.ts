@@ -8,7 +8,7 @@ import { facet } from '#kernel';
 import type { Kernel } from '#kernel/boot';
 import { type HealthCheck, health } from '../../../plugins/server/contract.ts';
 import { type Storage, type StorageDriver, storage } from '../../../plugins/storage/contract.ts';
-import { locationCheck } from '../../../plugins/storage/health.ts';
+import { createLocationCheck } from '../../../plugins/storage/health.ts';
 import { createLocation } from '../../../plugins/storage/location.ts';
 import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
 import { bytes, hashOf, inParts, read } from './bytes.ts';
@@ -22,7 +22,7 @@ const brings = (driver: StorageDriver, declared: readonly string[] = ['memory'])
   register: (host) => host.contribute(facet('storage.drivers'), { name: 'memory', open: async () => driver }),
 });
 
-describe('storage: the service', () => {
+describe('service storage', () => {
   let folder: string;
   let driver: MemoryDriver;
   let checks: () => readonly HealthCheck[];
@@ -63,7 +63,7 @@ describe('storage: the service', () => {
     );
   }
 
-  it('has the locations in their order, by drivers of the product and of others', () =>
+  it('locations keep their order and may use core and third-party drivers', () =>
     started(async (used) => {
       expect(used.locations).to.deep.equal(['local', 'mem']);
       for (const name of used.locations) {
@@ -79,7 +79,7 @@ describe('storage: the service', () => {
       expect(existsSync(join(folder, 'uploads/a.txt'))).to.equal(true);
     }));
 
-  it('is ready when others start, and not before', async () => {
+  it('locations are open when other plugins start, and not during migrations', async () => {
     let before: unknown;
     let during: string | undefined;
     const early: PluginSketch = {
@@ -104,7 +104,7 @@ describe('storage: the service', () => {
     expect(during).to.equal('mem');
   });
 
-  it('says so where there is no such location: rows may be older than the configuration', () =>
+  it('an unknown location throws SERVICE_UNAVAILABLE', () =>
     started(async (used) => {
       for (const name of ['s3', '', '__proto__', 'LOCAL']) {
         expect(() => used.at(name), name)
@@ -113,7 +113,7 @@ describe('storage: the service', () => {
       }
     }));
 
-  it('lets no driver see a name that could mean another place', () =>
+  it('a name that is no plain path segment never reaches a driver', () =>
     started(async (used) => {
       const location = used.at('mem');
       const names = [
@@ -147,7 +147,7 @@ describe('storage: the service', () => {
       expect(driver.seen).to.deep.equal([]);
     }));
 
-  it('lists only what can be an object', () =>
+  it('list() leaves out names that no object can have', () =>
     started(async (used) => {
       for (const name of ['a.txt', '.hidden', 'two words', 'b.txt']) {
         driver.objects.set(name, { data: Buffer.alloc(1), modified: new Date() });
@@ -157,7 +157,7 @@ describe('storage: the service', () => {
       expect(names).to.deep.equal(['a.txt', 'b.txt']);
     }));
 
-  describe('objects as files', () => {
+  describe('Location.asFile', () => {
     // A place of its own: other tests run beside this one and make copies, too.
     const usual = process.env.TMPDIR;
     beforeEach(() => void (process.env.TMPDIR = folder));
@@ -167,7 +167,7 @@ describe('storage: the service', () => {
     });
     const copies = async () => (await readdir(folder)).filter((name) => name.startsWith('tenon-object-'));
 
-    it('are the object itself where it is a file', () =>
+    it('asFile() of a local object gives the path of the object itself', () =>
       started(async (used) => {
         await used.at('local').write('a.jpg', inParts(bytes(100_000)));
         const seen = await used
@@ -178,7 +178,7 @@ describe('storage: the service', () => {
         expect(['local', 'mem'].map((name) => used.at(name).copies)).to.deep.equal([false, true]);
       }));
 
-    it('are copies elsewhere, of the same name, gone afterwards', () =>
+    it('asFile() of another driver gives a copy with the same name and deletes it afterwards', () =>
       started(async (used) => {
         const before = await copies();
         await used.at('mem').write('a.jpg', inParts(bytes(100_000)));
@@ -188,7 +188,7 @@ describe('storage: the service', () => {
         expect(await copies()).to.deep.equal(before);
       }));
 
-    it('are gone also where the work fails, and where the object cannot be read to its end', () =>
+    it('asFile() deletes its copy if the work or the read fails', () =>
       started(async (used) => {
         const before = await copies();
         await used.at('mem').write('a.jpg', inParts(bytes(100)));
@@ -219,7 +219,7 @@ describe('storage: the service', () => {
         expect(await copies()).to.deep.equal(before);
       }));
 
-    it('are nothing where there is no object, and no work is done', () =>
+    it('asFile() of a missing object is undefined and does no work', () =>
       started(async (used) => {
         for (const name of used.locations) {
           expect(await used.at(name).asFile('none', async () => expect.fail('it ran'))).to.equal(undefined);
@@ -227,8 +227,8 @@ describe('storage: the service', () => {
       }));
   });
 
-  describe('at the end', () => {
-    it('closes every driver, once', async () => {
+  describe('stop of the service', () => {
+    it('stop closes every driver once', async () => {
       await started(async (_used, kernel) => {
         await kernel.stop();
         await kernel.stop();
@@ -236,7 +236,7 @@ describe('storage: the service', () => {
       expect(driver.closed).to.equal(1);
     });
 
-    it('closes those that were opened before another one could not be', async () => {
+    it('a driver that cannot open fails the start and closes those opened before', async () => {
       const failing: PluginSketch = {
         name: 'storage-broken',
         stranger: true,
@@ -266,13 +266,13 @@ describe('storage: the service', () => {
     });
   });
 
-  it('takes no driver that its package has not declared', async () => {
+  it('a driver that is not declared in the manifest of its extension is not used', async () => {
     const failure = await failureOf(started(async () => {}, { drivers: [brings(driver, ['something-else'])] }));
     expect(failure.message).to.contain('driver memory (STORAGE_MEM_DRIVER), which no plugin brings');
   });
 
-  describe('health', () => {
-    it('is told of each location, which is as it was afterwards', () =>
+  describe('health checks of locations', () => {
+    it('each location has a check, which leaves no object', () =>
       started(async () => {
         expect(
           checks().map(({ name, componentType, threshold }) => ({ name, componentType, threshold })),
@@ -287,17 +287,17 @@ describe('storage: the service', () => {
 
     const troubles: readonly [what: string, part: Partial<StorageDriver>, complaint: string][] = [
       ['does not take bytes', { write: () => Promise.reject(new Error('read-only')) }, 'read-only'],
-      ['does not have what it took', { open: async () => undefined }, 'what was written is not there'],
+      ['does not have what it took', { open: async () => undefined }, 'the object that was written is missing'],
       ['does not drop what it has', { remove: () => Promise.reject(new Error('denied')) }, 'denied'],
     ];
     for (const [what, part, complaint] of troubles) {
-      it(`is bad where a location ${what}`, async () => {
+      it(`the check fails if a location ${what}`, async () => {
         const location = createLocation('a', { ...driver, ...part });
-        expect((await failureOf(locationCheck('a', 1, () => location).check())).message).to.equal(complaint);
+        expect((await failureOf(createLocationCheck('a', 1, () => location).check())).message).to.equal(complaint);
       });
     }
 
-    it('leaves nothing of checks that could not clean up, once a location is well again', async () => {
+    it('objects of failed checks are removed by the next successful check', async () => {
       let isDenied = true;
       const location = createLocation('a', {
         ...driver,
@@ -306,7 +306,7 @@ describe('storage: the service', () => {
           return driver.remove(name);
         },
       });
-      const { check } = locationCheck('a', 1, () => location);
+      const { check } = createLocationCheck('a', 1, () => location);
       for (let time = 0; time < 3; time++) await failureOf(check());
       expect(driver.objects.size).to.equal(3);
       isDenied = false;
@@ -314,7 +314,7 @@ describe('storage: the service', () => {
       expect(driver.objects.size).to.equal(0);
     });
 
-    it('is asked once at a time: a location that hangs is not asked again and again', async () => {
+    it('concurrent checks of a hanging location share one attempt', async () => {
       let asked = 0;
       const gate = Promise.withResolvers<void>();
       const location = createLocation('a', {
@@ -325,7 +325,7 @@ describe('storage: the service', () => {
           return driver.write(...args);
         },
       });
-      const { check } = locationCheck('a', 1, () => location);
+      const { check } = createLocationCheck('a', 1, () => location);
       const all = [check(), check(), check()];
       gate.resolve();
       await Promise.all(all);

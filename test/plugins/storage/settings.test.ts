@@ -5,35 +5,35 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { type Storage, storage } from '../../../plugins/storage/contract.ts';
 import { variableOf } from '../../../plugins/storage/library.ts';
-import { locationPlans } from '../../../plugins/storage/settings.ts';
-import { rootOf } from '../../../plugins/storage-local/root.ts';
+import { parseLocations } from '../../../plugins/storage/settings.ts';
+import { prepareRoot } from '../../../plugins/storage-local/root.ts';
 import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
 import { inParts } from './bytes.ts';
 
-describe('storage: settings', () => {
+describe('settings of storage locations', () => {
   const plans = (locations: readonly string[], set: Record<string, string> = {}) =>
-    locationPlans({ STORAGE_LOCATIONS: locations, 'STORAGE_*': set });
+    parseLocations({ STORAGE_LOCATIONS: locations, 'STORAGE_*': set });
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-settings-'));
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it('are named by the location in upper case, with _ for -', () => {
+  it('a setting is named STORAGE_<LOCATION>_<KEY>, in upper case with _ for -', () => {
     expect(variableOf('my-Files_2', 'ROOT')).to.equal('STORAGE_MY_FILES_2_ROOT');
     const [plan] = plans(['my-Files_2'], { STORAGE_MY_FILES_2_ROOT: ' /srv ', STORAGE_ROOT: 'no' });
     expect(plan?.setting('ROOT')).to.equal('/srv');
     expect(plan?.setting('BUCKET')).to.equal(undefined);
   });
 
-  it('are the local driver and 750 ms where nothing is said', () => {
+  it('the defaults are the driver local and a health threshold of 750 ms', () => {
     const [plan] = plans(['media']);
     expect([plan?.driver, plan?.threshold]).to.deep.equal(['local', 750]);
     const [other] = plans(['media'], { STORAGE_MEDIA_DRIVER: 's3', STORAGE_MEDIA_HEALTHCHECK_THRESHOLD: '2s' });
     expect([other?.driver, other?.threshold]).to.deep.equal(['s3', 2000]);
   });
 
-  it('may lie in files, which win', async () => {
+  it('a _FILE variable wins over the plain one', async () => {
     const path = join(folder, 'secret');
     await writeFile(path, 'from the file\n');
     const [plan] = plans(['media'], { STORAGE_MEDIA_SECRET_FILE: path, STORAGE_MEDIA_SECRET: 'plain' });
@@ -78,7 +78,7 @@ describe('storage: settings', () => {
     ['a root that can be no folder', 'a', { STORAGE_A_ROOT: '/dev/null/uploads' }, /nothing can be written to \/dev/],
   ];
   for (const [what, locations, env, complaint] of wrong) {
-    it(`with ${what} stop the start, with the variable and a remedy`, async () => {
+    it(`${what} stops the start with the variable and a remedy`, async () => {
       const failure = await failureOf<BootFailure>(
         withPlugins(
           [],
@@ -98,21 +98,21 @@ describe('storage: settings', () => {
     });
   }
 
-  it('name no location only where they say so', () => {
+  it('an empty STORAGE_LOCATIONS is rejected', () => {
     expect(() => plans([])).to.throw('STORAGE_LOCATIONS names no location');
   });
 
-  it('may be for a place this user may not write to, which is told at the start', async () => {
+  it('a root that is not writable stops the start', async () => {
     // To root no folder is closed but those that the system makes up itself.
     const isRoot = process.getuid?.() === 0;
     const root = isRoot ? '/sys/kernel/uploads' : join(folder, 'forbidden');
     if (!isRoot) await mkdir(root, { mode: 0o555 });
-    const failure = await failureOf<BootFailure>(rootOf({ location: 'a', setting: () => root }, folder));
+    const failure = await failureOf<BootFailure>(prepareRoot({ location: 'a', setting: () => root }, folder));
     expect(failure.message).to.contain(isRoot ? 'EPERM' : 'EACCES');
     expect(failure.remedy).to.contain('STORAGE_A_ROOT');
   });
 
-  it('say what the root is to be, else it lies under DATA_PATH: no two locations share one', async () => {
+  it('the root is STORAGE_<LOCATION>_ROOT or a folder of its own under DATA_PATH', async () => {
     const found: string[] = [];
     const reader: PluginSketch = {
       name: 'reader',

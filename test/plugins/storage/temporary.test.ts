@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { temporaryFile, temporaryFolder } from '../../../plugins/storage/library.ts';
-import { removeAbandoned } from '../../../plugins/storage/temporary.ts';
+import { removeAbandonedTemporaries } from '../../../plugins/storage/temporary.ts';
 
-describe('storage: temporary files and folders', () => {
+describe('temporary files and folders of storage', () => {
   const { TMPDIR } = process.env;
   let place: string;
   beforeEach(async () => {
@@ -18,7 +18,7 @@ describe('storage: temporary files and folders', () => {
     await rm(place, { recursive: true, force: true });
   });
 
-  it('of processes that were killed go a day later, and nothing that is younger or of others', async () => {
+  it('removeAbandonedTemporaries deletes our own entries older than a day and nothing else', async () => {
     const old = await temporaryFolder('asset');
     const young = await temporaryFolder('object');
     const others = ['tenon-asset-of-somebody', 'tenon-backup-abcdef', 'else'].map((name) => join(place, name));
@@ -30,7 +30,7 @@ describe('storage: temporary files and folders', () => {
     const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
     for (const path of [old, oldFile, ...others, join(place, 'tenon-part-abcdef')])
       await utimes(path, longAgo, longAgo);
-    await removeAbandoned();
+    await removeAbandonedTemporaries();
     const left = [young, youngFile, ...others, join(place, 'tenon-part-abcdef')];
     expect((await readdir(place)).map((name) => join(place, name)).sort()).to.deep.equal(left.sort());
   });

@@ -36,7 +36,7 @@ function memory(expiring: Readonly<Record<string, number>>) {
       [...rows.values()].filter(({ expires }) => expires.getTime() < now).map(({ id }) => id),
     find: async (id: string) => rows.get(id),
     pieces: async (id: string) => pieces.get(id) ?? [],
-    forget: async (names: readonly string[]) => {
+    forgetPieces: async (names: readonly string[]) => {
       for (const [id, all] of pieces)
         pieces.set(
           id,
@@ -69,8 +69,8 @@ function memory(expiring: Readonly<Record<string, number>>) {
   return { rows, objects, warnings, locked, deps };
 }
 
-describe('tus: the clean-up', () => {
-  it('removes what has expired at that moment, with all its pieces, and nothing else', async () => {
+describe('cleanUp of tus uploads', () => {
+  it('the clean-up removes expired uploads with all their pieces and nothing else', async () => {
     const { rows, objects, deps } = memory({ old: -1, now: 0, young: 1 });
     expect(await cleanUp(deps, NOON)).to.equal(1);
     expect([...rows.keys()]).to.deep.equal(['now', 'young']);
@@ -80,7 +80,7 @@ describe('tus: the clean-up', () => {
     expect(objects.size).to.equal(0);
   });
 
-  it('leaves alone what somebody is working on', async () => {
+  it('the clean-up skips an upload whose lock is held', async () => {
     const { rows, locked, deps } = memory({ busy: -5 });
     locked.add('tus busy');
     expect(await cleanUp(deps, NOON)).to.equal(0);
@@ -89,7 +89,7 @@ describe('tus: the clean-up', () => {
     expect(await cleanUp(deps, NOON)).to.equal(1);
   });
 
-  it('leaves what became young again while others were removed', async () => {
+  it('the clean-up skips an upload that was extended meanwhile', async () => {
     const { rows, deps } = memory({ old: -1 });
     const { attempt } = deps.lock;
     deps.lock.attempt = async (name, work) => {
@@ -100,7 +100,7 @@ describe('tus: the clean-up', () => {
     expect([...rows.keys()]).to.deep.equal(['old']);
   });
 
-  it('goes on where one cannot be removed, and keeps what is known of it', async () => {
+  it('the clean-up continues after a failure and keeps the row of that upload', async () => {
     const { rows, warnings, deps } = memory({ elsewhere: -2, old: -1 });
     expect(await cleanUp(deps, NOON)).to.equal(1);
     expect([...rows.keys()]).to.deep.equal(['elsewhere']);

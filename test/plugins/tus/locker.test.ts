@@ -28,8 +28,8 @@ function cluster() {
   return { locked, process: (patience?: number) => createLocker({ attempt }, bus, patience) };
 }
 
-describe('tus: the lock of an upload', () => {
-  it('is held until it is let go, each upload by itself', async () => {
+describe('createLocker, the lock of a tus upload', () => {
+  it('each upload has a lock of its own, held until unlock', async () => {
     const { locked, process } = cluster();
     const locker = process();
     const [a, b] = [locker.newLock('a'), locker.newLock('b')];
@@ -41,7 +41,7 @@ describe('tus: the lock of an upload', () => {
     await b.unlock();
   });
 
-  it('is asked for and waited for within a process, in turn', async () => {
+  it('requests of one process ask the holder to give way and get the lock in turn', async () => {
     const { locked, process } = cluster();
     const locker = process();
     const order: string[] = [];
@@ -62,7 +62,7 @@ describe('tus: the lock of an upload', () => {
     expect(locked.size).to.equal(0);
   });
 
-  it('is refused with 423 where its holder does not give way, or the asking client has gone', async () => {
+  it('lock() fails with 423 if the holder does not give way or the client has left', async () => {
     const { process } = cluster();
     const locker = process(20);
     await locker.newLock('a').lock(never, () => {});
@@ -70,7 +70,7 @@ describe('tus: the lock of an upload', () => {
     expect(await failureOf(locker.newLock('a').lock(AbortSignal.abort(), () => {}))).to.include({ status: 423 });
   });
 
-  it('is refused at once where another process has it, which is asked to give way', async () => {
+  it('lock() fails with 423 at once if another process holds it, and asks that one to give way', async () => {
     const { process } = cluster();
     const [one, two] = [process(), process()];
     const held = one.newLock('a');
@@ -84,7 +84,7 @@ describe('tus: the lock of an upload', () => {
     await refused.unlock();
   });
 
-  it('is waited for by runExclusive() while another process has it, and kept until the work is done', async () => {
+  it('runExclusive() waits for another process and keeps the lock until its work is done', async () => {
     const { locked, process } = cluster();
     const [one, two] = [process(), process()];
     const held = one.newLock('a');
@@ -101,7 +101,7 @@ describe('tus: the lock of an upload', () => {
     expect(locked.size).to.equal(0);
   });
 
-  it('is refused to runExclusive() with 423 when its holder in another process keeps it', async () => {
+  it('runExclusive() fails with 423 if another process keeps the lock', async () => {
     const { process } = cluster();
     const [one, two] = [process(20), process(20)];
     await one.newLock('a').lock(never, () => {});
@@ -110,7 +110,7 @@ describe('tus: the lock of an upload', () => {
     expect(done).to.equal(false);
   });
 
-  it('is free again where it could not be asked for', async () => {
+  it('a lock that could not be requested is free again', async () => {
     const broken = createLocker(
       {
         attempt: async () => {

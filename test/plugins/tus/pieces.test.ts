@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Location } from '../../../plugins/storage/contract.ts';
-import { cut } from '../../../plugins/tus/cut.ts';
-import { joined, receive, wholePieces } from '../../../plugins/tus/pieces.ts';
+import { assertComplete, joinPieces, receivePieces } from '../../../plugins/tus/pieces.ts';
+import { splitBytes } from '../../../plugins/tus/split.ts';
 import type { Uploads } from '../../../plugins/tus/uploads.ts';
 import { failureOf } from '../../support/plugin.ts';
 
@@ -18,11 +18,11 @@ async function read(bytes: AsyncIterable<Uint8Array>): Promise<number[]> {
 
 const upTo = (end: number): number[] => Array.from({ length: end }, (_, at) => at);
 
-describe('tus: pieces', () => {
+describe('pieces of tus uploads', () => {
   for (const sizes of [[], [0], [1], [4], [5], [3, 3, 3], [12], [0, 2, 0, 2], [4, 4], [1, 11, 1]]) {
-    it(`of 4 bytes are cut from ${sizes.join(' and ') || 'no'} bytes`, async () => {
+    it(`splitBytes cuts chunks of ${sizes.join(' and ') || 'no'} bytes into pieces of 4 bytes`, async () => {
       const parts: number[][] = [];
-      for await (const part of cut(chunks(...sizes), 4)) parts.push(await read(part));
+      for await (const part of splitBytes(chunks(...sizes), 4)) parts.push(await read(part));
       const total = sizes.reduce((sum, size) => sum + size, 0);
       expect(parts.flat()).to.deep.equal(upTo(total));
       expect(parts.map(({ length }) => length)).to.deep.equal([
@@ -32,12 +32,12 @@ describe('tus: pieces', () => {
     });
   }
 
-  it('are full before more bytes are waited for', async () => {
+  it('splitBytes ends a full piece before it waits for more bytes', async () => {
     async function* stalling() {
       yield* chunks(4);
       await new Promise(() => {});
     }
-    const [first] = [await cut(stalling(), 4).next()];
+    const [first] = [await splitBytes(stalling(), 4).next()];
     expect(await read(first.value as AsyncIterable<Uint8Array>)).to.deep.equal(upTo(4));
   });
 
@@ -47,17 +47,17 @@ describe('tus: pieces', () => {
     const names = new Set<string>();
     const events: string[] = [];
     const uploads = {
-      async begin(_id: string, start: number) {
+      async beginPiece(_id: string, start: number) {
         const name = `a.part-${start}`;
         names.add(name);
         events.push(`named ${start}`);
         return name;
       },
-      async keep(_id: string, { start, size }: { start: number; size: number }) {
+      async completePiece(_id: string, { start, size }: { start: number; size: number }) {
         events.push(`kept ${start}+${size}`);
         return keep();
       },
-      forget: async (all: readonly string[]) => all.forEach((name) => void names.delete(name)),
+      forgetPieces: async (all: readonly string[]) => all.forEach((name) => void names.delete(name)),
     };
     const location = {
       name: 'local',
@@ -82,56 +82,56 @@ describe('tus: pieces', () => {
     return { objects, names, events, deps };
   }
 
-  it('are named before they are written, and count after that', async () => {
+  it('a piece is recorded before it is written, and counted after it', async () => {
     const { deps, events, objects } = memory();
-    expect(await receive(deps, 'a', 10, chunks(6), 4)).to.equal(16);
+    expect(await receivePieces(deps, 'a', 10, chunks(6), 4)).to.equal(16);
     expect(events).to.deep.equal(['named 10', 'written 4', 'kept 10+4', 'named 14', 'written 2', 'kept 14+2']);
     const pieces = [
       { name: 'a.part-10', start: 0, size: 4 },
       { name: 'a.part-14', start: 4, size: 2 },
     ];
-    expect(await read(joined(deps.location, pieces))).to.deep.equal(upTo(6));
+    expect(await read(joinPieces(deps.location, pieces))).to.deep.equal(upTo(6));
     objects.delete('a.part-14');
-    expect((await failureOf(read(joined(deps.location, pieces)))).message).to.contain('a.part-14');
+    expect((await failureOf(read(joinPieces(deps.location, pieces)))).message).to.contain('a.part-14');
   });
 
-  it('are removed and forgotten where the bytes break', async () => {
+  it('a piece whose source fails is removed and forgotten', async () => {
     const { deps, objects, names } = memory();
     async function* breaking() {
       yield* chunks(5);
       throw new Error('broken');
     }
-    expect((await failureOf(receive(deps, 'a', 0, breaking(), 4))).message).to.equal('broken');
+    expect((await failureOf(receivePieces(deps, 'a', 0, breaking(), 4))).message).to.equal('broken');
     expect([...objects.keys()]).to.deep.equal(['a.part-0']);
     expect([...names]).to.deep.equal(['a.part-0']);
   });
 
-  it('are removed where the upload has moved on without them', async () => {
+  it('a piece is removed with 423 if the upload has moved on', async () => {
     const { deps, objects, names } = memory(() => false);
-    expect((await failureOf(receive(deps, 'a', 0, chunks(5), 4))).status).to.equal(423);
+    expect((await failureOf(receivePieces(deps, 'a', 0, chunks(5), 4))).status).to.equal(423);
     expect([objects.size, names.size]).to.deep.equal([0, 0]);
   });
 
-  it('stay where nobody knows whether they count', async () => {
+  it('a piece stays if its statement fails, since it may have been counted', async () => {
     const { deps, objects, names } = memory(() => {
       throw new Error('the connection was lost');
     });
-    expect((await failureOf(receive(deps, 'a', 0, chunks(3), 4))).message).to.contain('lost');
+    expect((await failureOf(receivePieces(deps, 'a', 0, chunks(3), 4))).message).to.contain('lost');
     expect([objects.size, names.size]).to.deep.equal([1, 1]);
   });
 
-  it('make a file only where they fit together', () => {
+  it('assertComplete rejects pieces that do not fit together', () => {
     const first = { name: 'a', start: 0, size: 4 };
     const second = { name: 'b', start: 4, size: 2 };
     const broken = { name: 'c', start: 4, size: null };
-    expect(wholePieces([first, broken, second], 6)).to.deep.equal([first, second]);
+    expect(assertComplete([first, broken, second], 6)).to.deep.equal([first, second]);
     for (const wrong of [
       [first],
       [second],
       [first, second, { ...second, name: 'd' }],
       [first, { ...second, start: 5 }],
     ]) {
-      expect(() => wholePieces(wrong, 6)).to.throw();
+      expect(() => assertComplete(wrong, 6)).to.throw();
     }
   });
 });

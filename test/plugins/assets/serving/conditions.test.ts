@@ -12,7 +12,7 @@ describe('conditional requests for assets', () => {
     (await ground.request(method, `/assets/${FILE}`, { headers })).status;
   const at = (seconds: number) => new Date(MODIFIED.getTime() + seconds * 1000).toUTCString();
 
-  it('find out by the tag that nothing changed, whatever the date says', async () => {
+  it('If-None-Match with the ETag answers 304 and wins over If-Modified-Since', async () => {
     for (const tags of ['"a.bin"', 'W/"a.bin"', '"x", "a.bin"', 'W/"x",W/"a.bin"', '*', ' * ']) {
       expect(await status({ 'if-none-match': tags }), tags).to.equal(304);
       expect(await status({ 'if-none-match': tags, 'if-modified-since': at(-60) }), tags).to.equal(304);
@@ -22,7 +22,7 @@ describe('conditional requests for assets', () => {
       expect(await status({ 'if-none-match': tags, 'if-modified-since': at(60) }), tags).to.equal(200);
   });
 
-  it('find it out by the date, in whole seconds', async () => {
+  it('If-Modified-Since answers 304 by whole seconds', async () => {
     const cases: readonly (readonly [string, number])[] = [
       [at(0), 304],
       [at(60), 304],
@@ -33,14 +33,14 @@ describe('conditional requests for assets', () => {
       expect(await status({ 'if-modified-since': since }), since).to.equal(expected);
   });
 
-  it('are answered before any range, and before storage is asked', async () => {
+  it('a 304 ignores ranges and reads nothing from storage', async () => {
     const from = ground.asked.length;
     expect(await status({ 'if-none-match': '"a.bin"', range: 'bytes=0-1' })).to.equal(304);
     expect(await status({ 'if-none-match': '"a.bin"', range: 'bytes=99-' })).to.equal(304);
     expect(ground.asked.slice(from)).to.deep.equal([]);
   });
 
-  it('are answered without bytes, with what a cache needs to go on', async () => {
+  it('a 304 has no body, and the headers that caches need', async () => {
     const { headers, body } = await ground.request('GET', `/assets/${FILE}`, { headers: { 'if-none-match': '*' } });
     expect(body).to.equal(undefined);
     for (const name of ['content-type', 'content-length', 'transfer-encoding'])

@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import { fail, type Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import { createCaching } from '../../../../plugins/assets/serving/caching.ts';
-import { createSendFile } from '../../../../plugins/assets/serving/file.ts';
-import { createObjects } from '../../../../plugins/assets/serving/objects.ts';
+import { createObjectCache } from '../../../../plugins/assets/serving/object-cache.ts';
 import { assetRoutes } from '../../../../plugins/assets/serving/routes.ts';
+import { createSendFile } from '../../../../plugins/assets/serving/send-file.ts';
 import type { FileRecord, Variants } from '../../../../plugins/assets/variant.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
 import { parseRange } from '../../../../plugins/outbound/library.ts';
-import type { ByteRange, Location, Opened } from '../../../../plugins/storage/contract.ts';
+import type { ByteRange, Location, OpenedObject } from '../../../../plugins/storage/contract.ts';
 import { quiet, sketch } from '../../../support/plugin.ts';
 import { type Send, sender } from '../../../support/send.ts';
 
@@ -29,7 +29,7 @@ export interface GroundOptions {
   /** What the record says each time it is read again, after the bytes it named turned out to be gone; in the end nothing new. */
   readonly again?: readonly Partial<FileRecord>[];
   /** By name; a function opens what it likes. */
-  readonly objects: Record<string, Buffer | ((range?: ByteRange) => Opened | Promise<Opened>)>;
+  readonly objects: Record<string, Buffer | ((range?: ByteRange) => OpenedObject | Promise<OpenedObject>)>;
   readonly variants?: Partial<Variants>;
   readonly environment?: Record<string, string>;
   readonly ttl?: number;
@@ -59,7 +59,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
     ...options.file,
   };
   const records = [file, ...(options.again ?? []).map((other) => ({ ...file, ...other }))];
-  const objects = createObjects({ at: () => locationOf(options.objects, asked) });
+  const objects = createObjectCache({ at: () => locationOf(options.objects, asked) });
   const role = async () => ({ id: '', admin: false, app: false, addresses: options.addresses?.map(parseRange) });
   const caching = {
     ASSETS_CACHE_TTL: options.ttl ?? 2_592_000_000,
@@ -72,7 +72,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
         return file;
       },
       {
-        again: async (_caller: unknown, before: FileRecord) =>
+        findReplacement: async (_caller: unknown, before: FileRecord) =>
           records[records.findIndex(({ filename_disk }) => filename_disk === before.filename_disk) + 1],
       },
     ),

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { contentPolicy, sentType } from '../../../../plugins/assets/serving/safety.ts';
+import { contentPolicy, toContentType } from '../../../../plugins/assets/serving/content-policy.ts';
 import type { FileRecord } from '../../../../plugins/assets/variant.ts';
 import { FILE, type Ground, type GroundOptions, MODIFIED, startGround } from './ground.ts';
 
@@ -18,7 +18,7 @@ async function withGround<T>(options: Partial<GroundOptions>, work: (ground: Gro
 const variant = { name: 'a__0f.webp', type: 'image/webp', extension: 'webp' } as never;
 
 describe('headers of assets', () => {
-  it('say what the bytes are, how long they are and since when, for HEAD as well', async () => {
+  it('GET and HEAD answer with type, length, ETag, date and policy of the bytes', async () => {
     await withGround({ file: { type: 'text/plain; charset=utf-8' } }, async ({ request }) => {
       const get = await request('GET', `/assets/${FILE}`);
       const head = await request('HEAD', `/assets/${FILE}/any%20name.png`);
@@ -41,7 +41,7 @@ describe('headers of assets', () => {
     });
   });
 
-  it('leave out the date where nobody knows it', async () => {
+  it('Last-Modified is left out if modified_on is null', async () => {
     await withGround({ file: { modified_on: null } }, async ({ request }) => {
       const { status, headers } = await request('GET', `/assets/${FILE}`, {
         headers: { 'if-modified-since': new Date().toUTCString() },
@@ -50,7 +50,7 @@ describe('headers of assets', () => {
     });
   });
 
-  it('make it a download where that is asked for', async () => {
+  it('?download makes Content-Disposition an attachment', async () => {
     await withGround({ file: { filename_download: 'Bericht „Ökonomie“ 100%.pdf' } }, async ({ request }) => {
       const said = async (query: string) =>
         (await request('GET', `/assets/${FILE}${query}`)).headers.get('content-disposition') as string;
@@ -70,7 +70,7 @@ describe('headers of assets', () => {
     });
   });
 
-  it('have a name that leads nowhere and hides nothing', async () => {
+  it('Content-Disposition has no path separators, line breaks or direction marks in its name', async () => {
     const names: readonly (readonly [string, string])[] = [
       ['../../etc/passwd', 'inline; filename=".._.._etc_passwd"'],
       ['a"b\\c.txt', 'inline; filename="a\\"b_c.txt"'],
@@ -85,7 +85,7 @@ describe('headers of assets', () => {
     }
   });
 
-  it('of a variant are those of what was made, under a name to fit', async () => {
+  it('a variant has its own type, ETag and file extension', async () => {
     const names: readonly (readonly [string, string])[] = [
       ['A.jpeg', 'A.webp'],
       ['archive.tar.gz', 'archive.tar.webp'],
@@ -117,7 +117,7 @@ describe('headers of assets', () => {
     }
   });
 
-  it('of a variant that cannot be made are those of the file', async () => {
+  it('a variant that cannot be made answers with the headers of the file', async () => {
     const variants = { choose: async () => ({ variant, varies: true }), open: async () => undefined };
     await withGround({ variants }, async ({ request }) => {
       const { headers, body } = await request('GET', `/assets/${FILE}?width=10`);
@@ -128,7 +128,7 @@ describe('headers of assets', () => {
     });
   });
 
-  it('let others keep the answer as long as ASSETS_CACHE_TTL says', async () => {
+  it('Cache-Control follows ASSETS_CACHE_TTL and ASSETS_CACHE_REVALIDATE', async () => {
     const control = (options: Partial<GroundOptions>) =>
       withGround(options, async ({ request }) =>
         (await request('GET', `/assets/${FILE}`)).headers.get('cache-control'),
@@ -140,7 +140,7 @@ describe('headers of assets', () => {
     expect(await control({ addresses: ['127.0.0.1'] })).to.equal('private, max-age=2592000');
   });
 
-  it('are those of no file where the bytes are gone', async () => {
+  it('missing bytes answer 403 without headers of the file', async () => {
     await withGround({ objects: {} }, async ({ request }) => {
       for (const headers of [{}, { range: 'bytes=0-1' }] as Record<string, string>[]) {
         for (const method of ['GET', 'HEAD']) {
@@ -153,7 +153,7 @@ describe('headers of assets', () => {
     });
   });
 
-  it('are those of the bytes that have come in place of those that are gone', async () => {
+  it('bytes replaced during the request answer with the headers of the new bytes', async () => {
     const objects = { 'b.bin': Buffer.from('other bytes') };
     const again = [{ filename_disk: 'b.bin', type: 'text/css' }];
     await withGround({ objects, again }, async ({ request }) => {
@@ -168,7 +168,7 @@ describe('headers of assets', () => {
     });
   });
 
-  it('are those of the last bytes where others replace them faster than they are opened, five times at most', async () => {
+  it('a file replaced during the request is read again five times at most', async () => {
     const again = Array.from({ length: 10 }, (_, at) => ({ filename_disk: `${at}.bin` }));
     await withGround({ objects: { '4.bin': Buffer.from('the last ones') }, again }, async ({ request }) => {
       expect((await request('GET', `/assets/${FILE}`)).body).to.equal('the last ones');
@@ -178,17 +178,17 @@ describe('headers of assets', () => {
     });
   });
 
-  it('say nothing that a header cannot say', () => {
+  it('toContentType answers application/octet-stream for types that no header can hold', () => {
     for (const type of ['image/png', 'text/html; charset=utf-8', 'a/b;c=d', 'text/plain; charset="utf-8"'])
-      expect(sentType(type, null)).to.equal(type);
+      expect(toContentType(type, null)).to.equal(type);
     for (const type of [null, '', 'image', 'image/png\r\nX: y', 'ä/b', 'a/b; c', 'a/b/c', 'image/ png'])
-      expect(sentType(type, 'utf-8'), String(type)).to.equal('application/octet-stream');
-    expect(sentType('text/plain', 'utf-8')).to.equal('text/plain; charset=utf-8');
-    expect(sentType('text/plain; charset=a', 'utf-8')).to.equal('text/plain; charset=a');
-    expect(sentType('text/plain', 'utf-8\r\nX: y')).to.equal('text/plain');
+      expect(toContentType(type, 'utf-8'), String(type)).to.equal('application/octet-stream');
+    expect(toContentType('text/plain', 'utf-8')).to.equal('text/plain; charset=utf-8');
+    expect(toContentType('text/plain; charset=a', 'utf-8')).to.equal('text/plain; charset=a');
+    expect(toContentType('text/plain', 'utf-8\r\nX: y')).to.equal('text/plain');
   });
 
-  it('lock up what could run, by what it is said to be or by what it is', async () => {
+  it('content that could run gets a sandbox policy, by declared or detected type', async () => {
     const active = [
       'image/svg+xml',
       'text/html',

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { createObjects } from '../../../../plugins/assets/serving/objects.ts';
+import { createObjectCache } from '../../../../plugins/assets/serving/object-cache.ts';
 import type { Storage } from '../../../../plugins/storage/contract.ts';
 
 /** Storage of objects of the same size, which counts how often each is opened. */
@@ -11,30 +11,30 @@ function counting(size: number) {
     return { size, bytes: Readable.from([Buffer.alloc(size, name)]) };
   };
   const storage = { at: () => ({ open }) } as unknown as Storage;
-  const objects = createObjects(storage);
+  const objects = createObjectCache(storage);
   const ask = async (name: string) => {
-    const whole = await objects.whole('local', name, async () => objects.open('local', name));
+    const whole = await objects.readWhole('local', name, async () => objects.open('local', name));
     if (whole && !whole.buffer) whole.bytes.destroy();
     return whole;
   };
   return { ask, opened };
 }
 
-describe('objects in memory', () => {
-  it('are those asked for more than once', async () => {
+describe('createObjectCache', () => {
+  it('an object is cached with its second request', async () => {
     const { ask, opened } = counting(1000);
     for (let time = 0; time < 5; time++)
       expect((await ask('a'))?.buffer?.equals(Buffer.alloc(1000, 'a'))).to.equal(true);
     expect(opened).to.deep.equal(['a', 'a']);
   });
 
-  it('are small', async () => {
+  it('an object over 256 KiB is never cached', async () => {
     const { ask, opened } = counting(256 * 1024 + 1);
     for (let time = 0; time < 5; time++) expect((await ask('a'))?.buffer).to.equal(undefined);
     expect(opened).to.have.length(5);
   });
 
-  it('take 16 MB together, and give way to what is asked for now', async () => {
+  it('the cache holds 16 MB and drops the least recently used objects', async () => {
     const { ask, opened } = counting(250_000);
     const names = Array.from({ length: 100 }, (_, at) => `object-${at}`);
     for (const name of names) for (let time = 0; time < 2; time++) await ask(name);
@@ -45,12 +45,12 @@ describe('objects in memory', () => {
     expect(opened.slice(from)).to.deep.equal([names[0]]);
   });
 
-  it('are told apart by their location', async () => {
-    const objects = createObjects({ at: () => ({}) } as unknown as Storage);
+  it('the cache distinguishes objects of the same name by location', async () => {
+    const objects = createObjectCache({ at: () => ({}) } as unknown as Storage);
     const bytes = (text: string) => async () => ({ size: text.length, bytes: Readable.from([Buffer.from(text)]) });
     for (let time = 0; time < 3; time++) {
-      expect(String((await objects.whole('one', 'a', bytes('from one')))?.buffer)).to.equal('from one');
-      expect(String((await objects.whole('two', 'a', bytes('from two')))?.buffer)).to.equal('from two');
+      expect(String((await objects.readWhole('one', 'a', bytes('from one')))?.buffer)).to.equal('from one');
+      expect(String((await objects.readWhole('two', 'a', bytes('from two')))?.buffer)).to.equal('from two');
     }
   });
 });

@@ -4,7 +4,7 @@ import { FILE, type Ground, MODIFIED, startGround } from './ground.ts';
 const SMALL = Buffer.from('0123456789');
 const LARGE = Buffer.from(Array.from({ length: 600_000 }, (_, at) => at % 251));
 
-describe('ranges of assets', () => {
+describe('Range requests for assets', () => {
   let ground: Ground;
   let large: Ground;
   let empty: Ground;
@@ -34,7 +34,7 @@ describe('ranges of assets', () => {
     ['bytes= 1-1 ', 'bytes 1-1/10', '1'],
   ];
   for (const [range, said, bytes] of PARTS) {
-    it(`answers ${range} by a part`, async () => {
+    it(`Range ${range} is answered with 206`, async () => {
       const { status, headers, body } = await get(range);
       expect([status, headers.get('content-range'), String(body)]).to.deep.equal([206, said, bytes]);
       expect(headers.get('content-length')).to.equal(String(bytes.length));
@@ -51,7 +51,7 @@ describe('ranges of assets', () => {
 
   const REFUSED = ['10-', '10-12', '5-4', '-0', '-', 'abc', '1-x', 'x-1', '', '1', '--1', '99999999999999999999-'];
   for (const spec of REFUSED) {
-    it(`refuses bytes=${spec}`, async () => {
+    it(`Range bytes=${spec} is rejected with 416`, async () => {
       const { status, headers, body } = await get(`bytes=${spec}`);
       expect([status, headers.get('content-range')]).to.deep.equal([416, 'bytes */10']);
       expect(body.errors[0].extensions).to.include({ code: 'RANGE_NOT_SATISFIABLE' });
@@ -66,13 +66,13 @@ describe('ranges of assets', () => {
   }
 
   for (const range of ['items=0-1', 'bytes=0-1,4-5', 'bytes=0-1,99-', 'bytes', 'nonsense']) {
-    it(`takes no notice of "${range}"`, async () => {
+    it(`Range "${range}" is ignored`, async () => {
       const { status, headers, body } = await get(range);
       expect([status, headers.get('content-range'), String(body)]).to.deep.equal([200, null, '0123456789']);
     });
   }
 
-  it('has the parts of a large object, each by one opening of it', async () => {
+  it('ranges of a large object open it once each and together are the whole', async () => {
     const from = large.asked.length;
     const parts: Buffer[] = [];
     for (let start = 0; start < LARGE.length; start += 200_000) {
@@ -90,7 +90,7 @@ describe('ranges of assets', () => {
     ]);
   });
 
-  it('serves a file of no bytes', async () => {
+  it('an empty file is served whole, and its ranges are rejected with 416', async () => {
     for (const range of [undefined, 'bytes=-5', 'bytes=0-0,1-1']) {
       const { status, headers, body } = await empty.request('GET', `/assets/${FILE}`, {
         headers: range ? { range } : {},
@@ -103,7 +103,7 @@ describe('ranges of assets', () => {
     }
   });
 
-  it('sends the part only where If-Range still holds, else the whole', async () => {
+  it('If-Range answers 206 if the validator matches, else 200', async () => {
     const date = MODIFIED.toUTCString();
     const earlier = new Date(MODIFIED.getTime() - 60_000).toUTCString();
     const later = new Date(MODIFIED.getTime() + 60_000).toUTCString();

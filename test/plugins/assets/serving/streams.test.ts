@@ -14,7 +14,7 @@ interface Reader {
   closed: boolean;
 }
 
-describe('streams of assets', () => {
+describe('streaming of large assets', () => {
   let ground: Ground;
   let readers: Reader[];
   /** After so many bytes a reader does this instead of reading on. */
@@ -73,7 +73,7 @@ describe('streams of assets', () => {
 
   const line = () => ground.log.find(({ msg }) => msg === 'request');
 
-  it('send all of a large object, say its length, and let go of its reader', async () => {
+  it('a large object is sent whole with its length, and its reader is closed', async () => {
     const response = await answer();
     expect(response.headers['content-length']).to.equal(String(SIZE));
     expect(await taken(response)).to.deep.equal({ bytes: SIZE, end: 'whole' });
@@ -81,14 +81,14 @@ describe('streams of assets', () => {
     expect(readers).to.have.length(1);
   });
 
-  it('read no faster than the client takes', async () => {
+  it('the reader reads no faster than the client takes', async () => {
     const response = await answer();
     await pause(200);
     expect((readers[0] as Reader).read).to.be.below(SIZE / 2);
     response.destroy();
   });
 
-  it('have their line in the log when they are over', async () => {
+  it('the request is logged when the stream ends', async () => {
     const response = await answer();
     await pause(50);
     expect(line()).to.equal(undefined);
@@ -97,21 +97,21 @@ describe('streams of assets', () => {
     expect(line()).to.include({ status: 200, method: 'GET' });
   });
 
-  it('let go of the reader when the client leaves', async () => {
+  it('the reader is closed when the client leaves', async () => {
     const response = await answer();
     response.destroy();
     await until(() => (readers[0] as Reader).closed);
     await until(() => line() !== undefined);
   });
 
-  it('let go of a reader that hangs as well', async () => {
+  it('a hanging reader is closed when the client leaves', async () => {
     turn = { after: 512 * 1024, how: 'hang' };
     const response = await answer();
     response.destroy();
     await until(() => (readers[0] as Reader).closed);
   });
 
-  it('let go of the reader of a client that has left before the first bytes are there', async () => {
+  it('the reader is closed when the client leaves before the first byte', async () => {
     turn = { after: 0, how: 'hang' };
     const request = get(`${ground.url}/assets/${FILE}`, { agent: false });
     request.on('error', () => {});
@@ -120,14 +120,14 @@ describe('streams of assets', () => {
     await until(() => (readers[0] as Reader).closed);
   });
 
-  it('are cut where the client takes nothing for long', async () => {
+  it('a client that takes nothing for STREAM_STALL_TIMEOUT is disconnected', async () => {
     const response = await answer();
     await until(() => (readers[0] as Reader).closed);
     expect((await taken(response)).end).to.equal('broken');
     expect(ground.log.some(({ msg }) => msg === 'a client took too long for its answer')).to.equal(true);
   });
 
-  it('break where the backend fails on the way, ends early, or has more than it said', async () => {
+  it('the response breaks off if the backend fails, ends early or has more bytes than promised', async () => {
     for (const how of ['fail', 'end'] as const) {
       turn = { after: 8 * MEGABYTE, how };
       const { bytes, end } = await taken(await answer());
@@ -141,7 +141,7 @@ describe('streams of assets', () => {
     expect(ground.log.filter(({ msg }) => msg === 'an answer broke off')).to.have.length(3);
   });
 
-  it('let go of a reader that gives too much at once', async () => {
+  it('a reader that yields more than the range is closed', async () => {
     turn = { after: 0, how: 'more' };
     const reply = await ground.request('GET', `/assets/${FILE}`, { headers: { range: 'bytes=0-99' } });
     expect(reply.status).to.equal(500);
@@ -149,7 +149,7 @@ describe('streams of assets', () => {
     await until(() => readers.filter(({ read }) => read > 0).every(({ closed }) => closed));
   });
 
-  it('are an ordinary error where the backend fails at once', async () => {
+  it('a backend that fails before the first byte answers 500 without headers of the file', async () => {
     turn = { after: 0, how: 'fail' };
     const { status, headers, body } = await ground.request('GET', `/assets/${FILE}`);
     expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'INTERNAL_SERVER_ERROR']);
@@ -158,7 +158,7 @@ describe('streams of assets', () => {
     expect(headers.get('content-range')).to.equal(null);
   });
 
-  it('end where the part ends, for a reader that knows no better', async () => {
+  it('a reader that ends with the requested range gives a complete response', async () => {
     turn = { after: 1024 * 1024, how: 'end' };
     const whole = await taken(await answer({ range: `bytes=0-${1024 * 1024 - 1}` }));
     expect(whole).to.deep.equal({ bytes: 1024 * 1024, end: 'whole' });
@@ -166,7 +166,7 @@ describe('streams of assets', () => {
     expect(short.end).to.equal('broken');
   });
 
-  it('are opened for nobody who asks for the headers alone', async () => {
+  it('HEAD opens no object', async () => {
     const { status, headers } = await ground.request('HEAD', `/assets/${FILE}`);
     expect([status, headers.get('content-length')]).to.deep.equal([200, String(SIZE)]);
     expect(ground.asked).to.deep.equal(['stat a.bin']);

@@ -4,8 +4,8 @@ import { chooser } from './ground.ts';
 
 const SOURCE = { width: 400, height: 300 };
 
-describe('the focal point', () => {
-  it('comes as near to the middle as the edges allow', () => {
+describe('coverAround, the cut around a focal point', () => {
+  it('the focal point is as near to the middle of the result as the edges allow', () => {
     expect(coverAround({ x: 300, y: 150 }, SOURCE, { width: 100, height: 150 })).to.deep.equal([
       ['resize', { fit: 'fill', height: 150, width: 200 }],
       ['extract', { height: 150, left: 100, top: 0, width: 100 }],
@@ -21,14 +21,14 @@ describe('the focal point', () => {
     });
   });
 
-  it('cuts first where the image gets larger, so that nothing in between is larger than the result', () => {
+  it('an enlarged image is cut before it is resized', () => {
     expect(coverAround({ x: 400, y: 300 }, SOURCE, { width: 900, height: 900 })).to.deep.equal([
       ['extract', { height: 300, left: 100, top: 0, width: 300 }],
       ['resize', { fit: 'fill', height: 900, width: 900 }],
     ]);
   });
 
-  it('cuts only, where it may not get larger', () => {
+  it('withoutEnlargement cuts a small image and does not resize it', () => {
     const options = { withoutEnlargement: true };
     expect(coverAround({ x: 0, y: 0 }, SOURCE, { width: 350, height: 900 }, options)).to.deep.equal([
       ['extract', { height: 300, left: 0, top: 0, width: 350 }],
@@ -36,7 +36,7 @@ describe('the focal point', () => {
     expect(coverAround({ x: 0, y: 0 }, SOURCE, { width: 900, height: 900 }, options)).to.deep.equal([]);
   });
 
-  it('asks for what there is, whatever the sides', () => {
+  it('resize and extract stay inside the image for any sizes', () => {
     const sides = [1, 2, 3, 7, 99, 100, 101, 333, 1000, 5999];
     for (const width of sides)
       for (const height of sides)
@@ -63,7 +63,7 @@ describe('the focal point', () => {
           }
   });
 
-  it('is that of the request, else that of the file, and counts for fit=cover only', async () => {
+  it('the focal point of the request wins over the one of the file, and counts for fit=cover only', async () => {
     const choose = chooser();
     const file = { focal_point_x: 0, focal_point_y: 0 };
     const query = { width: '30', height: '30' };

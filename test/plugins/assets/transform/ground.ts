@@ -1,5 +1,5 @@
 import { createVariants, type TransformConfig } from '../../../../plugins/assets/transform/index.ts';
-import type { Chosen, FileRecord } from '../../../../plugins/assets/variant.ts';
+import type { FileRecord, VariantChoice } from '../../../../plugins/assets/variant.ts';
 import type { SettingsValues } from '../../../../plugins/settings/contract.ts';
 
 export const CONFIG: TransformConfig = {
@@ -37,7 +37,7 @@ export type Policy = Partial<Pick<SettingsValues, 'storage_asset_transform'>> & 
 export type Choose = (
   query: Record<string, unknown>,
   about?: { readonly file?: Partial<FileRecord>; readonly accept?: string; readonly policy?: Policy },
-) => Promise<Chosen>;
+) => Promise<VariantChoice>;
 
 /** What is chosen, by settings of the test's own; nothing but choosing works here. */
 export function chooser(config: Partial<TransformConfig> = {}): Choose {

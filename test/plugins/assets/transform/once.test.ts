@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Failure, fail } from '#kernel';
-import { createElsewhere } from '../../../../plugins/assets/transform/elsewhere.ts';
-import { createOnce } from '../../../../plugins/assets/transform/once.ts';
+import { createRemoteCompletion } from '../../../../plugins/assets/transform/remote-completion.ts';
+import { createSingleFlight } from '../../../../plugins/assets/transform/single-flight.ts';
 import type { FileRecord, Variant } from '../../../../plugins/assets/variant.ts';
 import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
 import type { MediaReason } from '../../../../plugins/media/contract.ts';
@@ -41,10 +41,10 @@ function world(making: Making = async () => {}) {
     onLost() {},
     confirmed: async () => {},
   };
-  const process = (most = 25) => {
-    const once = createOnce({
+  const process = (maxConcurrent = 25) => {
+    const once = createSingleFlight({
       lock,
-      elsewhere: createElsewhere(bus),
+      remoteCompletion: createRemoteCompletion(bus),
       async make(_location, _file, variant) {
         runs.push(variant.name);
         const small = await making(variant, runs.length);
@@ -52,7 +52,7 @@ function world(making: Making = async () => {}) {
         return small as Buffer | undefined;
       },
       log: { info() {}, warn() {} } as never,
-      most,
+      maxConcurrent,
     });
     return (variant: Variant, file: FileRecord = JPEG) => once(location, file, variant);
   };
@@ -76,26 +76,26 @@ const refused = (reason: MediaReason) => async () => {
 };
 const times = <T>(count: number, work: () => T): T[] => Array.from({ length: count }, work);
 
-describe('making an image once', () => {
-  it('makes one for all who ask at the same moment', async () => {
+describe('createSingleFlight, which makes each variant once', () => {
+  it('fifty concurrent requests of one process make one image', async () => {
     const { process, runs } = world();
     const one = process();
     const variant = await variantOf(10);
-    expect(new Set(await Promise.all(times(50, () => one(variant))))).to.deep.equal(new Set(['there']));
+    expect(new Set(await Promise.all(times(50, () => one(variant))))).to.deep.equal(new Set(['stored']));
     expect(runs).to.have.length(1);
   });
 
-  it('gives the bytes to whoever made it, and sends others to where they are', async () => {
+  it('the request that made a small image gets its bytes, all others read them from storage', async () => {
     const bytes = Buffer.from('image');
     const { process } = world(async () => bytes);
     const [one, other] = [process(), process()];
     const variant = await variantOf(10);
     const answers = await Promise.all([one(variant), one(variant), other(variant)]);
-    expect(answers).to.deep.equal([bytes, 'there', 'there']);
-    expect(await one(variant)).to.equal('there');
+    expect(answers).to.deep.equal([bytes, 'stored', 'stored']);
+    expect(await one(variant)).to.equal('stored');
   });
 
-  it('makes one for all processes, which hear of it', async () => {
+  it('concurrent requests of two processes make one image', async () => {
     const gate = Promise.withResolvers<void>();
     const { process, runs } = world(() => gate.promise);
     const [one, other] = [process(), process()];
@@ -103,22 +103,22 @@ describe('making an image once', () => {
     const all = [...times(25, () => one(variant)), ...times(25, () => other(variant))];
     await new Promise(setImmediate);
     gate.resolve();
-    expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['there']));
+    expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['stored']));
     expect(runs).to.have.length(1);
   });
 
-  it('looks by itself where the message of another process is lost', async () => {
+  it('a process that misses the message of another one finds the image in storage', async () => {
     const gate = Promise.withResolvers<void>();
     const { process, runs, beDeaf } = world(() => gate.promise);
     beDeaf();
     const variant = await variantOf(10);
     const all = [process()(variant), process()(variant)];
     gate.resolve();
-    expect(await Promise.all(all)).to.deep.equal(['there', 'there']);
+    expect(await Promise.all(all)).to.deep.equal(['stored', 'stored']);
     expect(runs).to.have.length(1);
   });
 
-  it('tries itself where another process failed', async () => {
+  it('a process makes the image itself after another process failed', async () => {
     const { process, runs } = world(async (_variant, run) => {
       await new Promise(setImmediate);
       if (run === 1) throw new Error('that process has no disk left');
@@ -126,12 +126,12 @@ describe('making an image once', () => {
     const variant = await variantOf(10);
     const [first, second] = await Promise.allSettled([process()(variant), process()(variant)]);
     expect(first).to.have.nested.property('reason.message', 'that process has no disk left');
-    expect(second).to.have.property('value', 'there');
+    expect(second).to.have.property('value', 'stored');
     expect(runs).to.have.length(2);
   });
 
   for (const reason of ['tooLarge', 'timeout', 'invalid', 'damaged'] as const)
-    it(`says what is wrong with an image (${reason}), and for a while without trying again`, async () => {
+    it(`an image that failed with ${reason} fails again with the same error, without another attempt`, async () => {
       const { process, runs } = world(refused(reason));
       const one = process();
       const variant = await variantOf(10);
@@ -147,13 +147,13 @@ describe('making an image once', () => {
       expect(runs, 'another one is tried').to.have.length(2);
     });
 
-  it('is unavailable where the process that worked on it has ended', async () => {
+  it('a worker that ended makes the request fail with SERVICE_UNAVAILABLE', async () => {
     const failure = await failureOf<Failure>(world(refused('broken')).process()(await variantOf(10)));
     expect(failure.code).to.equal('SERVICE_UNAVAILABLE');
     expect(failure.extensions).to.deep.include({ service: 'assets' });
   });
 
-  it('remembers that bytes are no image, whatever is to be made of them', async () => {
+  it('an object that is no image is remembered for all its variants', async () => {
     const { process, runs } = world(refused('unsupported'));
     const one = process();
     expect(await one(await variantOf(10))).to.equal('noImage');
@@ -164,18 +164,18 @@ describe('making an image once', () => {
     expect(runs).to.have.length(2);
   });
 
-  it('tries again at once after faults that are not the image', async () => {
+  it('a failure that is not due to the image is retried with the next request', async () => {
     const { process, runs } = world(async (_variant, run) => {
       if (run === 1) throw fail('FORBIDDEN', 'the bytes are gone');
     });
     const one = process();
     const variant = await variantOf(10);
     expect((await failureOf<Failure>(one(variant))).code).to.equal('FORBIDDEN');
-    expect(await one(variant)).to.equal('there');
+    expect(await one(variant)).to.equal('stored');
     expect(runs).to.have.length(2);
   });
 
-  it('refuses what is known to be too large without a try', async () => {
+  it('an image whose row says that it is too large is rejected without an attempt', async () => {
     const { process, runs } = world();
     const failure = await failureOf<Failure>(process()(await variantOf(10), { ...JPEG, width: 6001, height: 6000 }));
     expect(failure.code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
@@ -183,7 +183,7 @@ describe('making an image once', () => {
     expect(runs).to.have.length(0);
   });
 
-  it('makes no more at one time than allowed, and lets others wait for those', async () => {
+  it('images over ASSETS_TRANSFORM_MAX_CONCURRENT are rejected with SERVICE_UNAVAILABLE', async () => {
     const gate = Promise.withResolvers<void>();
     const { process, runs } = world(() => gate.promise);
     const one = process(2);
@@ -195,11 +195,11 @@ describe('making an image once', () => {
     expect(failure.extensions).to.deep.equal({ service: 'assets', reason: '2 images are being made already' });
     gate.resolve();
     await Promise.all(waiting);
-    expect(await one(c as Variant)).to.equal('there');
+    expect(await one(c as Variant)).to.equal('stored');
     expect(runs).to.have.length(3);
   });
 
-  it('does not count images that another process makes', async () => {
+  it('images that another process makes do not count towards the limit', async () => {
     const gate = Promise.withResolvers<void>();
     const { process, runs } = world((variant) => (variant.name === elsewhere.name ? gate.promise : Promise.resolve()));
     const [elsewhere, mine] = [await variantOf(1), await variantOf(2)];
@@ -207,9 +207,9 @@ describe('making an image once', () => {
     const one = process(1);
     const waiting = one(elsewhere);
     await new Promise(setImmediate);
-    expect(await one(mine)).to.equal('there');
+    expect(await one(mine)).to.equal('stored');
     gate.resolve();
-    expect(await Promise.all([there, waiting])).to.deep.equal(['there', 'there']);
+    expect(await Promise.all([there, waiting])).to.deep.equal(['stored', 'stored']);
     expect(runs).to.have.length(2);
   });
 });

@@ -12,12 +12,12 @@ const refusal = async (query: Record<string, unknown>) => {
 const planned = async (query: Record<string, unknown>) => (await choose(query)).variant?.plan;
 
 describe('transform parameters', () => {
-  it('leaves the bytes as they are where nothing is asked for', async () => {
+  it('a query without transform parameters leaves the bytes unchanged', async () => {
     expect(await choose({})).to.deep.equal({ varies: false });
     expect(await choose({ access_token: 'x', download: '', v: '3', widht: '4' })).to.deep.equal({ varies: false });
   });
 
-  it('leaves them where only something is said that changes nothing', async () => {
+  it('parameters that change nothing leave the bytes unchanged', async () => {
     expect(await choose({ fit: 'contain' })).to.deep.equal({ varies: false });
     expect(await choose({ withoutEnlargement: 'true', focal_point_x: '3' })).to.deep.equal({ varies: false });
     expect(await choose({ transforms: '[]' })).to.deep.equal({ varies: false });
@@ -25,21 +25,21 @@ describe('transform parameters', () => {
 
   for (const name of ['width', 'height'])
     for (const value of ['0', '-1', '1.5', 'ten', '', ' 5', '1e3', '0x10', '+5', '99999999999'])
-      it(`refuses ${name}=${value}`, async () => {
+      it(`${name}=${value} is rejected with INVALID_QUERY`, async () => {
         expect(await refusal({ [name]: value })).to.equal(`${name} must be an integer of at least 1.`);
       });
 
   for (const value of ['0', '101', '-5', 'high', '80.5', ''])
-    it(`refuses quality=${value}`, async () => {
+    it(`quality=${value} is rejected with INVALID_QUERY`, async () => {
       expect(await refusal({ quality: value })).to.equal('quality must be an integer from 1 to 100.');
     });
 
   for (const value of ['-1', 'left', '0.5'])
-    it(`refuses focal_point_x=${value}`, async () => {
+    it(`focal_point_x=${value} is rejected with INVALID_QUERY`, async () => {
       expect(await refusal({ focal_point_x: value })).to.equal('focal_point_x must be an integer of at least 0.');
     });
 
-  it('refuses fits and formats it does not know', async () => {
+  it('unknown values of fit and format are rejected with INVALID_QUERY', async () => {
     expect(await refusal({ fit: 'fill' })).to.equal('fit must be one of cover, contain, inside, outside.');
     expect(await refusal({ fit: 'COVER' })).to.contain('fit must be one of');
     expect(await refusal({ format: 'bmp' })).to.equal('format must be one of jpg, png, webp, tiff, avif, auto.');
@@ -47,7 +47,7 @@ describe('transform parameters', () => {
     expect(await refusal({ format: 'constructor' })).to.contain('format must be one of');
   });
 
-  it('takes true, false, 1, 0 and the bare name for withoutEnlargement', async () => {
+  it('withoutEnlargement takes true, false, 1, 0 and the bare name', async () => {
     for (const [value, meant] of [
       ['true', true],
       ['1', true],
@@ -65,7 +65,7 @@ describe('transform parameters', () => {
     );
   });
 
-  it('refuses what is given twice, and what is no plain value', async () => {
+  it('parameters that are repeated or are no plain value are rejected with INVALID_QUERY', async () => {
     expect(await refusal({ width: ['1', '2'] })).to.equal('width is given more than once.');
     expect(await refusal({ key: ['a', 'a'] })).to.equal('key is given more than once.');
     expect(await refusal({ transforms: ['[]', '[]'] })).to.equal('transforms is given more than once.');
@@ -74,7 +74,7 @@ describe('transform parameters', () => {
     expect(await refusal({ key: { a: 'b' } })).to.equal('key must be the name of a preset.');
   });
 
-  it('validates parameters of files that are not transformed all the same', async () => {
+  it('parameters are validated for files that cannot be transformed too', async () => {
     const failure = await failureOf<Failure>(choose({ width: '0' }, { file: { detected_type: 'application/pdf' } }));
     expect(failure.code).to.equal('INVALID_QUERY');
     expect(await choose({ width: '5' }, { file: { detected_type: 'application/pdf' } })).to.deep.equal({
@@ -83,7 +83,7 @@ describe('transform parameters', () => {
   });
 
   describe('transforms', () => {
-    it('refuses what is not a JSON array of tuples', async () => {
+    it('transforms that is no JSON array of tuples is rejected with INVALID_QUERY', async () => {
       expect(await refusal({ transforms: '[["blur"' })).to.equal('transforms is not JSON.');
       for (const text of ['{}', '"blur"', '3', 'true', '["blur"]', '[[]]', '[[3]]', '[{"method":"blur"}]'])
         expect(await refusal({ transforms: text })).to.equal(
@@ -91,7 +91,7 @@ describe('transform parameters', () => {
         );
     });
 
-    it('refuses operations that are not in the list', async () => {
+    it('transforms with an unlisted operation is rejected with INVALID_QUERY', async () => {
       for (const name of [
         'toFile',
         'composite',
@@ -108,7 +108,7 @@ describe('transform parameters', () => {
         );
     });
 
-    it('takes every operation of the list', async () => {
+    it('transforms takes every listed operation', async () => {
       const names = `jpeg png tiff webp avif resize extend extract trim rotate flip flop sharpen median blur flatten gamma
         negate normalise normalize clahe convolve threshold linear recomb modulate tint greyscale grayscale toColorspace
         toColourspace removeAlpha ensureAlpha extractChannel bandbool`;
@@ -116,7 +116,7 @@ describe('transform parameters', () => {
       expect(await planned({ transforms: '[["toFormat","png"]]' })).to.be.an('object');
     });
 
-    it('takes as many as allowed and not one more', async () => {
+    it('transforms takes ASSETS_TRANSFORM_MAX_OPERATIONS operations and no more', async () => {
       const many = (count: number) => JSON.stringify(Array.from({ length: count }, () => ['flop']));
       expect((await planned({ transforms: many(5) }))?.operations).to.have.length(5);
       expect(await refusal({ transforms: many(6) })).to.equal('transforms has 6 operations, 5 are allowed.');
@@ -126,13 +126,13 @@ describe('transform parameters', () => {
       expect(failure.message).to.equal('transforms has 2 operations, 1 are allowed.');
     });
 
-    it('refuses arguments nested deeper than any operation takes', async () => {
+    it('transforms with deeply nested arguments is rejected with INVALID_QUERY', async () => {
       const text = `[["blur",${'['.repeat(8000)}${']'.repeat(8000)}]]`;
       expect(await refusal({ transforms: text })).to.contain('nested too deep');
       expect(await planned({ transforms: '[["recomb",[[1,0,0],[0,1,0],[0,0,1]]]]' })).to.be.an('object');
     });
 
-    it('refuses a format that is none, and a quality outside of its range', async () => {
+    it('transforms with an unknown format or a quality out of range is rejected with INVALID_QUERY', async () => {
       for (const text of [
         '[["toFormat"]]',
         '[["toFormat","bmp"]]',

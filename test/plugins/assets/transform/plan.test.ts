@@ -11,8 +11,8 @@ const chosen = async (query: Record<string, string>, about: Parameters<typeof ch
 const nameOf = async (query: Record<string, string>, about: Parameters<typeof choose>[1] = {}) =>
   (await chosen(query, about)).name;
 
-describe('what is made of an image', () => {
-  it('has one name however it is asked for', async () => {
+describe('createPlan and createVariant', () => {
+  it('equivalent queries give the same object name', async () => {
     const name = await nameOf({ width: '40', height: '30', format: 'webp', quality: '70' });
     expect(name).to.match(/^6e1f7f2e-0b5a-4d6b-9a53-3f3f1f0c7b11__[0-9a-f]{32}\.webp$/);
     const same: Record<string, string>[] = [
@@ -29,7 +29,7 @@ describe('what is made of an image', () => {
     expect(await nameOf({ width: '40', fit: 'outside' })).to.equal(await nameOf({ width: '40' }));
   });
 
-  it('lies where files looks for what was made of a file', async () => {
+  it('the name of a variant starts with the variant prefix of its file', async () => {
     const id = '6e1f7f2e-0b5a-4d6b-9a53-3f3f1f0c7b11';
     for (const filename_disk of [`${id}.jpg`, `${id}-0a1b2c3d.jpg`, id, `${id}-0a1b2c3d`, 'a.tar.gz'])
       expect(await nameOf({ width: '4' }, { file: { filename_disk } })).to.satisfy((name: string) =>
@@ -37,7 +37,7 @@ describe('what is made of an image', () => {
       );
   });
 
-  it('has another name for anything that makes other bytes', async () => {
+  it('every parameter that changes the bytes changes the object name', async () => {
     const queries: Record<string, string>[] = [
       { width: '40' },
       { height: '40' },
@@ -56,7 +56,7 @@ describe('what is made of an image', () => {
     expect(await nameOf({ width: '40' }, { file: { filename_disk: 'a-12345678.jpg' } })).to.match(/^a-12345678__/);
   });
 
-  it('is another object where other faults are allowed, and the same under other limits', async () => {
+  it('the sensitivity level changes the object name, the timeout does not', async () => {
     const query = { width: '40' };
     const { variant } = await chooser({ ASSETS_INVALID_IMAGE_SENSITIVITY_LEVEL: 'none' })(query);
     expect(variant?.name).not.to.equal(await nameOf(query));
@@ -64,7 +64,7 @@ describe('what is made of an image', () => {
     expect(other.variant?.name).to.equal(await nameOf(query));
   });
 
-  it('keeps the format of the source where none is asked for', async () => {
+  it('a variant without a format keeps the format of its source', async () => {
     const types = { jpeg: 'jpg', png: 'png', webp: 'webp', tiff: 'tiff', avif: 'avif', gif: 'gif' };
     for (const [format, extension] of Object.entries(types)) {
       const variant = await chosen({ width: '5' }, { file: { detected_type: `image/${format}` } });
@@ -76,7 +76,7 @@ describe('what is made of an image', () => {
     }
   });
 
-  it('goes by what the bytes are, and by what was said of them only where that is not known', async () => {
+  it('the source format is the detected type, else the declared type', async () => {
     const lie = { type: 'image/png', detected_type: 'image/svg+xml' };
     expect(await choose({ width: '5' }, { file: lie })).to.deep.equal({ varies: false });
     const unknown = { type: 'image/PNG; charset=binary', detected_type: null };
@@ -87,7 +87,7 @@ describe('what is made of an image', () => {
       });
   });
 
-  it('takes the format by parameter before that in transforms, and the last of several', async () => {
+  it('the format parameter wins over formats in transforms, of which the last one counts', async () => {
     const transforms = '[["png"],["webp",{"quality":30,"lossless":true}]]';
     const last = (await chosen({ transforms })).plan;
     expect(last).to.deep.include({
@@ -100,13 +100,13 @@ describe('what is made of an image', () => {
     expect(named).not.to.have.property('quality');
   });
 
-  it('makes an image smaller first and does the rest afterwards, in order', async () => {
+  it('the resize comes first, all other operations follow in order', async () => {
     const transforms = '[["blur",2],["flip"],["extend",{"top":3}]]';
     const { plan } = await chosen({ transforms, height: '20' });
     expect(plan.operations.map(([name]) => name)).to.deep.equal(['resize', 'blur', 'flip', 'extend']);
   });
 
-  it('applies the orientation unless an angle is given', async () => {
+  it('the orientation is applied unless transforms rotates by an angle', async () => {
     const oriented = async (transforms: string) => (await chosen({ width: '5', transforms })).plan.orient;
     expect(await oriented('[]')).to.equal(true);
     expect(await oriented('[["rotate"]]')).to.equal(true);
@@ -114,7 +114,7 @@ describe('what is made of an image', () => {
     expect(await oriented('[["rotate",0]]')).to.equal(false);
   });
 
-  it('keeps what moves moving, where source, format and operations can', async () => {
+  it('an animation is kept if source, format and operations allow it', async () => {
     const moving = async (type: string, query: Record<string, string>) =>
       (await chosen(query, { file: { detected_type: `image/${type}` } })).plan.animated;
     expect(await moving('gif', { width: '5' })).to.equal(true);
@@ -128,14 +128,14 @@ describe('what is made of an image', () => {
       expect(await moving('gif', { transforms: `[${one}]` }), one).to.equal(false);
   });
 
-  it('leaves quality to formats that have it', async () => {
+  it('quality is dropped for GIF', async () => {
     expect((await chosen({ quality: '5' }, { file: { detected_type: 'image/gif' } })).plan).not.to.have.property(
       'quality',
     );
     expect((await chosen({ quality: '5' })).plan.quality).to.equal(5);
   });
 
-  it('carries the limits of the settings', async () => {
+  it('the plan carries the limits of the settings', async () => {
     const { variant } = await chooser({
       ASSETS_TRANSFORM_IMAGE_MAX_DIMENSION: 1,
       ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION: 2,
@@ -171,7 +171,7 @@ describe('what is made of an image', () => {
       ['webp', 'image/webp', 'webp', 200],
     ];
     for (const [source, accept, made, duration = null] of CASES)
-      it(`makes ${made} of ${duration ? 'moving ' : ''}${source} for ${accept ?? 'no Accept at all'}`, async () => {
+      it(`format=auto makes ${made} of ${duration ? 'animated ' : ''}${source} for Accept: ${accept ?? '(none)'}`, async () => {
         const { variant, varies } = await choose(
           { format: 'auto' },
           { accept, file: { detected_type: `image/${source}`, duration } },
@@ -180,7 +180,7 @@ describe('what is made of an image', () => {
         expect(varies).to.equal(true);
       });
 
-    it('is the only thing that goes by Accept', async () => {
+    it('only format=auto depends on Accept', async () => {
       expect((await choose({ format: 'webp' }, { accept: AVIF })).varies).to.equal(false);
       expect((await choose({ width: '5' }, { accept: AVIF })).variant?.plan.format).to.equal('jpeg');
     });

@@ -21,7 +21,7 @@ describe('asset presets', () => {
     ['system-large-contain', 800, undefined],
   ] as const;
   for (const [key, width, height] of SYSTEM)
-    it(`has ${key}, whose format goes by the client`, async () => {
+    it(`the preset ${key} exists and its format depends on Accept`, async () => {
       const { variant, varies } = await choose({ key }, { accept: 'image/webp' });
       expect(variant?.plan.operations).to.deep.equal([
         ['resize', height === undefined ? { width } : { fit: 'cover', height, width }],
@@ -30,14 +30,14 @@ describe('asset presets', () => {
       expect(varies).to.equal(true);
     });
 
-  it('has those of the settings', async () => {
+  it('a preset of the settings is found by its key', async () => {
     const { variant, varies } = await choose({ key: 'card' }, { policy: { storage_asset_presets: [card] } });
     expect(variant?.plan).to.deep.include({ format: 'webp', quality: 50 });
     expect(variant?.plan.operations).to.deep.equal([['resize', { fit: 'inside', height: 30, width: 40 }]]);
     expect(varies).to.equal(false);
   });
 
-  it('takes numbers as text, transforms as text or list, and null and empty for nothing', async () => {
+  it('a preset may hold numbers as text, transforms as text or list, and null or "" for no value', async () => {
     for (const transforms of ['[["blur",2]]', [['blur', 2]]]) {
       const stored = {
         key: 'card',
@@ -58,7 +58,7 @@ describe('asset presets', () => {
     }
   });
 
-  it('makes the same object by a key and by the parameters it stands for', async () => {
+  it('a key and its parameters give the same object', async () => {
     const policy = { storage_asset_presets: [card] };
     const byKey = await choose({ key: 'card' }, { policy });
     const byName = await choose(
@@ -68,7 +68,7 @@ describe('asset presets', () => {
     expect(byKey.variant?.name).to.equal(byName.variant?.name);
   });
 
-  it('refuses a key it does not know, and one beside other parameters', async () => {
+  it('an unknown key, or a key beside other parameters, is rejected with INVALID_QUERY', async () => {
     expect(await refusal({ key: 'poster' })).to.equal('There is no preset "poster".');
     expect(await refusal({ key: '' })).to.equal('key must be the name of a preset.');
     expect(await refusal({ key: 'system-small-cover', width: '5', format: 'png' })).to.equal(
@@ -82,7 +82,7 @@ describe('asset presets', () => {
       expect(await refusal({ key })).to.contain('There is no preset');
   });
 
-  it('is not broken by a preset that is', async () => {
+  it('an invalid preset of the settings is rejected with INVALID_QUERY and the problem', async () => {
     const broken = [
       [{ width: 'wide' }, 'width must be an integer of at least 1'],
       [{ quality: 0 }, 'quality must be an integer from 1 to 100'],
@@ -100,16 +100,16 @@ describe('asset presets', () => {
       expect(await refusal({ key: 'card' }, { storage_asset_presets: presets })).to.equal('There is no preset "card".');
   });
 
-  it('lets nobody but the system define a key of the system', async () => {
+  it('a preset of the settings cannot replace a built-in one', async () => {
     const storage_asset_presets = [{ key: 'system-small-cover', width: 7 }];
     const { variant } = await choose({ key: 'system-small-cover' }, { policy: { storage_asset_presets } });
     expect(variant?.plan.operations).to.deep.equal([['resize', { fit: 'cover', height: 64, width: 64 }]]);
   });
 
-  describe('policy', () => {
+  describe('storage_asset_transform', () => {
     const storage_asset_presets = [card];
 
-    it('presets: keys only, configured ones too', async () => {
+    it('the policy "presets" allows keys only, built-in and configured', async () => {
       const policy = { storage_asset_transform: 'presets', storage_asset_presets };
       expect((await choose({ key: 'card' }, { policy })).variant).to.be.an('object');
       expect((await choose({ key: 'system-small-cover' }, { policy })).variant).to.be.an('object');
@@ -119,7 +119,7 @@ describe('asset presets', () => {
     });
 
     for (const storage_asset_transform of ['none', 'x', '', 'ALL'])
-      it(`${storage_asset_transform || 'nothing'}: keys of the system only`, async () => {
+      it(`the policy "${storage_asset_transform}" allows built-in keys only`, async () => {
         const policy = { storage_asset_transform, storage_asset_presets };
         expect((await choose({ key: 'system-small-cover' }, { policy })).variant).to.be.an('object');
         expect(await refusal({ key: 'card' }, policy)).to.contain('may not be used');

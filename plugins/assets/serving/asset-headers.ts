@@ -1,0 +1,50 @@
+import type { FileRecord, Variant } from '../variant.ts';
+import type { Validators } from './conditions.ts';
+import { renderContentDisposition, replaceExtension } from './content-disposition.ts';
+import { contentPolicy, toContentType } from './content-policy.ts';
+
+/** Headers of a response about these bytes, whole or in part. */
+export interface AssetHeaders extends Validators {
+  readonly type: string;
+  /** Headers of every response, also of one without bytes. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}
+
+/** Entries of the cache of headers, over all records. */
+const MAX_REMEMBERED = 10_000;
+let remembered = new WeakMap<FileRecord, Map<string, AssetHeaders>>();
+let count = 0;
+
+export function assetHeadersFor(file: FileRecord, variant: Variant | undefined, download: boolean): AssetHeaders {
+  const key = `${download ? 'download' : ''}/${variant?.name ?? ''}`;
+  const existing = remembered.get(file)?.get(key);
+  if (existing) return existing;
+  if (++count > MAX_REMEMBERED) {
+    remembered = new WeakMap();
+    count = 1;
+  }
+  const byKey = remembered.get(file) ?? new Map<string, AssetHeaders>();
+  const headers = createAssetHeaders(file, variant, download);
+  remembered.set(file, byKey.set(key, headers));
+  return headers;
+}
+
+function createAssetHeaders(file: FileRecord, variant: Variant | undefined, download: boolean): AssetHeaders {
+  const etag = `"${variant?.name ?? file.filename_disk}"`;
+  const modified = file.modified_on === null ? undefined : Math.floor(file.modified_on.getTime() / 1000) * 1000;
+  const name = variant ? replaceExtension(file.filename_download, variant.extension) : file.filename_download;
+  return {
+    etag,
+    modified,
+    type: variant?.type ?? toContentType(file.type ?? file.detected_type, file.charset),
+    fields: [
+      ['ETag', etag],
+      ...(modified === undefined ? [] : [['Last-Modified', new Date(modified).toUTCString()] as const]),
+      ['Accept-Ranges', 'bytes'],
+      ['Content-Disposition', renderContentDisposition(download, name)],
+      ['Content-Security-Policy', variant ? contentPolicy(variant.type) : contentPolicy(file.type, file.detected_type)],
+      // Pages of the same origin may embed it, as the policy says too.
+      ['X-Frame-Options', 'SAMEORIGIN'],
+    ],
+  };
+}

@@ -1,0 +1,109 @@
+import { type Failure, fail, type Log } from '#kernel';
+import type { Lock } from '../../cluster/contract.ts';
+import { MediaError } from '../../media/library.ts';
+import type { Location } from '../../storage/contract.ts';
+import { createSemaphore } from '../../workers/library.ts';
+import type { FileRecord, Variant } from '../variant.ts';
+import { createFailureCache, createNonImageCache, toFailure } from './failures.ts';
+import { assertSourceSize } from './limits.ts';
+import type { VariantMaker } from './make.ts';
+import type { RemoteCompletion } from './remote-completion.ts';
+
+/** Milliseconds between two checks for an image that another process makes, if no notification arrives. */
+const POLL_INTERVAL = 200;
+/** Milliseconds to wait for another process, which may have other images to make first. */
+const MAX_WAIT = 60_000;
+
+interface Deps {
+  readonly lock: Lock;
+  readonly remoteCompletion: RemoteCompletion;
+  readonly make: VariantMaker['make'];
+  readonly log: Log;
+  /** Images being made, or queued, in this process. */
+  readonly maxConcurrent: number;
+}
+
+/** `stored`: in storage. A buffer: the same, with the bytes of a small image that this call made. `noImage`: the source is no image. */
+type VariantOutcome = 'stored' | 'noImage' | Buffer;
+
+/**
+ * Answers a function that ensures that a variant is stored. Concurrent requests make it once: requests of one process share a
+ * promise, processes share a lock.
+ */
+export function createSingleFlight({ lock, remoteCompletion, make, log, maxConcurrent }: Deps) {
+  const inFlight = new Map<string, Promise<VariantOutcome>>();
+  const failures = createFailureCache();
+  const nonImages = createNonImageCache();
+  const semaphore = createSemaphore({
+    limit: maxConcurrent,
+    queue: 0,
+    refuse() {
+      const reason = `${maxConcurrent} images are being made already`;
+      return fail('SERVICE_UNAVAILABLE', reason, { service: 'assets', reason });
+    },
+  });
+
+  async function attempt(
+    location: Location,
+    file: FileRecord,
+    variant: Variant,
+    object: string,
+  ): Promise<VariantOutcome> {
+    // Stored between the first look and the lock.
+    if (await location.stat(variant.name)) return 'stored';
+    const made = await semaphore.run(() => make(location, file, variant));
+    // Not awaited: other processes also poll.
+    void remoteCompletion
+      .announce(object)
+      .catch((error) => log.warn({ err: error }, 'other processes could not be notified of an image'));
+    return made ?? 'stored';
+  }
+
+  async function makeUnderLock(location: Location, file: FileRecord, variant: Variant, object: string) {
+    const latest = Date.now() + MAX_WAIT;
+    while (Date.now() < latest) {
+      const mine = await lock.attempt(`asset ${object}`, () => attempt(location, file, variant, object));
+      if (mine) return mine.value;
+      await remoteCompletion.waitFor(object, POLL_INTERVAL);
+      if (await location.stat(variant.name)) return 'stored';
+    }
+    const reason = 'another process has been making this image for too long';
+    throw fail('SERVICE_UNAVAILABLE', reason, { service: 'assets', reason });
+  }
+
+  async function makeVariant(
+    location: Location,
+    file: FileRecord,
+    variant: Variant,
+    object: string,
+  ): Promise<VariantOutcome> {
+    assertSourceSize(file, variant.plan);
+    try {
+      return await makeUnderLock(location, file, variant, object);
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      if (error.reason === 'unsupported') {
+        nonImages.set(sourceKey(file), true);
+        return 'noImage';
+      }
+      log.info({ object, reason: error.reason, detail: error.message }, 'an image could not be made');
+      const failure: Failure = toFailure(error, variant.plan);
+      failures.set(object, failure);
+      throw failure;
+    }
+  }
+
+  return async (location: Location, file: FileRecord, variant: Variant): Promise<VariantOutcome> => {
+    const object = `${file.storage} ${variant.name}`;
+    const before = failures.get(object);
+    if (before) throw before;
+    if (nonImages.has(sourceKey(file))) return 'noImage';
+    const shared = inFlight.get(object);
+    if (shared) return (await shared) === 'noImage' ? 'noImage' : 'stored';
+    const mine = makeVariant(location, file, variant, object).finally(() => inFlight.delete(object));
+    inFlight.set(object, mine);
+    return mine;
+  };
+}
+
+const sourceKey = ({ storage, filename_disk }: FileRecord): string => `${storage} ${filename_disk}`;

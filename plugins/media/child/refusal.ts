@@ -1,0 +1,11 @@
+import type { MediaReason } from '../contract.ts';
+
+/** Why an image is not made. The message may be shown to clients: it names no path. */
+export class TransformRefusal extends Error {
+  readonly reason: MediaReason;
+
+  constructor(reason: MediaReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

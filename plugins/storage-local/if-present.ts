@@ -1,0 +1,7 @@
+/** Answers undefined for ENOENT; every other error rejects. */
+export function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,42 @@
+import { createFilePart, createMemoryPart, type Part, type SpareBuffers } from './part.ts';
+import { findStep, type PartPlan } from './part-plan.ts';
+
+/** A complete part. Its consumer must discard it. */
+export interface CompletePart {
+  readonly number: number;
+  readonly part: Part;
+  /** True if the part is the whole object. */
+  readonly isAll: boolean;
+}
+
+/** Splits `source` into parts of the planned sizes; at least one, which may be empty. */
+export async function* splitIntoParts(source: AsyncIterable<Uint8Array>, plan: PartPlan): AsyncGenerator<CompletePart> {
+  const spare: SpareBuffers = [];
+  const begin = (number: number) => {
+    const { size, kept } = findStep(plan, number);
+    return kept === 'memory' ? createMemoryPart(size, spare) : createFilePart();
+  };
+  let number = 1;
+  let part: Part | undefined;
+  try {
+    for await (const chunk of source) {
+      for (let rest = chunk; rest.length > 0; ) {
+        part ??= await begin(number);
+        const taken = rest.subarray(0, findStep(plan, number).size - part.size());
+        await part.add(taken);
+        rest = rest.subarray(taken.length);
+        if (part.size() < findStep(plan, number).size) continue;
+        const whole = { number: number++, part, isAll: false };
+        // From here on the consumer discards it.
+        part = undefined;
+        yield whole;
+      }
+    }
+    if (!part && number > 1) return;
+    const last = { number, part: part ?? (await begin(number)), isAll: number === 1 };
+    part = undefined;
+    yield last;
+  } finally {
+    await part?.discard();
+  }
+}
