@@ -1,6 +1,6 @@
 import { authorities, type Caller, facet } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
-import { type Distinct, distinct, nameOf } from './fields/distinct.ts';
+import { type DistinctFields, keepFirstByName, fieldNameOf } from './fields/distinct-fields.ts';
 
 /** `items` is `/graphql`, with the collections of users; `system` is `/graphql/system`, with the service's own. */
 export type GraphqlScope = 'items' | 'system';
@@ -44,8 +44,8 @@ export interface GraphqlField {
  * Fields beside those of collections. Plugins of lower floors name it by its id, and say `"optional": true` in their manifest:
  * `host.contribute<GraphqlField>('graphql.fields', field)`. Of several fields with one name in one root the first is kept.
  */
-export const graphqlFields = facet<GraphqlField, Distinct>('graphql.fields', {
-  combine: distinct,
+export const graphqlFields = facet<GraphqlField, DistinctFields>('graphql.fields', {
+  combine: keepFirstByName,
   manifest: {
     type: 'object',
     additionalProperties: false,
@@ -53,6 +53,6 @@ export const graphqlFields = facet<GraphqlField, Distinct>('graphql.fields', {
     properties: { names: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9_]*$' } } },
   },
   admit: ({ definition }, declared) =>
-    declared.names.includes(nameOf(definition)) || `${nameOf(definition)} is not declared`,
+    declared.names.includes(fieldNameOf(definition)) || `${fieldNameOf(definition)} is not declared`,
   describe: (declared) => authorities('answers', declared.names, 'by GraphQL'),
 });

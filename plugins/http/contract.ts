@@ -114,7 +114,7 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
 /** Codes that a route of any method but `GET` and `HEAD` may answer as well, since a body can come with it. */
 export const BODY_ERRORS: readonly ErrorCode[] = ['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-const under = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
+const isUnderPrefix = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
 
 /** HTTP routes; the manifest section lists the path prefixes a plugin serves. */
 export const routes = facet<Route, readonly { owner: string; value: Route }[]>('http.routes', {
@@ -126,7 +126,7 @@ export const routes = facet<Route, readonly { owner: string; value: Route }[]>('
     properties: { prefixes: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^/[a-z0-9/_-]*$' } } },
   },
   admit: (route, declared) => {
-    if (!declared.prefixes.some((prefix: string) => under(route.path, prefix)))
+    if (!declared.prefixes.some((prefix: string) => isUnderPrefix(route.path, prefix)))
       return `${route.path} is under no declared prefix`;
     // Third-party code is not checked by a compiler.
     const description = route.description as Partial<RouteDescription> | undefined;

@@ -1,27 +1,27 @@
 import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { createBodyReader } from './body.ts';
-import { BodyMemory, memoryCheck } from './body-memory.ts';
+import { BodyMemory, createMemoryHealthCheck } from './body-memory.ts';
 import { type HttpContext, mounts, reserved, routes, routing } from './contract.ts';
 import { edge } from './edge.ts';
-import { createTellError } from './error-events.ts';
+import { createErrorFilters } from './error-filters.ts';
 import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { claimOf } from './path-claims.ts';
 import { createRouter, type FindRoute } from './router.ts';
-import { type HttpConfig, memoryLimit, requestSettings, unknownParameters } from './settings.ts';
-import { createParameterCheck, unknownIn } from './unknown-parameters.ts';
+import { type HttpConfig, memoryLimit, createRequestSettings, unknownParametersMode } from './settings.ts';
+import { createParameterCheck, findUnknownNames } from './unknown-parameters.ts';
 
 export default definePlugin<HttpConfig>({
   manifest,
   register(host) {
     const { config, log, events } = host;
     const memory = new BodyMemory(memoryLimit(config));
-    const unknown = unknownParameters(config);
+    const unknown = unknownParametersMode(config);
     const isChecked = unknown !== 'ignore';
     const parameters = createParameterCheck(unknown, log);
-    const settings = requestSettings(config, { log, memory, parameters });
-    const readBody = createBodyReader({ size: config.MAX_PAYLOAD_SIZE, stall: settings.stall, memory });
+    const settings = createRequestSettings(config, { log, memory, parameters });
+    const readBody = createBodyReader({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout: settings.stall, memory });
     let findRoute: FindRoute = () => undefined;
     let mounted = new MountTable([]);
     const allRoutes = () => host.read(routes).map(({ value }) => value);
@@ -40,10 +40,10 @@ export default definePlugin<HttpConfig>({
           .read(routes)
           .map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),
     });
-    host.contribute<ContributionTo<typeof health>>('health', memoryCheck(memory));
+    host.contribute<ContributionTo<typeof health>>('health', createMemoryHealthCheck(memory));
     host.contribute(
       middleware,
-      edge(config, settings, (method, path) => findRoute(method, path), createTellError({ events, log })),
+      edge(config, settings, (method, path) => findRoute(method, path), createErrorFilters({ events, log })),
     );
     host.contribute(middleware, {
       name: 'router',
@@ -55,7 +55,7 @@ export default definePlugin<HttpConfig>({
         context.params = found.params;
         const { querystring } = ctx;
         if (querystring !== '' && found.parameters && isChecked)
-          parameters.check(context, unknownIn(querystring, found.parameters), found.parameters);
+          parameters.check(context, findUnknownNames(querystring, found.parameters), found.parameters);
         if (found.route.method !== '*' && found.route.body !== 'unread') context.state.body = await readBody(ctx);
         await found.route.handle(context);
       },

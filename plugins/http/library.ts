@@ -1,6 +1,6 @@
 import type { HttpContext } from './contract.ts';
 import type { RequestSettings } from './settings.ts';
-import { StreamedAnswer } from './streamed-answer.ts';
+import { StreamedResponse } from './streamed-response.ts';
 
 /** Parsed JSON body, or undefined when the request had none. */
 export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
@@ -34,9 +34,9 @@ export {
   requiredParameter,
   schemaRef,
   TEXT,
-} from './describe.ts';
+} from './route-description.ts';
 /** Whether a parsed body is what a description accepts. */
-export { fitsBody } from './fits-body.ts';
+export { fitsBody } from './is-valid-body.ts';
 /** What an object or array of a request may look like, wherever in it it stands: INVALID_PAYLOAD for what may not. */
 export { checkJson } from './json.ts';
 /** Warns of members of a query in a body that no parameter is called like, or refuses them, as is done with a query string. */
@@ -47,7 +47,7 @@ export function checkQueryNames(ctx: HttpContext, query: object, known: Readonly
 /** The query string with brackets resolved (`filter[a][_eq]=1`); depth and list length are limited. */
 export { parseQueryString, rawQueryOf } from './query-string.ts';
 /** A failure with a status, code and message of its own. */
-export { StatedFailure } from './stated-failure.ts';
+export { StatedFailure } from './custom-failure.ts';
 
 /** `{ data: <value> }`, or 204 without a body for undefined. */
 export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void {
@@ -91,5 +91,5 @@ export async function sendStream(
     await iterator.return?.();
     return;
   }
-  ctx.body = new StreamedAnswer(first, iterator, ctx.state.settings as RequestSettings);
+  ctx.body = new StreamedResponse(first, iterator, ctx.state.settings as RequestSettings);
 }

@@ -17,7 +17,7 @@ export class MountTable {
 
   /** Passes the request from mount to mount, as long as each calls `next`, and to `next` in the end. */
   async handle(ctx: HttpContext, next: () => Promise<void>): Promise<void> {
-    const found = this.#byPath.size === 0 ? [] : this.#under(ctx.path);
+    const found = this.#byPath.size === 0 ? [] : this.#mountsFor(ctx.path);
     const step = async (at: number): Promise<void> => {
       const mount = found[at];
       if (mount === undefined) return next();
@@ -26,7 +26,7 @@ export class MountTable {
     await step(0);
   }
 
-  #under(path: string): readonly Mount[] {
+  #mountsFor(path: string): readonly Mount[] {
     const [, first = '', second] = segments(path);
     const scoped = first.startsWith('@') && second !== undefined ? this.#byPath.get(`/${first}/${second}`) : undefined;
     return scoped ?? this.#byPath.get(`/${first}`) ?? [];

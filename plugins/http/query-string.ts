@@ -3,17 +3,17 @@ import { fail } from '#kernel';
 import type { HttpContext } from './contract.ts';
 import type { QueryLimits } from './settings.ts';
 
-const LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
+const DEFAULT_LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
 /** Nothing nested and nothing encoded: such text needs no parser. */
-const PLAIN = /^[^%+[\]\0]*$/;
+const UNENCODED = /^[^%+[\]\0]*$/;
 
 /**
  * A query string with its brackets resolved. Objects have no prototype, so that no name in it means more than itself;
  * what goes over a limit is refused, never cut.
  */
-export function parseQueryString(text: string, limits: QueryLimits = LIMITS): Record<string, unknown> {
+export function parseQueryString(text: string, limits: QueryLimits = DEFAULT_LIMITS): Record<string, unknown> {
   if (text === '') return { __proto__: null } as never;
-  const plain = PLAIN.test(text) ? parsePlain(text) : undefined;
+  const plain = UNENCODED.test(text) ? parseFlat(text) : undefined;
   if (plain) return plain;
   if (text.includes('%00') || text.includes('\0')) throw fail('INVALID_QUERY', 'The query contains a NUL character.');
   const count = text.split('&').length;
@@ -39,7 +39,7 @@ export function parseQueryString(text: string, limits: QueryLimits = LIMITS): Re
 }
 
 /** Undefined where something needs a closer look after all: many parameters, or one name twice, which makes a list. */
-function parsePlain(text: string): Record<string, unknown> | undefined {
+function parseFlat(text: string): Record<string, unknown> | undefined {
   const parts = text.split('&');
   if (parts.length > 50) return undefined;
   const query: Record<string, unknown> = { __proto__: null } as never;

@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 
-const TELLING = /token|secret|password|otp|%/i;
-const SECRET = /token|secret|password|otp/i;
+const MAY_HOLD_SECRET = /token|secret|password|otp|%/i;
+const SECRET_NAME = /token|secret|password|otp/i;
 
 export interface LoggedRequest {
   readonly method: string;
@@ -18,11 +18,11 @@ export interface LoggedRequest {
 
 /** One line a request: what was asked, by which user from where, and how it was answered. Never a header, never a secret of the query. */
 export function logRequest(log: Log, { method, url, status, ip, user, started }: LoggedRequest): void {
-  const path = TELLING.test(url) ? withoutSecrets(url) : url;
+  const path = MAY_HOLD_SECRET.test(url) ? redactSecrets(url) : url;
   log.info({ method, path, status, ms: Math.round((performance.now() - started) * 10) / 10, ip, user }, 'request');
 }
 
-export function withoutSecrets(url: string): string {
+export function redactSecrets(url: string): string {
   const at = url.indexOf('?');
   if (at === -1) return url;
   const parts = url
@@ -30,12 +30,12 @@ export function withoutSecrets(url: string): string {
     .split('&')
     .map((part) => {
       const [name = ''] = part.split('=', 1);
-      return SECRET.test(decoded(name)) && part !== name ? `${name}=--redact--` : part;
+      return SECRET_NAME.test(decodeName(name)) && part !== name ? `${name}=--redact--` : part;
     });
   return `${url.slice(0, at)}?${parts.join('&')}`;
 }
 
-function decoded(text: string): string {
+function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { HttpConfig } from './settings.ts';
 
 /** Headers of every answer. A handler that sends something a browser shows replaces what does not fit. */
-export const standingHeaders = (config: HttpConfig): ReadonlyMap<string, string> =>
+export const createDefaultHeaders = (config: HttpConfig): ReadonlyMap<string, string> =>
   new Map([
     ['Cache-Control', 'no-cache'],
     ['Vary', 'Origin, Cache-Control'],
@@ -17,7 +17,7 @@ export const standingHeaders = (config: HttpConfig): ReadonlyMap<string, string>
   ]);
 
 /** Lets a client that already has this very JSON keep it. */
-export function answerUnchanged(ctx: Context): void {
+export function answerNotModified(ctx: Context): void {
   const { body } = ctx;
   if (typeof body !== 'string' || ctx.status !== 200 || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return;
   if (!ctx.res.hasHeader('ETag'))

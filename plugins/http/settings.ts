@@ -1,6 +1,6 @@
 import type { Log } from '#kernel';
 import type { BodyMemory } from './body-memory.ts';
-import type { ParameterCheck, UnknownParameters } from './unknown-parameters.ts';
+import type { ParameterCheck, UnknownParametersMode } from './unknown-parameters.ts';
 
 /** This plugin's settings, as its manifest declares them. */
 export interface HttpConfig {
@@ -20,7 +20,7 @@ export interface HttpConfig {
   readonly QUERYSTRING_ARRAY_LIMIT: number;
   readonly QUERYSTRING_PARAMETER_LIMIT: number;
   readonly STREAM_STALL_TIMEOUT: number;
-  readonly QUERYSTRING_UNKNOWN_PARAMETERS: UnknownParameters | undefined;
+  readonly QUERYSTRING_UNKNOWN_PARAMETERS: UnknownParametersMode | undefined;
   readonly NODE_ENV: string;
 }
 
@@ -46,14 +46,14 @@ export interface RequestSettings {
 }
 
 /** Warnings are for those who develop a client; strict answers have to be asked for. */
-export const unknownParameters = (config: HttpConfig): UnknownParameters =>
+export const unknownParametersMode = (config: HttpConfig): UnknownParametersMode =>
   config.QUERYSTRING_UNKNOWN_PARAMETERS ?? (config.NODE_ENV === 'production' ? 'ignore' : 'warn');
 
-export const requestSettings = (
+export const createRequestSettings = (
   config: HttpConfig,
-  made: Pick<RequestSettings, 'log' | 'memory' | 'parameters'>,
+  services: Pick<RequestSettings, 'log' | 'memory' | 'parameters'>,
 ): RequestSettings => ({
-  ...made,
+  ...services,
   limits: {
     depth: config.QUERYSTRING_MAX_PARSE_DEPTH,
     list: config.QUERYSTRING_ARRAY_LIMIT,

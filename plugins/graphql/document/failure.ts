@@ -3,7 +3,7 @@ import { StatedFailure } from '../../http/library.ts';
 
 interface Options {
   /** It would be refused in any schema: there is no use in looking for a newer one. */
-  readonly inAnySchema?: boolean;
+  readonly isSchemaIndependent?: boolean;
 }
 
 /** Messages quote the document, and there are documents with a thousand wrong places. */
@@ -17,15 +17,15 @@ const MAX_LOCATIONS = 20;
 export class DocumentFailure extends StatedFailure {
   /** Where in the document the first of them is. */
   readonly locations: GraphQLFormattedError['locations'];
-  readonly inAnySchema: boolean;
+  readonly isSchemaIndependent: boolean;
 
   /** `GRAPHQL_VALIDATION_EXCEPTION` for a document that is no good; `INVALID_PAYLOAD` for one that cannot be parsed. */
   constructor(
     code: 'GRAPHQL_VALIDATION_EXCEPTION' | 'INVALID_PAYLOAD',
     errors: readonly GraphQLError[],
-    { inAnySchema = code === 'INVALID_PAYLOAD' }: Options = {},
+    { isSchemaIndependent = code === 'INVALID_PAYLOAD' }: Options = {},
   ) {
-    const shown = errors.map(brief);
+    const shown = errors.map(shortenError);
     const [first] = shown;
     super(code === 'INVALID_PAYLOAD' ? code : 'INVALID_QUERY', {
       status: 400,
@@ -34,11 +34,11 @@ export class DocumentFailure extends StatedFailure {
       extensions: { graphqlErrors: shown },
     });
     this.locations = first?.locations;
-    this.inAnySchema = inAnySchema;
+    this.isSchemaIndependent = isSchemaIndependent;
   }
 }
 
-function brief(error: GraphQLError): GraphQLFormattedError {
+function shortenError(error: GraphQLError): GraphQLFormattedError {
   const { message, locations, ...rest } = error.toJSON();
   return {
     ...rest,

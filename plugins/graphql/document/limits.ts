@@ -18,7 +18,7 @@ export interface DocumentLimits {
 }
 
 /** Refuses for size, which no newer schema would change. */
-export const beyond = (message: string, nodes?: ASTNode): DocumentFailure =>
+export const schemaIndependentFailure = (message: string, nodes?: ASTNode): DocumentFailure =>
   new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', [new GraphQLError(message, nodes ? { nodes } : {})], {
-    inAnySchema: true,
+    isSchemaIndependent: true,
   });

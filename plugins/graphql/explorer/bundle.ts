@@ -13,20 +13,20 @@ export interface Bundle {
 }
 
 /** Milliseconds. It takes two to six seconds. */
-const LONGEST = 60_000;
+const TIMEOUT = 60_000;
 
 /**
  * Makes the page's files out of the packages they are written in, in a process beside this one. Equal packages make equal
  * files with equal names, so several processes of the service serve each other's pages.
  */
-export async function makeBundle(): Promise<Bundle> {
-  const child = fork(fileURLToPath(new URL('./bundling.ts', import.meta.url)), [], {
+export async function buildBundle(): Promise<Bundle> {
+  const child = fork(fileURLToPath(new URL('./bundle-process.ts', import.meta.url)), [], {
     env: {},
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   });
-  const deadline = setTimeout(() => child.kill('SIGKILL'), LONGEST);
+  const deadline = setTimeout(() => child.kill('SIGKILL'), TIMEOUT);
   try {
     const [made] = await Promise.race([
       once(child, 'message') as Promise<[{ bundle: Bundle } | { reason: string }]>,

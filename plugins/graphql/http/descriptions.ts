@@ -12,28 +12,28 @@ import {
 } from '../../http/library.ts';
 
 /** With `data` after the document ran, without it where it is refused. */
-const ANSWER = exactObject(
+const RESPONSE_SCHEMA = exactObject(
   {},
   {
     data: nullable(RECORD),
     errors: { ...listOf(objectOf({ message: TEXT, extensions: objectOf({ code: TEXT }) }, ['message'])), minItems: 1 },
   },
 );
-const REQUEST = objectOf(
+const REQUEST_SCHEMA = objectOf(
   { query: TEXT, variables: nullable(RECORD), operationName: nullable(TEXT), extensions: nullable(RECORD) },
   ['query'],
 );
 
-const components = { schemas: { GraphqlAnswer: ANSWER, GraphqlRequest: REQUEST } };
+const components = { schemas: { GraphqlAnswer: RESPONSE_SCHEMA, GraphqlRequest: REQUEST_SCHEMA } };
 const base = { tag: 'graphql', components } as const;
 
-const answer: Content = {
+const responseContent: Content = {
   'application/json': schemaRef('GraphqlAnswer'),
   'application/graphql-response+json': schemaRef('GraphqlAnswer'),
 };
 /** 400 has GraphQL's own codes and, in `locations`, the places in the document. */
-const answers = { 200: answer, 400: answer } as const;
-const page: Content = { 'text/html': TEXT };
+const responses = { 200: responseContent, 400: responseContent } as const;
+const pageContent: Content = { 'text/html': TEXT };
 
 export const GET: RouteDescription = {
   ...base,
@@ -45,7 +45,7 @@ export const GET: RouteDescription = {
     operationName: parameter('The operation of the document that is meant.'),
     extensions: parameter('An object, as JSON; nothing in it has a meaning here.'),
   },
-  answers: { ...answers, 200: { ...answer, ...page } },
+  answers: { ...responses, 200: { ...responseContent, ...pageContent } },
   errors: ['INVALID_PAYLOAD', 'METHOD_NOT_ALLOWED'],
 };
 
@@ -54,7 +54,7 @@ export const POST: RouteDescription = {
   access: 'permissions',
   summary: 'Runs a GraphQL query or mutation.',
   body: { content: { 'application/json': schemaRef('GraphqlRequest') } },
-  answers,
+  responses,
 };
 
 export const OTHER_METHODS: RouteDescription = {

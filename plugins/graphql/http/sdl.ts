@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlField, GraphqlScope } from '../contract.ts';
-import type { Engine } from '../engine.ts';
+import type { GraphqlEngine } from '../engine.ts';
 import { SDL, SDL_OF_SCOPE } from './descriptions.ts';
 
-type LoadEngine = () => Promise<Pick<Engine, 'sdl'>>;
+type LoadEngine = () => Promise<Pick<GraphqlEngine, 'sdl'>>;
 
 /** What a service without settings is called. */
 const PROJECT_NAME = 'Tenon';

@@ -5,11 +5,11 @@ import { filterBindingOf } from '../schema/binding.ts';
  * What is to be written, as a document or a variable has it, checked against its input type, in the form of REST: objects that
  * GraphQL made have no prototype, and some fields have another name.
  */
-export function payloadOf(type: GraphQLInputType | undefined, value: unknown): unknown {
-  if (isNonNullType(type)) return payloadOf(type.ofType, value);
+export function toPayload(type: GraphQLInputType | undefined, value: unknown): unknown {
+  if (isNonNullType(type)) return toPayload(type.ofType, value);
   if (Array.isArray(value)) {
     const inner = isListType(type) ? type.ofType : undefined;
-    return value.map((one) => payloadOf(inner, one));
+    return value.map((one) => toPayload(inner, one));
   }
   // Values of a JSON scalar came with the request and are ordinary already.
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== null) return value;
@@ -18,7 +18,7 @@ export function payloadOf(type: GraphQLInputType | undefined, value: unknown): u
     Object.entries(value).map(([name, inner]) => {
       const field = fields[name];
       const binding = field && filterBindingOf(field);
-      return [binding?.kind === 'key' ? binding.key : name, payloadOf(field?.type, inner)];
+      return [binding?.kind === 'key' ? binding.key : name, toPayload(field?.type, inner)];
     }),
   );
 }

@@ -24,7 +24,7 @@ export type RootBinding =
         | 'delete many';
       readonly collection: string;
       /** The result is the row (or rows) written; otherwise a Boolean, where the caller may not read them. */
-      readonly shown: boolean;
+      readonly returnsRows: boolean;
     }
   | { readonly kind: 'contributed'; readonly field: GraphqlField }
   /** `_empty`: there is nothing else. */
@@ -55,7 +55,7 @@ const BINDING = Symbol('binding');
  * For `extensions` of a field. Without a prototype, since that is what GraphQL keeps as it is: of anything else it makes a
  * copy, and of nothing an empty object, for each of the many thousand fields and arguments of a schema.
  */
-export const bound = (binding: Binding): Extensions => {
+export const bindingExtensions = (binding: Binding): Extensions => {
   const extensions: Record<symbol, Binding> = Object.create(null);
   extensions[BINDING] = binding;
   return extensions;
@@ -64,7 +64,7 @@ export const bound = (binding: Binding): Extensions => {
 export type Extensions = Readonly<Record<symbol, unknown>>;
 
 /** For what stands for nothing but itself. */
-export const UNBOUND: Extensions = Object.freeze(Object.create(null));
+export const NO_EXTENSIONS: Extensions = Object.freeze(Object.create(null));
 
 /** Undefined for the fields of GraphQL itself, and below contributed ones. */
 export const bindingOf = (field: GraphQLField<unknown, unknown>): Binding | undefined =>
@@ -73,7 +73,7 @@ export const bindingOf = (field: GraphQLField<unknown, unknown>): Binding | unde
 const COLLECTION = Symbol('collection');
 
 /** For `extensions` of the type of a collection's rows, which may have another name. */
-export const boundCollection = (collection: string): Extensions => {
+export const collectionExtensions = (collection: string): Extensions => {
   const extensions: Record<symbol, string> = Object.create(null);
   extensions[COLLECTION] = collection;
   return extensions;
@@ -94,7 +94,7 @@ export type FilterBinding =
 
 const FILTER = Symbol('filter');
 
-export const boundFilter = (binding: FilterBinding): Extensions => {
+export const filterExtensions = (binding: FilterBinding): Extensions => {
   const extensions: Record<symbol, FilterBinding> = Object.create(null);
   extensions[FILTER] = binding;
   return extensions;

@@ -1,7 +1,7 @@
 import { type ConstValueNode, GraphQLEnumType, GraphQLError, type GraphQLInputObjectType, Kind } from 'graphql';
 import type { Collection, Column } from '../../schema/contract.ts';
-import { aliasBeside, aliasOf } from './aliases.ts';
-import { enumOperators } from './operators.ts';
+import { alternativeAlias, toAlias } from './aliases.ts';
+import { createEnumOperators } from './operators.ts';
 
 /** Names of values that the language keeps to itself. */
 const RESERVED: readonly string[] = ['true', 'false', 'null'];
@@ -23,22 +23,22 @@ export class ColumnEnum extends GraphQLEnumType {
       values: Object.fromEntries(
         named.map(([value, alias]) => [
           alias,
-          { value, ...(alias === value ? {} : { description: inDatabase(value) }) },
+          { value, ...(alias === value ? {} : { description: databaseNameNote(value) }) },
         ]),
       ),
     });
     const labels = named.filter(([value, alias]) => value !== alias);
     this.labels = labels.length > 0 ? new Map(labels) : undefined;
-    this.operators = enumOperators(this);
+    this.operators = createEnumOperators(this);
   }
 
   override coerceInputValue(value: unknown, hideSuggestions?: boolean): unknown {
-    return this.#textOf(value) ?? super.coerceInputValue(value, hideSuggestions);
+    return this.#toValue(value) ?? super.coerceInputValue(value, hideSuggestions);
   }
 
   override coerceInputLiteral(node: ConstValueNode, hideSuggestions?: boolean): unknown {
     if (node.kind !== Kind.STRING) return super.coerceInputLiteral(node, hideSuggestions);
-    const text = this.#textOf(node.value);
+    const text = this.#toValue(node.value);
     if (text !== undefined) return text;
     throw new GraphQLError(`Value "${node.value.slice(0, 60)}" does not exist in "${this.name}" enum.`, {
       nodes: node,
@@ -46,7 +46,7 @@ export class ColumnEnum extends GraphQLEnumType {
   }
 
   /** Undefined for what is neither a name nor a value nor dynamic. */
-  #textOf(value: unknown): string | undefined {
+  #toValue(value: unknown): string | undefined {
     if (typeof value !== 'string') return undefined;
     const known = this.getValue(value);
     if (known) return known.value as string;
@@ -54,19 +54,19 @@ export class ColumnEnum extends GraphQLEnumType {
   }
 
   get #values(): ReadonlySet<string> {
-    this.#known ??= new Set(this.getValues().map(({ value }) => value as string));
-    return this.#known;
+    this.#valueSet ??= new Set(this.getValues().map(({ value }) => value as string));
+    return this.#valueSet;
   }
 
-  #known: ReadonlySet<string> | undefined;
+  #valueSet: ReadonlySet<string> | undefined;
 }
 
 function valueName(value: string): string {
-  return RESERVED.includes(value) ? aliasBeside(value, () => false) : aliasOf(value);
+  return RESERVED.includes(value) ? alternativeAlias(value, () => false) : toAlias(value);
 }
 
 /** What something is called where its name here is an alias. */
-export const inDatabase = (text: string): string => `In the database: ${JSON.stringify(text)}.`;
+export const databaseNameNote = (text: string): string => `In the database: ${JSON.stringify(text)}.`;
 
 /** The enums of columns, by what `sqlType` calls them. */
 export type ColumnEnums = ReadonlyMap<string, ColumnEnum>;
@@ -75,30 +75,30 @@ export type ColumnEnums = ReadonlyMap<string, ColumnEnum>;
  * Named for their types, `mood_enum`; those of other schemas than `public` with the schema before it, so that another type
  * elsewhere changes no name. `claim` answers the name under which a type can be.
  */
-export function enumsOf(collections: Iterable<Collection>, claim: (name: string) => string): ColumnEnums {
-  const found = new Map<string, readonly string[]>();
+export function createColumnEnums(collections: Iterable<Collection>, claimName: (name: string) => string): ColumnEnums {
+  const valuesByType = new Map<string, readonly string[]>();
   for (const { fields } of collections)
     for (const { column } of fields.values())
-      if (column?.enumValues?.length) found.set(elementType(column), column.enumValues);
+      if (column?.enumValues?.length) valuesByType.set(elementType(column), column.enumValues);
   return new Map(
-    [...found]
-      .sort(([a], [b]) => compare(a, b))
-      .map(([type, values]) => [type, new ColumnEnum(claim(nameOf(type)), values)]),
+    [...valuesByType]
+      .sort(([a], [b]) => comparePublicFirst(a, b))
+      .map(([type, values]) => [type, new ColumnEnum(claimName(enumTypeName(type)), values)]),
   );
 }
 
-/** What `enumsOf` knows the type of a column by, or of its elements. */
+/** What `createColumnEnums` knows the type of a column by, or of its elements. */
 export const elementType = ({ sqlType }: Column): string => (sqlType.endsWith('[]') ? sqlType.slice(0, -2) : sqlType);
 
-const PUBLIC = /^public\./;
+const PUBLIC_SCHEMA = /^public\./;
 
-const compare = (a: string, b: string): number =>
-  Number(PUBLIC.test(b)) - Number(PUBLIC.test(a)) || (a < b ? -1 : a > b ? 1 : 0);
+const comparePublicFirst = (a: string, b: string): number =>
+  Number(PUBLIC_SCHEMA.test(b)) - Number(PUBLIC_SCHEMA.test(a)) || (a < b ? -1 : a > b ? 1 : 0);
 
 /** `public.mood` or `"My schema"."Mood"`, each as `quote_ident` writes it. */
-function nameOf(type: string): string {
+function enumTypeName(type: string): string {
   const parts = (type.match(/"(?:[^"]|"")+"|[^".]+/g) ?? [])
     .map((part) => (part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part))
-    .slice(PUBLIC.test(type) ? 1 : 0);
-  return `${parts.map(aliasOf).join('_')}_enum`;
+    .slice(PUBLIC_SCHEMA.test(type) ? 1 : 0);
+  return `${parts.map(toAlias).join('_')}_enum`;
 }

@@ -7,7 +7,7 @@ import {
   specifiedScalarTypes,
 } from 'graphql';
 import { FUNCTION_TYPES } from './functions.ts';
-import { FUNCTION_OPERATORS, OPERATORS_OF } from './operators.ts';
+import { FUNCTION_OPERATORS, OPERATORS_BY_KIND } from './operators.ts';
 import { SCALARS } from './scalars.ts';
 
 /** What deleting answers. */
@@ -26,7 +26,7 @@ export const SHARED_TYPES: ReadonlyMap<string, GraphQLNamedType> = new Map(
     ...specifiedScalarTypes,
     ...SCALARS,
     ...Object.values(FUNCTION_TYPES),
-    ...Object.values(OPERATORS_OF),
+    ...Object.values(OPERATORS_BY_KIND),
     ...Object.values(FUNCTION_OPERATORS),
     DELETE_ONE,
     DELETE_MANY,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createDocuments } from '../../../plugins/graphql/document/documents.ts';
+import { createDocumentCaches } from '../../../plugins/graphql/document/document-cache.ts';
 import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
 import { processorTime } from '../../support/processor-time.ts';
 import { HOSTILE } from './document-hostile.ts';
@@ -11,14 +11,14 @@ const LONGEST = 50;
 describe('graphql documents: hostile ones', () => {
   for (const others of [0, 500]) {
     describe(`in a schema of ${others + 1} collections`, () => {
-      const documents = createDocuments(DEFAULTS)(schemaOf(others));
+      const documents = createDocumentCaches(DEFAULTS)(schemaOf(others));
 
       for (const [what, text] of Object.entries(HOSTILE)) {
         it(`${what}: ${text.length} characters`, () => {
           // The best of several, since other threads count as well; a space more makes it another document.
-          const times = [timeOf(() => documents.of(text))];
+          const times = [timeOf(() => documents.get(text))];
           while (times.length < 20 && Math.min(...times) >= LONGEST)
-            times.push(timeOf(() => documents.of(text + ' '.repeat(times.length))));
+            times.push(timeOf(() => documents.get(text + ' '.repeat(times.length))));
           expect(Math.min(...times)).to.be.below(LONGEST);
         });
       }
@@ -26,8 +26,8 @@ describe('graphql documents: hostile ones', () => {
   }
 
   it('what they are refused with is short', () => {
-    const documents = createDocuments(DEFAULTS)(schemaOf());
-    const lengths = Object.entries(HOSTILE).map(([what, text]) => [what, answerTo(() => documents.of(text)).length]);
+    const documents = createDocumentCaches(DEFAULTS)(schemaOf());
+    const lengths = Object.entries(HOSTILE).map(([what, text]) => [what, answerTo(() => documents.get(text)).length]);
     expect(lengths.filter(([, length]) => Number(length) > 20_000)).to.deep.equal([]);
   });
 });

@@ -61,11 +61,11 @@ describe('graphql documents: limits', () => {
   ] as const satisfies readonly { limit: keyof DocumentLimits; [other: string]: unknown }[]) {
     it(`${limit}: ${over.length > 60 ? `${over.slice(0, 60)}…` : over}`, () => {
       const documents = documentsOf({ [limit]: most });
-      documents.of(within);
+      documents.get(within);
       const failure = refusal(documents, over);
       expect(failure.shown()).to.deep.equal({ code, message });
-      expect(failure.inAnySchema).to.equal(true);
-      documentsOf().of(over);
+      expect(failure.isSchemaIndependent).to.equal(true);
+      documentsOf().get(over);
     });
   }
 
@@ -96,7 +96,7 @@ describe('graphql documents: limits', () => {
   });
 
   it('grow with the setting: more tokens are more lines and more comments', () => {
-    documentsOf({ tokens: 20_000 }).of(`${'\n'.repeat(10_001)}${'#\n'.repeat(5001)}{ posts { id } }`);
+    documentsOf({ tokens: 20_000 }).get(`${'\n'.repeat(10_001)}${'#\n'.repeat(5001)}{ posts { id } }`);
   });
 
   it('fragments inside each other are bounded in whatever order they stand', () => {
@@ -109,7 +109,7 @@ describe('graphql documents: limits', () => {
       const failure = refusal(documentsOf(), `{ posts { ...F0 } } ${fragments.join(' ')}`);
       expect(failure.message).to.contain('deeper than the 100 levels allowed');
     }
-    documentsOf().of(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
+    documentsOf().get(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
   });
 
   it('fragments that spread themselves are refused by name, not measured', () => {
@@ -119,8 +119,8 @@ describe('graphql documents: limits', () => {
 
   it('a field may be repeated, but not so often that comparing takes long', () => {
     const documents = documentsOf();
-    documents.of(`{ posts { ${'author { id } '.repeat(100)} } }`);
-    documents.of(`{ posts { ${many(50, () => 'comments(limit: 1) { id title }')} } }`);
+    documents.get(`{ posts { ${'author { id } '.repeat(100)} } }`);
+    documents.get(`{ posts { ${many(50, () => 'comments(limit: 1) { id title }')} } }`);
     for (const text of [
       `{ posts { ${'author { id } '.repeat(300)} } }`,
       `{ ${'posts { author { id } author { id } author { id } author { id } author { id } author { id } } '.repeat(40)} }`,

@@ -1,5 +1,5 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
-import { createDocuments, type Documents } from '../../../plugins/graphql/document/documents.ts';
+import { createDocumentCaches, type DocumentCache } from '../../../plugins/graphql/document/document-cache.ts';
 import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
 import type { DocumentLimits } from '../../../plugins/graphql/document/limits.ts';
 
@@ -32,13 +32,13 @@ export function schemaOf(others = 0): GraphQLSchema {
     ${names.map(COLLECTION).join('\n')}`);
 }
 
-export const documentsOf = (limits: Partial<DocumentLimits> = {}, schema = schemaOf()): Documents =>
-  createDocuments({ ...DEFAULTS, ...limits })(schema);
+export const documentsOf = (limits: Partial<DocumentLimits> = {}, schema = schemaOf()): DocumentCache =>
+  createDocumentCaches({ ...DEFAULTS, ...limits })(schema);
 
 /** What a text is refused with; a text that is not refused is an error. */
-export function refusal(documents: Documents, text: string): DocumentFailure {
+export function refusal(documents: DocumentCache, text: string): DocumentFailure {
   try {
-    documents.of(text);
+    documents.get(text);
   } catch (error) {
     if (error instanceof DocumentFailure) return error;
     throw error;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type GraphQLFormattedError, getIntrospectionQuery } from 'graphql';
-import { createDocuments } from '../../../plugins/graphql/document/documents.ts';
+import { createDocumentCaches } from '../../../plugins/graphql/document/document-cache.ts';
 import { DEFAULTS, documentsOf, refusal, schemaOf } from './document-schema.ts';
 
 describe('graphql documents', () => {
@@ -9,43 +9,43 @@ describe('graphql documents', () => {
     refusal(documents, text).extensions.graphqlErrors as readonly GraphQLFormattedError[];
 
   it('have their operations and fragments by name, the anonymous one by no name', () => {
-    const several = documents.of('query A { posts { ...F } } query B { posts { ...F } } fragment F on posts { id }');
+    const several = documents.get('query A { posts { ...F } } query B { posts { ...F } } fragment F on posts { id }');
     expect([...several.operations.keys()]).to.deep.equal(['A', 'B']);
     expect([...several.fragments.keys()]).to.deep.equal(['F']);
-    expect([...documents.of('{ posts { id } }').operations.keys()]).to.deep.equal(['']);
+    expect([...documents.get('{ posts { id } }').operations.keys()]).to.deep.equal(['']);
   });
 
   it('are remembered by their text', () => {
-    const one = documents.of('{ posts { id title } }');
-    expect(documents.of('{ posts { id title } }')).to.equal(one);
-    expect(documents.of('{ posts { id  title } }').id).not.to.equal(one.id);
+    const one = documents.get('{ posts { id title } }');
+    expect(documents.get('{ posts { id title } }')).to.equal(one);
+    expect(documents.get('{ posts { id  title } }').id).not.to.equal(one.id);
   });
 
   it('are those of one schema: the same text in another is looked at again and has another id', () => {
-    const make = createDocuments(DEFAULTS);
+    const make = createDocumentCaches(DEFAULTS);
     const [first, second] = [make(schemaOf()), make(schemaOf())];
-    expect(first.of('{ posts { id } }').id).not.to.equal(second.of('{ posts { id } }').id);
+    expect(first.get('{ posts { id } }').id).not.to.equal(second.get('{ posts { id } }').id);
     const wider = make(schemaOf(1));
-    wider.of('{ collection_0 { id } }');
+    wider.get('{ collection_0 { id } }');
     expect(refusal(first, '{ collection_0 { id } }').message).to.contain('Cannot query field "collection_0"');
   });
 
   it('are forgotten where others came after them: one memory for all schemas, by size', () => {
-    const make = createDocuments(DEFAULTS);
+    const make = createDocumentCaches(DEFAULTS);
     const [first, second] = [make(schemaOf()), make(schemaOf())];
-    const { id } = first.of('{ posts { id } }');
+    const { id } = first.get('{ posts { id } }');
     const large = (at: number) => `query Q${at} { posts(filter: { id: { _in: [${'1 '.repeat(1900)}] } }) { id } }`;
-    for (let at = 0; at < 50; at++) second.of(large(at));
-    expect(first.of('{ posts { id } }').id).to.equal(id);
-    for (let at = 0; at < 120; at++) second.of(large(at));
-    expect(first.of('{ posts { id } }').id).not.to.equal(id);
+    for (let at = 0; at < 50; at++) second.get(large(at));
+    expect(first.get('{ posts { id } }').id).to.equal(id);
+    for (let at = 0; at < 120; at++) second.get(large(at));
+    expect(first.get('{ posts { id } }').id).not.to.equal(id);
   });
 
   it('may call types of variables as other services do', () => {
     const text = (type: string) => `query ($a: ${type}) { posts(filter: { id: { _in: $a } }) { id } }`;
-    documents.of(text('[GraphQLStringOrFloat]'));
-    documents.of(text('[GraphQLStringOrFloat!]!'));
-    documents.of('query ($a: GraphQLGeoJSON) { posts(near: $a) { id } }');
+    documents.get(text('[GraphQLStringOrFloat]'));
+    documents.get(text('[GraphQLStringOrFloat!]!'));
+    documents.get('query ($a: GraphQLGeoJSON) { posts(near: $a) { id } }');
     expect(refusal(documents, text('[GraphQLString]')).message).to.contain('Unknown type "GraphQLString"');
     expect(refusal(documents, 'query ($a: GraphQLBigInt) { posts(limit: $a) { id } }').message).to.contain('"BigInt"');
     expect(refusal(documents, 'query ($a: constructor) { posts(limit: $a) { id } }').message).to.contain(
@@ -112,8 +112,8 @@ describe('graphql documents', () => {
     const silent = documentsOf({ introspection: false });
 
     it('are what tools send, whatever the limits for rows are', () => {
-      documentsOf({ nodes: 10, relations: 2, rootFields: 1 }).of(getIntrospectionQuery());
-      documents.of('{ __type(name: "posts") { fields { name type { name ofType { name } } } } }');
+      documentsOf({ nodes: 10, relations: 2, rootFields: 1 }).get(getIntrospectionQuery());
+      documents.get('{ __type(name: "posts") { fields { name type { name ofType { name } } } } }');
     });
 
     it('may not ask for much more than all of it', () => {
@@ -123,7 +123,7 @@ describe('graphql documents', () => {
         '{ __schema { types { fields { args { type { inputFields { type { possibleTypes { name } } } } } } } } }';
       for (const text of [`{ __schema { ${lists.join(' ')} } }`, deepest])
         expect(refusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
-      expect(() => documents.of(deep)).not.to.throw();
+      expect(() => documents.get(deep)).not.to.throw();
       const hidden = `query { ...F } fragment F on Query { __schema { ...G } } fragment G on __Schema { ${lists.join(' ')} }`;
       expect(refusal(documents, hidden).message).to.contain('more of the schema than twice all of it');
     });
@@ -132,7 +132,7 @@ describe('graphql documents', () => {
       for (const text of [getIntrospectionQuery(), '{ __type(name: "posts") { name } }'])
         expect(refusal(silent, text).message).to.contain('GraphQL introspection has been disabled');
       expect(refusal(silent, '{ posts { titel } }').message).to.equal('Cannot query field "titel" on type "posts".');
-      silent.of('{ __typename posts { __typename } }');
+      silent.get('{ __typename posts { __typename } }');
     });
   });
 });

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import { createBodyReader } from '../../../plugins/http/body.ts';
 import { BodyMemory } from '../../../plugins/http/body-memory.ts';
-import { lingering } from '../../../plugins/http/lingering.ts';
+import { enableLingeringClose } from '../../../plugins/http/lingering-close.ts';
 import { type Echo, startEcho } from './echo.ts';
 
 describe('bodies', () => {
@@ -61,7 +61,7 @@ describe('bodies', () => {
     const over: Promise<unknown>[] = [];
     const begun: (() => void)[] = [];
     const app = new Koa().use((ctx) => {
-      const read = createBodyReader({ size: 1000, stall: 0, memory: new BodyMemory(10_000) })(ctx);
+      const read = createBodyReader({ maxBytes: 1000, idleTimeout: 0, memory: new BodyMemory(10_000) })(ctx);
       over.push(read.catch((error: unknown) => error));
       for (const tell of begun.splice(0)) tell();
       return read as Promise<void>;
@@ -89,7 +89,7 @@ describe('bodies', () => {
 
   it('that nobody reads are taken off the line for a while, and then the line is cut', async () => {
     const server = createServer((req, res) => {
-      lingering({ req, res }, { total: 50, idle: 50, bytes: 1e6 });
+      enableLingeringClose({ req, res }, { deadline: 50, idleTimeout: 50, maxBytes: 1e6 });
       res.setHeader('Connection', 'close');
       res.end('answer');
     }).listen(0, '127.0.0.1');

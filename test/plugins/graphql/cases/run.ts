@@ -1,10 +1,10 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Caller, envelope, Failure } from '#kernel';
 import { listed } from '../../../../plugins/access/listed.ts';
-import { createDocuments } from '../../../../plugins/graphql/document/documents.ts';
+import { createDocumentCaches } from '../../../../plugins/graphql/document/document-cache.ts';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
 import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
-import type { ExecuteDeps } from '../../../../plugins/graphql/execute/run.ts';
+import type { ExecuteDeps } from '../../../../plugins/graphql/execute/operation-run.ts';
 import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
 import { type Case, CEILINGS, type Ground, permissionsOf, textOf } from '../../query/harness.ts';
 import type { Asked } from './entries.ts';
@@ -29,7 +29,7 @@ export function schemaOf(one: Case, ground: Ground): GraphQLSchema {
   const found =
     known.get(key) ??
     buildSchema({
-      overview: ground.overview,
+      snapshot: ground.overview,
       permissions: permissionsOf(one),
       listed,
       scope: 'items',
@@ -60,8 +60,8 @@ export async function run(one: Case, ground: Ground, { text, variables }: Asked)
     suggests: true,
   } as unknown as ExecuteDeps;
   try {
-    const documents = createDocuments(LIMITS)(schema);
-    const document = documents.of(text);
+    const documents = createDocumentCaches(LIMITS)(schema);
+    const document = documents.get(text);
     const [node] = [...document.operations.values()];
     if (!node) throw new Error('no operation');
     const built = { schema, scope: 'items', version: ground.overview.version, documents } as const;

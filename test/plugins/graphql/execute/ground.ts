@@ -1,8 +1,8 @@
 import type { Log } from '#kernel';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import type { Answer } from '../../../../plugins/graphql/execute/answer.ts';
+import type { GraphqlResponse } from '../../../../plugins/graphql/execute/response.ts';
 import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
-import type { ExecuteDeps } from '../../../../plugins/graphql/execute/run.ts';
+import type { ExecuteDeps } from '../../../../plugins/graphql/execute/operation-run.ts';
 import type { HttpContext } from '../../../../plugins/http/contract.ts';
 import type { Selecting } from '../../../../plugins/items/contract.ts';
 import type { GroupSelection, ReadText, Selection, Stream } from '../../../../plugins/query/contract.ts';
@@ -78,7 +78,7 @@ export function ground(options: Options = {}) {
     },
     ceilings: { depth: 10, nodes: options.nodes ?? 2000 },
     log,
-    suggests: true,
+    showsSuggestions: true,
   };
   const execute = createExecute(deps);
   const built = smallSchema(options.fields);
@@ -88,7 +88,7 @@ export function ground(options: Options = {}) {
   /** The same operation may be run again with other variables, as remembered documents are. */
   const prepared = (text: string, name?: string) => {
     const operation = operationOf(built, text, {}, name);
-    return (variables: Record<string, unknown> = {}): Promise<Answer> =>
+    return (variables: Record<string, unknown> = {}): Promise<GraphqlResponse> =>
       execute(built, { ...operation, variables }, { caller, ctx });
   };
   return {

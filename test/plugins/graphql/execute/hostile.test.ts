@@ -118,8 +118,8 @@ describe('graphql: what one request may take for itself', () => {
     };
     for (const [what, query] of Object.entries(bombs)) {
       const { run, reads } = ground();
-      const { message, inAnySchema } = await failureOf(run(query, { f: large }));
-      expect([message, inAnySchema, reads.length], what).to.deep.equal([
+      const { message, isSchemaIndependent } = await failureOf(run(query, { f: large }));
+      expect([message, isSchemaIndependent, reads.length], what).to.deep.equal([
         'The document uses large variables too often: repeated, they make more than 250000 characters.',
         true,
         0,

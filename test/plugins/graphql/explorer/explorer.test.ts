@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import { plainOf } from '../../../../plugins/graphql/explorer/assets.ts';
-import { type Bundle, makeBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
+import { decompress } from '../../../../plugins/graphql/explorer/assets.ts';
+import { type Bundle, buildBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
 import { createExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
 import { type Booted, withPlugins } from '../../../support/plugin.ts';
@@ -36,7 +36,7 @@ const served = ({ make, introspection = true }: Setting, work: (served: Served) 
         name: 'door',
         manifest: { contributes: { 'http.routes': { prefixes: ['/graphql'] } }, capabilities: { log: true } },
         register(host: Host) {
-          const explorer = createExplorer({ introspection, log: host.log, make });
+          const explorer = createExplorer({ introspection, log: host.log, build });
           for (const route of explorer.routes) host.contribute(routes, route);
           for (const [scope, path] of [
             ['items', '/graphql'],
@@ -47,7 +47,7 @@ const served = ({ make, introspection = true }: Setting, work: (served: Served) 
               path,
               description: TEST_ROUTE,
               async handle(ctx) {
-                if (explorer.wants(ctx)) await explorer.page(ctx, scope);
+                if (explorer.acceptsPage(ctx)) await explorer.sendPage(ctx, scope);
                 else ctx.body = { data: null };
               },
             });
@@ -191,10 +191,10 @@ describe('the page to try GraphQL', () => {
 
     it('are in memory once for all who take them as they are', async () => {
       const file = MADE.files.get('explorer-AAAAAAAA.js') as Uint8Array;
-      const [one, other] = await Promise.all([plainOf(file), plainOf(file)]);
+      const [one, other] = await Promise.all([decompress(file), decompress(file)]);
       expect(one.toString()).to.equal("console.log('ä')");
       expect(other).to.equal(one);
-      expect(await plainOf(file)).to.equal(one);
+      expect(await decompress(file)).to.equal(one);
     });
 
     it('are those that were made and no others', () =>
@@ -216,7 +216,7 @@ describe('the page to try GraphQL', () => {
   describe('as it is made of its packages', () => {
     let bundle: Bundle;
     before(async () => {
-      bundle = await makeBundle();
+      bundle = await buildBundle();
     });
 
     it('is complete: every file that one of them names is there', () => {
@@ -232,7 +232,7 @@ describe('the page to try GraphQL', () => {
     });
 
     it('is the same every time, so that several processes serve one page', async () => {
-      expect([...(await makeBundle()).files.keys()].sort()).to.deep.equal([...bundle.files.keys()].sort());
+      expect([...(await buildBundle()).files.keys()].sort()).to.deep.equal([...bundle.files.keys()].sort());
     });
   });
 });

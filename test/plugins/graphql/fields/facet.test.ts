@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { renderAuthorities } from '../../../../plugins/broker/library.ts';
 import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
-import { reportRefused } from '../../../../plugins/graphql/fields/report-refused.ts';
+import { createRefusedReporter } from '../../../../plugins/graphql/fields/report-refused.ts';
 import { failureOf, type PluginSketch, withPlugins } from '../../../support/plugin.ts';
 
 const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlField => ({
@@ -33,7 +33,7 @@ const reader = (receive: (all: () => readonly Owned[]) => void = () => {}): Plug
   register(host) {
     host.define(graphqlFields);
     receive(() => host.read(graphqlFields).kept);
-    const report = reportRefused(host.log);
+    const report = createRefusedReporter(host.log);
     const update = () => report(host.read(graphqlFields).refused);
     host.onStart(update);
     host.watch(graphqlFields, update);

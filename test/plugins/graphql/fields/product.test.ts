@@ -9,7 +9,7 @@ import {
   validateSchema,
 } from 'graphql';
 import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
-import { nameOf } from '../../../../plugins/graphql/library.ts';
+import { fieldNameOf } from '../../../../plugins/graphql/library.ts';
 import { floors } from '../../../../plugins/preset.ts';
 import { type PluginSketch, withPlugins } from '../../../support/plugin.ts';
 
@@ -35,7 +35,7 @@ async function contributed(environment: Record<string, string> = {}): Promise<re
   return all;
 }
 
-const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => nameOf(definition));
+const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => fieldNameOf(definition));
 
 describe("graphql.fields of the product's own", () => {
   let fields: readonly GraphqlField[];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type FieldNode, type GraphQLField, Kind, parse, validate } from 'graphql';
-import { fragmentsOf, operationsOf } from '../../../../plugins/graphql/document/extent.ts';
-import { givenOf, opened, operandsIn } from '../../../../plugins/graphql/plan/operands.ts';
+import { fragmentsOf, operationsOf } from '../../../../plugins/graphql/document/document-size.ts';
+import { toPlaceholderValues, withPlaceholders, findOperands } from '../../../../plugins/graphql/plan/operands.ts';
 import { Given } from '../../../../plugins/query/library.ts';
 import { made, overviewOf } from '../schema/made.ts';
 
@@ -28,7 +28,7 @@ function operandsOf(text: string): readonly string[] {
   const [node] = (operation?.selectionSet.selections ?? []) as [FieldNode];
   expect(node.kind).to.equal(Kind.FIELD);
   const field = schema.getQueryType()?.getFields()[node.name.value] as GraphQLField<unknown, unknown>;
-  return operandsIn(schema, fragmentsOf(document), field, [node]);
+  return findOperands(schema, fragmentsOf(document), field, [node]);
 }
 
 describe('graphql: variables that statements are made without', () => {
@@ -64,7 +64,7 @@ describe('graphql: variables that statements are made without', () => {
   });
 
   it('have values for which one statement serves', () => {
-    const given = (value: unknown) => Object.hasOwn(givenOf(['v'], { sources: {}, coerced: { v: value } }), 'v');
+    const given = (value: unknown) => Object.hasOwn(toPlaceholderValues(['v'], { sources: {}, coerced: { v: value } }), 'v');
     const plain = [
       'a',
       '7',
@@ -91,7 +91,7 @@ describe('graphql: variables that statements are made without', () => {
 
   it('are left open in the others', () => {
     const coerced = Object.assign(Object.create(null), { a: '7', b: 1 });
-    const { coerced: open } = opened({ sources: {}, coerced }, { a: '7' });
+    const { coerced: open } = withPlaceholders({ sources: {}, coerced }, { a: '7' });
     expect(open.a).to.be.instanceOf(Given).and.to.include({ name: 'a', value: '7' });
     expect(open.b).to.equal(1);
     expect(open.constructor).to.equal(undefined);

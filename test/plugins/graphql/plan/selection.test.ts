@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { groupSelectionOf } from '../../../../plugins/graphql/plan/groups.ts';
-import { selectionOf } from '../../../../plugins/graphql/plan/selection.ts';
+import { toGroupSelection } from '../../../../plugins/graphql/plan/groups.ts';
+import { toSelection } from '../../../../plugins/graphql/plan/selection.ts';
 import type { Terms } from '../../../../plugins/query/contract.ts';
 import { rootFields, smallSchema } from './small.ts';
 
@@ -11,7 +11,7 @@ function selectionIn(text: string, variables: Record<string, unknown> = {}, opti
   const { roots, reading } = rootFields(built, text, variables, options);
   const [root] = roots;
   if (!root) throw new Error('the document asks for nothing');
-  return selectionOf(reading, root.field, root.nodes);
+  return toSelection(reading, root.field, root.nodes);
 }
 
 const shownIn = (text: string, variables: Record<string, unknown> = {}) => selectionIn(text, variables).shown;
@@ -287,7 +287,7 @@ describe('graphql: from a document to a selection', () => {
       const { roots, reading } = rootFields(built, text);
       const [root] = roots;
       if (!root) throw new Error('the document asks for nothing');
-      return groupSelectionOf(reading, root.field, root.nodes);
+      return toGroupSelection(reading, root.field, root.nodes);
     };
 
     it('have conditions, counts, aggregates and the values grouped by', () => {

@@ -10,13 +10,13 @@ import {
   validate,
 } from 'graphql';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import type { Document } from '../../../../plugins/graphql/document/documents.ts';
-import type { Operation } from '../../../../plugins/graphql/execute/answer.ts';
-import type { Collected } from '../../../../plugins/graphql/plan/collect.ts';
-import { collect } from '../../../../plugins/graphql/plan/collect.ts';
-import type { Translating } from '../../../../plugins/graphql/plan/selection.ts';
-import { type Binding, bound, boundFilter, type FilterBinding } from '../../../../plugins/graphql/schema/binding.ts';
-import type { BuiltSchema } from '../../../../plugins/graphql/schema/schemas.ts';
+import type { Document } from '../../../../plugins/graphql/document/document-cache.ts';
+import type { Operation } from '../../../../plugins/graphql/execute/response.ts';
+import type { CollectedField } from '../../../../plugins/graphql/plan/collect-fields.ts';
+import { collectFields } from '../../../../plugins/graphql/plan/collect-fields.ts';
+import type { TranslationContext } from '../../../../plugins/graphql/plan/selection.ts';
+import { type Binding, bindingExtensions, filterExtensions, type FilterBinding } from '../../../../plugins/graphql/schema/binding.ts';
+import type { CallerSchema } from '../../../../plugins/graphql/schema/schema-cache.ts';
 
 const LIST = 'filter: posts_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
 const COMMENTS = 'filter: comments_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
@@ -110,15 +110,15 @@ const BINDINGS: Readonly<Record<string, Binding>> = {
   'Query.posts_aggregated': { kind: 'aggregated', collection: 'posts' },
   'Query.about': { kind: 'singleton', collection: 'about' },
   'Query._empty': { kind: 'nothing' },
-  'Mutation.create_posts_item': { kind: 'create one', collection: 'posts', shown: true },
-  'Mutation.create_posts_items': { kind: 'create many', collection: 'posts', shown: true },
-  'Mutation.update_posts_item': { kind: 'update one', collection: 'posts', shown: true },
-  'Mutation.update_posts_items': { kind: 'update many', collection: 'posts', shown: true },
-  'Mutation.update_posts_batch': { kind: 'update each', collection: 'posts', shown: true },
-  'Mutation.update_about': { kind: 'update singleton', collection: 'about', shown: true },
-  'Mutation.delete_posts_item': { kind: 'delete one', collection: 'posts', shown: true },
-  'Mutation.delete_posts_items': { kind: 'delete many', collection: 'posts', shown: true },
-  'Mutation.create_notes_item': { kind: 'create one', collection: 'notes', shown: false },
+  'Mutation.create_posts_item': { kind: 'create one', collection: 'posts', returnsRows: true },
+  'Mutation.create_posts_items': { kind: 'create many', collection: 'posts', returnsRows: true },
+  'Mutation.update_posts_item': { kind: 'update one', collection: 'posts', returnsRows: true },
+  'Mutation.update_posts_items': { kind: 'update many', collection: 'posts', returnsRows: true },
+  'Mutation.update_posts_batch': { kind: 'update each', collection: 'posts', returnsRows: true },
+  'Mutation.update_about': { kind: 'update singleton', collection: 'about', returnsRows: true },
+  'Mutation.delete_posts_item': { kind: 'delete one', collection: 'posts', returnsRows: true },
+  'Mutation.delete_posts_items': { kind: 'delete many', collection: 'posts', returnsRows: true },
+  'Mutation.create_notes_item': { kind: 'create one', collection: 'notes', returnsRows: false },
   'posts.id': column('id', 'text'),
   'posts.title': column('title'),
   'posts.views': column('views', 'number'),
@@ -166,14 +166,14 @@ const FILTERS: Readonly<Record<string, FilterBinding>> = {
 };
 
 /** With fields that plugins contribute, by `Query.<name>` or `Mutation.<name>`. */
-export function smallSchema(contributed: Readonly<Record<string, Partial<GraphqlField>>> = {}): BuiltSchema {
+export function smallSchema(contributed: Readonly<Record<string, Partial<GraphqlField>>> = {}): CallerSchema {
   const schema = buildSchema(SDL);
-  for (const [name, binding] of Object.entries(BINDINGS)) extend(schema, name, bound(binding));
-  for (const [name, binding] of Object.entries(FILTERS)) extend(schema, name, boundFilter(binding));
+  for (const [name, binding] of Object.entries(BINDINGS)) extend(schema, name, bindingExtensions(binding));
+  for (const [name, binding] of Object.entries(FILTERS)) extend(schema, name, filterExtensions(binding));
   for (const [name, field] of Object.entries(contributed))
-    extend(schema, name, bound({ kind: 'contributed', field: field as GraphqlField }));
+    extend(schema, name, bindingExtensions({ kind: 'contributed', field: field as GraphqlField }));
   assertValidSchema(schema);
-  return { schema, scope: 'items', version: '1', documents: { of: (text) => documentOf(schema, text) } };
+  return { schema, scope: 'items', version: '1', documents: { get: (text) => documentOf(schema, text) } };
 }
 
 function extend(schema: GraphQLSchema, name: string, extensions: object): void {
@@ -207,8 +207,8 @@ export function documentOf(schema: GraphQLSchema, text: string): Document {
 type Variables = Readonly<Record<string, unknown>>;
 
 /** The first operation of a document, or that of a name. */
-export function operationOf(built: BuiltSchema, text: string, variables: Variables = {}, name?: string): Operation {
-  const document = built.documents.of(text);
+export function operationOf(built: CallerSchema, text: string, variables: Variables = {}, name?: string): Operation {
+  const document = built.documents.get(text);
   const node = document.operations.get(name ?? [...document.operations.keys()][0] ?? '');
   if (!node) throw new Error('there is no such operation');
   return { document, node, variables };
@@ -216,22 +216,22 @@ export function operationOf(built: BuiltSchema, text: string, variables: Variabl
 
 /** The root fields of an operation, and what they are translated with. */
 export function rootFields(
-  built: BuiltSchema,
+  built: CallerSchema,
   text: string,
   variables: Variables = {},
-  options: Partial<Translating> = {},
-): { readonly roots: readonly Collected[]; readonly reading: Translating } {
+  options: Partial<TranslationContext> = {},
+): { readonly roots: readonly CollectedField[]; readonly reading: TranslationContext } {
   const { document, node } = operationOf(built, text, variables);
   const { variableValues, errors } = getVariableValues(built.schema, node.variableDefinitions ?? [], variables);
   if (!variableValues) throw errors?.[0];
-  const reading: Translating = {
+  const reading: TranslationContext = {
     schema: built.schema,
     fragments: document.fragments,
     variables: variableValues,
     spend: () => {},
-    deepest: 10,
+    maxDepth: 10,
     ...options,
   };
   const type = built.schema.getRootType(node.operation) as GraphQLObjectType;
-  return { reading, roots: collect(reading, type, [node.selectionSet]) };
+  return { reading, roots: collectFields(reading, type, [node.selectionSet]) };
 }

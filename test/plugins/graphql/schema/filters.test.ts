@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { GraphQLInputObjectType } from 'graphql';
 import { filterBindingOf } from '../../../../plugins/graphql/schema/binding.ts';
-import { OPERATORS_OF, operatorsOf } from '../../../../plugins/graphql/schema/operators.ts';
+import { OPERATORS_BY_KIND, operatorsOf } from '../../../../plugins/graphql/schema/operators.ts';
 import { operatorsOf as ofEngine } from '../../../../plugins/query/parse/operators.ts';
 import { FIELD_TYPES, type Field } from '../../../../plugins/schema/contract.ts';
 import { made, overviewOf } from './made.ts';
@@ -33,7 +33,7 @@ describe('filters of a GraphQL schema', () => {
       const own = Object.keys(operatorsOf(fieldOf(type), false).getFields()).filter((name) => name !== '_json');
       expect(own, type).to.have.members([...ofEngine({ field: fieldOf(type) })]);
     }
-    const ofCount = Object.keys(OPERATORS_OF.number.getFields());
+    const ofCount = Object.keys(OPERATORS_BY_KIND.number.getFields());
     expect(ofCount).to.have.members([...ofEngine({ field: fieldOf('date'), fn: { name: 'year' } })]);
   });
 
@@ -41,7 +41,7 @@ describe('filters of a GraphQL schema', () => {
     const own = Object.keys(operatorsOf(fieldOf('integer'), true).getFields());
     for (const type of ['integer', 'string', 'uuid'] as const)
       expect(own, type).to.include.members([...ofEngine({ field: fieldOf(type) })]);
-    expect(operatorsOf(fieldOf('uuid'), false)).to.equal(OPERATORS_OF.id);
+    expect(operatorsOf(fieldOf('uuid'), false)).to.equal(OPERATORS_BY_KIND.id);
   });
 
   it('asks of what is concealed only whether it is there', () => {

@@ -102,7 +102,7 @@ export function made(
 ): Made {
   const warnings: Made['warnings'][number][] = [];
   const schema = buildSchema({
-    overview,
+    snapshot,
     permissions,
     listed,
     scope,

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { aliasBeside } from '../../../../plugins/graphql/schema/aliases.ts';
+import { alternativeAlias } from '../../../../plugins/graphql/schema/aliases.ts';
 import { sketch } from '../../query/overview.ts';
 import { made, overviewOf } from './made.ts';
 
@@ -100,7 +100,7 @@ describe('names in a GraphQL schema', () => {
       'nested_post_input',
     ]) {
       const fields = { id: 'integer key', name: 'string' };
-      const alias = aliasBeside(other, () => false);
+      const alias = alternativeAlias(other, () => false);
       for (const tables of [
         { post: fields, [other]: fields },
         { [other]: fields, post: fields },

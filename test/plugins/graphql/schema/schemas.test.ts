@@ -4,7 +4,7 @@ import type { PermissionSet } from '../../../../plugins/access/contract.ts';
 import { listed } from '../../../../plugins/access/listed.ts';
 import { adminSet } from '../../../../plugins/access/permissions/set.ts';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import { createSchemas } from '../../../../plugins/graphql/schema/schemas.ts';
+import { createSchemaCache } from '../../../../plugins/graphql/schema/schema-cache.ts';
 import type { Overview } from '../../../../plugins/schema/contract.ts';
 import { callerOf } from '../../../support/caller.ts';
 import { garbageCollector } from '../../../support/garbage.ts';
@@ -26,7 +26,7 @@ function memory(capacity = 10) {
     warnings: [] as unknown[],
     made: 0,
   };
-  const schemas = createSchemas({
+  const schemas = createSchemaCache({
     schema: {
       overview: async () => state.overview,
       refresh: async () => (state.overview = state.fresh ?? state.overview),
@@ -37,7 +37,7 @@ function memory(capacity = 10) {
     },
     contributed: () => state.contributed,
     capacity,
-    makeDocuments: () => ({ of: () => ({ id: ++state.made, operations: new Map(), fragments: new Map() }) }),
+    createDocuments: () => ({ get: () => ({ id: ++state.made, operations: new Map(), fragments: new Map() }) }),
     log: { warn: ((...line: unknown[]) => void state.warnings.push(line)) as never },
   });
   return { state, schemas };
@@ -46,48 +46,48 @@ function memory(capacity = 10) {
 describe('the memory of GraphQL schemas', () => {
   it('makes a schema once for callers with the same permissions', async () => {
     const { schemas } = memory();
-    const one = await schemas.of(caller('a'), 'items');
-    expect(await schemas.of(caller('a'), 'items')).to.equal(one);
-    expect(await schemas.of(caller('b'), 'items')).to.not.equal(one);
-    expect(await schemas.of(caller('a'), 'system')).to.not.equal(one);
+    const one = await schemas.get(caller('a'), 'items');
+    expect(await schemas.get(caller('a'), 'items')).to.equal(one);
+    expect(await schemas.get(caller('b'), 'items')).to.not.equal(one);
+    expect(await schemas.get(caller('a'), 'system')).to.not.equal(one);
     expect(one).to.include({ scope: 'items', version: '1' });
   });
 
   it('makes it again where the tables, the permissions or the fields of other plugins changed', async () => {
     const { schemas, state } = memory();
-    const first = await schemas.of(caller('a'), 'items');
+    const first = await schemas.get(caller('a'), 'items');
     state.overview = version('2', { title: 'string' });
-    const second = await schemas.of(caller('a'), 'items');
+    const second = await schemas.get(caller('a'), 'items');
     expect(second).to.not.equal(first);
     expect(second.version).to.equal('2');
     state.sets.set('a', { ...rights({ post: { read: ['id'] } }, 'a'), version: '2' });
-    const third = await schemas.of(caller('a'), 'items');
+    const third = await schemas.get(caller('a'), 'items');
     expect(third.schema.getMutationType()).to.equal(undefined);
     const value: GraphqlField = { scope: 'items', operation: 'query', definition: 'extra: Int', resolve: () => 1 };
     state.contributed = [{ owner: 'somebody', value }];
-    const fourth = await schemas.of(caller('a'), 'items');
+    const fourth = await schemas.get(caller('a'), 'items');
     expect(fourth.schema.getQueryType()?.getFields()).to.have.property('extra');
-    expect(await schemas.of(caller('a'), 'items')).to.equal(fourth);
+    expect(await schemas.get(caller('a'), 'items')).to.equal(fourth);
   });
 
   it('looks at the database again for a name that was not there', async () => {
     const { schemas, state } = memory();
-    const first = await schemas.of(caller('a'), 'items');
-    expect(await schemas.newer(caller('a'), first)).to.equal(undefined);
+    const first = await schemas.get(caller('a'), 'items');
+    expect(await schemas.refresh(caller('a'), first)).to.equal(undefined);
     state.fresh = version('2', { title: 'string' });
-    const second = await schemas.newer(caller('a'), first);
+    const second = await schemas.refresh(caller('a'), first);
     expect(second?.version).to.equal('2');
-    expect(await schemas.of(caller('a'), 'items')).to.equal(second);
+    expect(await schemas.get(caller('a'), 'items')).to.equal(second);
   });
 
   it('keeps as many as it may', async () => {
     const { schemas } = memory(2);
-    const first = await schemas.of(caller('a'), 'items');
-    await schemas.of(caller('b'), 'items');
-    expect(await schemas.of(caller('a'), 'items')).to.equal(first);
-    await schemas.of(caller('c'), 'items');
-    await schemas.of(caller('d'), 'items');
-    expect(await schemas.of(caller('a'), 'items')).to.not.equal(first);
+    const first = await schemas.get(caller('a'), 'items');
+    await schemas.get(caller('b'), 'items');
+    expect(await schemas.get(caller('a'), 'items')).to.equal(first);
+    await schemas.get(caller('c'), 'items');
+    await schemas.get(caller('d'), 'items');
+    expect(await schemas.get(caller('a'), 'items')).to.not.equal(first);
   });
 
   it('says once which names depend on others, however many schemas and changes of tables there are', async () => {
@@ -96,7 +96,7 @@ describe('the memory of GraphQL schemas', () => {
       const fields = { id: 'integer key' };
       state.overview = { ...overviewOf({ post: fields, post_filter: fields }), version: name };
       for (const role of ['a', 'b'])
-        for (const scope of ['items', 'system'] as const) await schemas.of(caller(role), scope);
+        for (const scope of ['items', 'system'] as const) await schemas.get(caller(role), scope);
     }
     expect(state.warnings).to.deep.equal([
       [
@@ -111,7 +111,7 @@ describe('the memory of GraphQL schemas', () => {
     const { schemas, state } = memory();
     const first = new WeakRef(state.overview);
     const collection = new WeakRef(state.overview.collections.get('post') as object);
-    const kept = await schemas.of(caller('a'), 'items');
+    const kept = await schemas.get(caller('a'), 'items');
     state.overview = version('2');
     // The engine itself may hold an object for a while, as when it is just compiling a function that uses it.
     const isHeld = () => first.deref() !== undefined || collection.deref() !== undefined;

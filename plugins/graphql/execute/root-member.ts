@@ -1,0 +1,50 @@
+import type { RootField } from '../plan/root-fields.ts';
+import type { GraphqlResponse, GraphqlErrorEntry } from './response.ts';
+import type { RootResult } from './root-result.ts';
+import { toFailure, isClientGone, toErrorEntries } from './error-entries.ts';
+import type { ExecuteDeps, OperationRun } from './operation-run.ts';
+
+/** A root field that is done, one way or the other. */
+export interface RootMember {
+  readonly key: string;
+  readonly text: string | null;
+  readonly errors: readonly GraphqlErrorEntry[];
+  /** It failed and may not be null, so that the whole answer is. */
+  readonly isFatal: boolean;
+}
+
+export async function settleRoot(deps: ExecuteDeps, run: OperationRun, root: RootField, work: () => Promise<RootResult>): Promise<RootMember> {
+  try {
+    const { text, errors = [] } = await work();
+    const entries = errors.flatMap((error) =>
+      toErrorEntries(deps.log, run.call.caller, error.originalError ?? error, {
+        path: error.path ?? [root.key],
+        nodes: error.nodes ?? root.nodes,
+      }),
+    );
+    return { key: root.key, text, errors: entries, isFatal: text === null && root.nonNull };
+  } catch (error) {
+    return failRoot(deps, run, root, error);
+  }
+}
+
+export function failRoot({ log }: ExecuteDeps, { call }: OperationRun, { key, nodes, nonNull }: RootField, error: unknown): RootMember {
+  if (isClientGone(error)) throw error;
+  const errors = toErrorEntries(log, call.caller, toFailure(error), { path: [key], nodes });
+  return { key, text: null, errors, isFatal: nonNull };
+}
+
+/** Put together piece by piece, which copies nothing: `join` would copy every text before the answer does. */
+function joinMembers(all: readonly RootMember[]): string {
+  let text = '';
+  for (const one of all) text += `${text === '' ? '' : ','}"${one.key}":${one.text ?? 'null'}`;
+  return text;
+}
+
+/** The texts side by side, as they are. */
+export function createResponse(all: readonly RootMember[]): GraphqlResponse {
+  const errors = all.flatMap((one) => one.errors);
+  const data = all.some(({ isFatal }) => isFatal) ? 'null' : `{${joinMembers(all)}}`;
+  const failed = errors.length > 0;
+  return { kind: 'text', failed, text: `{"data":${data}${failed ? `,"errors":${JSON.stringify(errors)}` : ''}}` };
+}

@@ -1,0 +1,73 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Readable } from 'node:stream';
+import type { Log } from '#kernel';
+
+interface StreamedResponseOptions {
+  /** Milliseconds a client may take for one part. */
+  readonly idleTimeout: number;
+  readonly log: Log;
+}
+
+type StreamPart = IteratorResult<string | Uint8Array>;
+
+/**
+ * The body of an answer that is made while it is sent: a part is asked for when the client has taken the one before.
+ * A client that does not take it in time loses its connection, since whoever makes the parts holds one to the database.
+ * An error in the middle breaks the connection too, so that nobody takes half an answer for a whole one.
+ */
+export class StreamedResponse extends Readable {
+  #first: StreamPart | undefined;
+  readonly #parts: AsyncIterator<string | Uint8Array>;
+  readonly #options: StreamedResponseOptions;
+  /** Parts are asked for by the socket, which knows nothing of the request. */
+  readonly #inRequest = AsyncLocalStorage.snapshot();
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(first: StreamPart, parts: AsyncIterator<string | Uint8Array>, options: StreamedResponseOptions) {
+    super();
+    this.#first = first;
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  override _read(): void {
+    clearTimeout(this.#idleTimer);
+    this.#next().then(
+      ({ done, value }) => {
+        if (this.destroyed) return;
+        if (done) {
+          this.push(null);
+          return;
+        }
+        const { idleTimeout } = this.#options;
+        if (idleTimeout > 0) this.#idleTimer = setTimeout(() => this.#abortIdleClient(idleTimeout), idleTimeout);
+        this.push(value);
+      },
+      (error) => {
+        this.#inRequest(() => {
+          if (!this.destroyed) this.#options.log.error({ err: error }, 'an answer broke off');
+        });
+        this.destroy(error as Error);
+      },
+    );
+  }
+
+  async #next(): Promise<StreamPart> {
+    const first = this.#first;
+    this.#first = undefined;
+    return first ?? this.#inRequest(() => this.#parts.next());
+  }
+
+  #abortIdleClient(stall: number): void {
+    this.#inRequest(() => this.#options.log.warn({ ms: stall }, 'a client took too long for its answer'));
+    this.destroy(new Error('the client took too long'));
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.#idleTimer);
+    Promise.resolve(this.#parts.return?.()).then(
+      () => done(error),
+      () => done(error),
+    );
+  }
+}
