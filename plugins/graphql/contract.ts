@@ -1,6 +1,6 @@
 import { authorities, type Caller, facet } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
-import { type DistinctFields, keepFirstByName, fieldNameOf } from './fields/distinct-fields.ts';
+import { type DistinctFields, fieldNameOf, keepFirstByName } from './fields/distinct-fields.ts';
 
 /** `items` is `/graphql`, with the collections of users; `system` is `/graphql/system`, with the service's own. */
 export type GraphqlScope = 'items' | 'system';

@@ -7,10 +7,10 @@ import type { Query } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
 import type { GraphqlScope } from './contract.ts';
 import { createDocumentCaches } from './document/document-cache.ts';
-import type { GraphqlResponse } from './execute/response.ts';
 import { createExecute } from './execute/execute.ts';
-import type { GraphqlRequest } from './http/request.ts';
+import type { GraphqlResponse } from './execute/response.ts';
 import { answerRequest } from './http/answer-request.ts';
+import type { GraphqlRequest } from './http/request.ts';
 import type { ContributedFields } from './schema/contributed.ts';
 import { createSchemaCache } from './schema/schema-cache.ts';
 
@@ -42,7 +42,7 @@ const printedSchemas = new WeakMap<GraphQLSchema, string>();
 export function createGraphqlEngine(deps: GraphqlEngineDeps): GraphqlEngine {
   const { access, items, schema, contributed, capacity, introspection, log } = deps;
   const { ceilings } = deps.query;
-  const makeDocuments = createDocumentCaches({
+  const createDocuments = createDocumentCaches({
     ...deps.limits,
     relations: ceilings.depth,
     nodes: ceilings.nodes,

@@ -1,40 +1,40 @@
 import { fail } from '#kernel';
 import type { HealthCheck } from '../server/contract.ts';
 
-/** Bytes that one part of a body costs beside its own: the string and the node by which it is joined to the rest. */
+/** Bytes that one part of a body costs besides its content: the buffer object and its entry in the list of parts. */
 const PART_OVERHEAD_BYTES = 64;
 /** Seconds. */
 const RETRY_AFTER_SECONDS = 5;
-/** Share of a limit, of one address or of all, above which the health check warns. */
+/** The health check warns above this share of the limit, of one address or of all. */
 const WARN_SHARE = 0.8;
-/** Share of the limit that one address may hold: so there is room for others at once. */
+/** Share of the limit that one address may hold, so that other addresses always have room. */
 const ADDRESS_SHARE = 0.5;
-/** Share of the limit from which an address begins no more large bodies: those it has begun will still grow. */
+/** An address that holds this share of the limit may begin no more large bodies: those it has begun still grow. */
 const BEGIN_SHARE = 0.25;
-/** Bytes of a body that is always begun: most are smaller. The first part that a connection reads of any body has as many. */
+/** A body of at most so many bytes may always begin; most are smaller. Node reads as many with the first part of any body. */
 const SMALL_BODY_BYTES = 65_536;
 
 /** The memory that one unfinished body takes. */
 export interface BodyReservation {
   /** Counts one part of `length` bytes. */
   add(length: number): void;
-  /** The body is there, or is not waited for any longer. */
+  /** Gives the memory back: the body has arrived, or the service waits for it no longer. */
   release(): void;
 }
 
 interface UnfinishedBody {
   readonly address: string;
   readonly refuse: (reason: Error) => void;
-  /** What counts: what has arrived, or what is expected at once where that is more. */
+  /** Bytes that count: those that have arrived, or those of the expected first part where that is more. */
   bytes: number;
   arrived: number;
 }
 
 /**
- * Counts the memory of all bodies that have not arrived completely and bounds their sum, and that of one address to half of it.
- * Beyond its half an address loses its largest body, and beyond the limit the address with the most bytes does: so a client with many
- * unfinished bodies loses its own before those of other clients. With a quarter taken it begins no more large ones: a body that is
- * taken in and dropped later costs as much memory until it is collected.
+ * Counts the memory of all bodies that have not arrived completely, and bounds their sum. One address may hold half of it.
+ * An address with more than its half loses its largest body; over the limit the address with the most bytes does. So a client
+ * with many unfinished bodies loses its own before those of other clients. An address that holds a quarter may begin no more
+ * large bodies: a body that is refused later costs its memory until the garbage collector frees it.
  */
 export class BodyMemory {
   readonly limit: number;
@@ -47,28 +47,30 @@ export class BodyMemory {
     this.limit = limit;
   }
 
-  /** Bytes at the moment. */
+  /** Bytes that all unfinished bodies hold now. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
 
-  /** Whether bodies are refused soon: those of the address that holds most, or any. */
+  /** Whether the service is about to refuse bodies: any body, or those of the address that holds most. */
   get isNearLimit(): boolean {
     const bound = this.limit * WARN_SHARE;
     return this.#usedBytes > bound || this.#bytesOf(this.#largestAddress()) > bound * ADDRESS_SHARE;
   }
 
   /**
-   * Asked before anything of a body is read; `length`: bytes that its header states, Infinity where it states none.
-   * @throws SERVICE_UNAVAILABLE where the bodies of this address take a quarter of the memory already
+   * Call it before reading a body. `length` is its Content-Length in bytes, Infinity without one.
+   * @throws SERVICE_UNAVAILABLE for a large body of an address that already holds a quarter of the memory.
    */
   assertAvailable(address: string | null, length: number): void {
-    if (length > SMALL_BODY_BYTES && this.#bytesOf(address ?? '') >= this.limit * BEGIN_SHARE) throw createMemoryFailure();
+    if (length > SMALL_BODY_BYTES && this.#bytesOf(address ?? '') >= this.limit * BEGIN_SHARE)
+      throw createMemoryFailure();
   }
 
   /**
-   * `refuse` is called at most once, with SERVICE_UNAVAILABLE, where the body loses its memory to others. The first part of a body
-   * of `length` bytes counts before it arrives: of many that begin at once each would find the memory empty.
+   * Reserves memory for one body of `length` bytes. `refuse` is called at most once, with SERVICE_UNAVAILABLE, when the body loses
+   * its memory to other bodies. Its first part counts before it arrives: otherwise many bodies that begin at once would each find
+   * the memory empty.
    */
   open(address: string | null, refuse: (reason: Error) => void, length = 0): BodyReservation {
     const entry: UnfinishedBody = { address: address ?? '', refuse, bytes: 0, arrived: 0 };
@@ -115,7 +117,7 @@ export class BodyMemory {
     for (const entry of this.#bodies) {
       if (entry.address === address && entry.bytes > (largest?.bytes ?? 0)) largest = entry;
     }
-    if (!largest) throw new Error('bytes are held and no body holds them');
+    if (!largest) throw new Error('memory of bodies is counted, but no body holds it');
     this.#drop(largest);
     largest.refuse(createMemoryFailure());
   }
@@ -127,7 +129,7 @@ const createMemoryFailure = () =>
     retryAfter: RETRY_AFTER_SECONDS,
   });
 
-/** Tells the bytes at the moment, and warns where bodies are refused soon. */
+/** Health check: reports the bytes that unfinished bodies hold, and warns before bodies are refused. */
 export const createMemoryHealthCheck = (memory: BodyMemory): HealthCheck => ({
   name: 'http:unfinishedBodies',
   componentType: 'system',

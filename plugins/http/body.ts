@@ -8,11 +8,11 @@ import { addressOf } from './client.ts';
 import type { Routing } from './contract.ts';
 import { checkJson } from './json.ts';
 
-/** Milliseconds for all of a JSON body: its size is limited, so a client that takes longer sends it slowly on purpose. */
+/** Milliseconds for a whole JSON body. Its size is limited, so a client that takes longer sends it slowly on purpose. */
 const DEFAULT_DEADLINE = 300_000;
-/** Bytes that a decompressor holds before the first byte of its text. */
+/** Bytes that a decompressor allocates before its first output. */
 const DECOMPRESSOR_BYTES = 65_536;
-/** Bytes of a body that is read without being counted: a connection takes as much. */
+/** Bodies of at most so many bytes are not counted: a connection itself costs as much. */
 const UNCOUNTED_BYTES = 16_384;
 const COMPRESSED_ENCODINGS: readonly string[] = ['gzip', 'deflate', 'br'];
 const METHODS_WITH_BODY: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'SEARCH'];
@@ -25,14 +25,14 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** Milliseconds without a byte; 0 is no limit. */
   readonly idleTimeout: number;
-  /** Milliseconds for all of a body. */
+  /** Milliseconds for a whole body; default 5 minutes. */
   readonly deadline?: number;
   readonly memory: BodyMemory;
 }
 
 /**
- * Reads JSON bodies by koa-body, which is loaded with the first of them: it brings parsers for forms and uploads that
- * take twenty megabytes. Multipart bodies are left unread for the routes that take them.
+ * Parses JSON bodies by koa-body. The first body loads it: its parsers for forms and uploads take twenty megabytes.
+ * Multipart bodies stay unread for the routes that accept them.
  */
 export function createBodyReader(limits: BodyLimits): ReadBody {
   let parser: Promise<Parser> | undefined;
@@ -52,7 +52,7 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
       if (isParsedDirectly(ctx.req)) await parseBeforeDeadline(ctx.req, limits, () => parseSource(ctx.req));
       else await parseSource(await readCountedBody(ctx, limits));
     } catch (error) {
-      // The rest is taken off the line after the answer.
+      // The service discards the rest of the body after the response (lingering-close.ts).
       ctx.req.unpipe();
       throw toFailure(error, limits.maxBytes, ctx.req.headers['content-length']);
     }
@@ -65,8 +65,12 @@ export function createBodyReader(limits: BodyLimits): ReadBody {
 const createTimeoutFailure = (duration: number) =>
   fail('OUT_OF_TIME', 'The body did not arrive in time.', { category: 'body', duration });
 
-/** Ends a short body that stalls or takes too long. Most are such, so it costs one timer. */
-async function parseBeforeDeadline(req: IncomingMessage, { idleTimeout, deadline = DEFAULT_DEADLINE }: BodyLimits, parseSource: () => Promise<void>) {
+/** Parses a short body and fails at its deadline or idle timeout. Most bodies are short, so one timer serves both. */
+async function parseBeforeDeadline(
+  req: IncomingMessage,
+  { idleTimeout, deadline = DEFAULT_DEADLINE }: BodyLimits,
+  parseSource: () => Promise<void>,
+) {
   if (req.complete) return parseSource();
   const deadlinePassed = Promise.withResolvers<never>();
   const startedAt = performance.now();
@@ -87,8 +91,8 @@ async function parseBeforeDeadline(req: IncomingMessage, { idleTimeout, deadline
 }
 
 /**
- * A body that may be large, once it is there completely. Its memory counts while it arrives; one that stalls, takes too long, or
- * whose memory other bodies need, ends before. It is kept in the parts that arrived: as text it would be moved about by each collection.
+ * Reads a body that may be large, and counts its memory while it arrives. Fails at the deadline, at the idle timeout, and when
+ * the memory is needed for other bodies. The parts stay buffers: the garbage collector would copy a long text.
  */
 async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySource> {
   const { req } = ctx;
@@ -111,7 +115,7 @@ async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySo
     reservation.add(part.length);
   };
   reservation.add(cost);
-  // A decompressor does not learn that its client left, and would be waited for without end.
+  // A decompressor does not learn that its client disconnected, and would never end.
   req.once('aborted', abortRead);
   if (req.destroyed) abortRead();
   try {
@@ -125,7 +129,7 @@ async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySo
     reservation.release();
     req.off('aborted', abortRead).off('data', progress);
     stream.off('end', ended.resolve).off('data', collectPart).pause();
-    // A decompressor that is still at work may fail later.
+    // A decompressor that still runs may fail later.
     if (stream !== req) stream.destroy();
     else stream.off('error', ended.reject);
   }
@@ -133,7 +137,7 @@ async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySo
 
 type BodySource = Readable & Pick<IncomingMessage, 'headers'>;
 
-/** Decompression happens here, since the memory that it takes is counted. Other encodings are refused by the parser. */
+/** Decompresses here and not in the parser, so that the memory counts. The parser refuses other encodings. */
 function decompress(req: IncomingMessage): { stream: Readable; headers: IncomingMessage['headers']; cost: number } {
   const encoding = req.headers['content-encoding'];
   if (!isCompressed(req)) return { stream: req, headers: req.headers, cost: 0 };
@@ -145,18 +149,20 @@ function decompress(req: IncomingMessage): { stream: Readable; headers: Incoming
   };
 }
 
-const isCompressed = ({ headers }: IncomingMessage): boolean => COMPRESSED_ENCODINGS.includes(headers['content-encoding'] ?? '');
+const isCompressed = ({ headers }: IncomingMessage): boolean =>
+  COMPRESSED_ENCODINGS.includes(headers['content-encoding'] ?? '');
 
-/** Whether the parser reads a body as it comes: it is short, or there completely. */
-const isParsedDirectly = (req: IncomingMessage): boolean => !isCompressed(req) && (req.complete || contentLengthOf(req) <= UNCOUNTED_BYTES);
+/** Whether the parser reads the request itself: the body is short, or has arrived completely. */
+const isParsedDirectly = (req: IncomingMessage): boolean =>
+  !isCompressed(req) && (req.complete || contentLengthOf(req) <= UNCOUNTED_BYTES);
 
 export const hasBody = ({ req }: Context): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 
-/** Bytes that the header of a request states; Infinity where it states none. */
+/** Content-Length in bytes; Infinity without the header. */
 export const contentLengthOf = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? Infinity);
 
-/** No type at all is taken for JSON, which the parser will judge. */
+/** A body without Content-Type counts as JSON; the parser refuses it if it is not. @throws UNSUPPORTED_MEDIA_TYPE */
 function isJson(ctx: Context): boolean {
   const type = ctx.req.headers['content-type'];
   if (type === undefined || ctx.is('json', '+json')) return true;
@@ -164,18 +170,18 @@ function isJson(ctx: Context): boolean {
   throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON.', { mediaType: type, where: 'body' });
 }
 
-/** koa-body knows neither SEARCH nor bodies without a type, so it is shown a request that has nothing unusual. */
+/** koa-body accepts neither SEARCH nor bodies without a type, so it gets a context that looks like a JSON POST. */
 const toJsonPost = (req: BodySource, request: object): Context =>
   ({ req, request, method: 'POST', is: (types: string[]) => types.includes('application/json') }) as never;
 
-/** What the parser throws. */
+/** The same error that the parser throws. */
 const createTooLargeError = () => Object.assign(new Error('too large'), { status: 413 });
 
 function toFailure(error: unknown, limit: number, length: string | undefined) {
   if (error instanceof Failure) return error;
   const { status, message } = error as { status?: number; message?: string };
   if (status === 413) {
-    // What came packed, or in parts, has no size yet, or another one than it will have.
+    // A compressed or chunked body has no Content-Length of its text to name.
     const size = Number(length) > limit ? `has ${Number(length)} bytes, more than` : 'is larger than';
     return fail('CONTENT_TOO_LARGE', `The body ${size} the ${limit} allowed (MAX_PAYLOAD_SIZE).`, { limit });
   }

@@ -1,12 +1,12 @@
 import type { Context } from 'koa';
 import type { HttpContext } from './contract.ts';
 
-/** A request in a route or in a layer around it. */
+/** The context of a route or of a middleware around it. */
 type ClientRequest = Pick<HttpContext, 'req' | 'state'> | Pick<Context, 'req' | 'state'>;
 
 /**
- * Address of the client. Every proxy appends whom it heard from, so with N proxies in front the N-th entry from the end
- * is true and all before it are the client's own claims.
+ * Address of the client; null once its connection is closed. Every proxy appends the address it received the request from to
+ * X-Forwarded-For. With N trusted proxies the N-th entry from the end is true; the client may have invented all before it.
  */
 export function addressOf(ctx: ClientRequest): string | null {
   const direct = ctx.req.socket.remoteAddress;
@@ -17,7 +17,7 @@ export function addressOf(ctx: ClientRequest): string | null {
   return address?.replace(/^::ffff:(?=\d+\.)/, '') ?? null;
 }
 
-/** What is known about a client before it says who it is. */
+/** What the service knows of a client before it authenticates. */
 export const clientOf = (
   ctx: ClientRequest,
 ): { readonly ip: string | null; readonly userAgent: string | null; readonly origin: string | null } => ({

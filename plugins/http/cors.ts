@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { FindRoute } from './router.ts';
 import type { HttpConfig } from './settings.ts';
 
-/** Answers true where the request was a preflight and is answered. */
+/** Sets the CORS headers. Returns true for a preflight, which is then answered. */
 export type HandleCors = (ctx: Context) => boolean;
 
 export function createCors(config: HttpConfig, findRoute: FindRoute): HandleCors {
@@ -23,7 +23,7 @@ export function createCors(config: HttpConfig, findRoute: FindRoute): HandleCors
     const allowedOrigin = origin === undefined ? undefined : toAllowedOrigin(origin);
     if (allowedOrigin !== undefined) {
       ctx.set('Access-Control-Allow-Origin', allowedOrigin);
-      // Browsers refuse credentials together with "anybody", and rightly so.
+      // Browsers refuse credentials together with the origin "*".
       if (config.CORS_CREDENTIALS && allowedOrigin !== '*') ctx.set('Access-Control-Allow-Credentials', 'true');
       const routeCors = findRoute(method ?? ctx.method, ctx.path)?.route.cors;
       if (isPreflight) {

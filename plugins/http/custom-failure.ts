@@ -3,18 +3,18 @@ import { type ErrorCode, Failure } from '#kernel';
 export interface FailureStatement {
   /** HTTP status, 400 to 599. */
   readonly status: number;
-  /** Any code, also one outside of the table of errors. */
+  /** Any code, also one that is not in `kernel/errors.ts`. */
   readonly code: string;
   readonly message: string;
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** A failure with a status, code and message of its own, which every client sees as they are stated. */
+/** A failure with a status, code and message of its own, which every client sees unchanged. */
 export class StatedFailure extends Failure {
   readonly #status: number;
   readonly #publicCode: string;
 
-  /** `code` is the nearest one of the table of errors, for code that asks what kind of failure it is. */
+  /** `code` is the nearest code of `kernel/errors.ts`, for callers that check the kind of failure. */
   constructor(code: ErrorCode, stated: FailureStatement) {
     super(code, stated.message, stated.extensions);
     this.message = stated.message;

@@ -1,29 +1,29 @@
 import type { IncomingMessage } from 'node:http';
 
-/** How long and how much of a body is taken off the line after its answer: milliseconds and bytes. */
+/** How long (milliseconds) and how much (bytes) of a request body is discarded after the response. */
 export interface DiscardLimits {
   readonly deadline: number;
-  /** Without a byte. */
+  /** Milliseconds without a byte. */
   readonly idleTimeout: number;
   readonly maxBytes: number;
 }
 const LIMITS: DiscardLimits = { deadline: 30_000, idleTimeout: 5000, maxBytes: 64 * 1024 * 1024 };
-/** Connections whose bodies are discarded at the same time. */
+/** Connections whose bodies are discarded at the same time; others are closed. */
 const MAX_CONNECTIONS = 32;
-/** Of the others: milliseconds until their connection ends, in which their clients can read the answer. */
+/** Milliseconds until the other connections are closed, in which their clients can read the response. */
 const CLOSE_DELAY = 100;
-/** Bytes that are discarded each `TICK` milliseconds of all bodies together: without a bound it could be most of what the service does. */
+/** Bytes of all bodies together that are discarded in each tick: without a bound, discarding could take most of the CPU. */
 const BYTES_PER_TICK = 256 * 1024;
 const TICK_DURATION = 20;
 
-/** What is left for this tick. */
+/** Bytes left for this tick. */
 let budget = BYTES_PER_TICK;
-/** Bodies that go on with the next. */
+/** Bodies that continue with the next tick. */
 const waitingReads = new Set<() => void>();
 const discardedRequests = new Set<IncomingMessage>();
 let timer: NodeJS.Timeout | undefined;
 
-/** Discards the rest of a body, and ends its connection where that does not come, is too much, or many others are being discarded. */
+/** Discards the rest of a body. Closes the connection when the body stalls, exceeds a limit, or too many bodies are being discarded. */
 export function discardBody(req: IncomingMessage, { deadline, idleTimeout, maxBytes } = LIMITS): void {
   if (req.readableEnded) return;
   const { socket } = req;
@@ -37,7 +37,8 @@ export function discardBody(req: IncomingMessage, { deadline, idleTimeout, maxBy
   const watchTimer = setInterval(() => {
     const now = performance.now();
     if (socket.bytesRead !== progress.bytes) progress = { bytes: socket.bytesRead, at: now };
-    if (now - startedAt >= deadline || now - progress.at >= idleTimeout || progress.bytes - initialBytes > maxBytes) socket.destroy();
+    if (now - startedAt >= deadline || now - progress.at >= idleTimeout || progress.bytes - initialBytes > maxBytes)
+      socket.destroy();
   }, idleTimeout / 5);
   const readWithinBudget = () => {
     while (budget > 0) {
@@ -62,7 +63,7 @@ export function discardBody(req: IncomingMessage, { deadline, idleTimeout, maxBy
   readWithinBudget();
 }
 
-/** Those that wait go first, in the order in which they began to. */
+/** Bodies continue in the order in which they began to wait. */
 function refillBudget(): void {
   budget = BYTES_PER_TICK;
   const reads = [...waitingReads];

@@ -12,10 +12,10 @@ import type { FindRoute } from './router.ts';
 import type { HttpConfig, RequestSettings } from './settings.ts';
 import { StreamedResponse } from './streamed-response.ts';
 
-/** What the log shows where there was nobody left to answer. */
+/** Status in the log for a client that disconnected before its response, as nginx has it. */
 const CLIENT_GONE = 499;
 
-/** The outermost layer: headers of every answer, CORS, unchanged answers, the line in the log. */
+/** The outermost middleware: default headers, CORS, 304 for unchanged content, error filters and the log line. */
 export function edge(
   config: HttpConfig,
   settings: RequestSettings,
@@ -34,7 +34,7 @@ export function edge(
       for (const [name, value] of headers) ctx.res.setHeader(name, value);
       if (hasBody(ctx)) enableLingeringClose(ctx);
       const isLogged = log.isLevelEnabled('info');
-      // A connection that is closed has no address any more.
+      // A closed connection has no address any more.
       const ip = isLogged ? addressOf(ctx) : null;
       let status = 500;
       try {
@@ -58,7 +58,7 @@ export function edge(
           const { method, originalUrl: url } = ctx;
           const { user } = (ctx.state as HttpContext['state']).caller;
           const write = () => logRequest(log, { method, url, status, ip, user, started });
-          // An answer that is still being made has its line when it is over.
+          // A streamed response is logged when it ends.
           if (ctx.body instanceof StreamedResponse) ctx.res.once('close', write);
           else write();
         }

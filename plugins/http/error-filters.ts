@@ -8,16 +8,17 @@ interface Deps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Answers the error to send; undefined where a listener answered the request. */
+/** Returns the error to send; undefined when a listener has answered the request. */
 export type RunErrorFilters = (ctx: Context, error: unknown) => Promise<unknown>;
 
 /**
- * The filters `request.not_found`, whose listeners answer what no route does and say `true`, and `request.error`, whose listeners may
- * change the list of errors before it is sent; the status stays. A listener that fails at an error changes nothing of it.
+ * Runs the filters `request.not_found` and `request.error`. A listener of the first may answer a request that no route answers, and
+ * then returns `true`. A listener of the second may change the list of errors before it is sent; the status stays. When it
+ * fails, the original error is sent.
  */
 export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
   async function runNotFoundFilter(ctx: Context, error: unknown): Promise<unknown> {
-    // With a path: a collection that does not exist has a route.
+    // With "path" only: requests for a missing collection have a route and answer the same code.
     const isMissing = error instanceof Failure && error.code === 'ROUTE_NOT_FOUND' && 'path' in error.extensions;
     if (!isMissing || !events.has('filter', 'request.not_found')) return error;
     const { caller } = (ctx as unknown as HttpContext).state;
@@ -45,7 +46,7 @@ export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
   };
 }
 
-/** What a listener made of a list of errors. @throws TypeError for anything else */
+/** The list of errors that a listener returned, as one failure. @throws TypeError for anything but such a list. */
 function toFailure(list: unknown, status: number, cause: unknown): unknown {
   if (!Array.isArray(list) || list.length === 0) throw new TypeError('request.error must answer a list of errors');
   const all = list.map((one) => toCustomFailure(one, status));

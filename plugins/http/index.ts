@@ -9,7 +9,7 @@ import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { claimOf } from './path-claims.ts';
 import { createRouter, type FindRoute } from './router.ts';
-import { type HttpConfig, memoryLimit, createRequestSettings, unknownParametersMode } from './settings.ts';
+import { createRequestSettings, type HttpConfig, memoryLimit, unknownParametersMode } from './settings.ts';
 import { createParameterCheck, findUnknownNames } from './unknown-parameters.ts';
 
 export default definePlugin<HttpConfig>({
@@ -60,8 +60,8 @@ export default definePlugin<HttpConfig>({
         await found.route.handle(context);
       },
     });
-    // From the start on: before it no request arrives, and every plugin adds its routes. A request sees the routes of before a change
-    // or of after it, since each of the two is replaced as a whole.
+    // Built at the start, when every plugin has contributed its routes. A change replaces the router and the mounts as a whole, so a
+    // request sees the routes of before or after the change.
     host.onStart(() => {
       const updateRoutes = () => {
         findRoute = createRouter(allRoutes());

@@ -1,9 +1,9 @@
 import { fail } from '#kernel';
 
-/** Containers inside each other. What the service accepts needs a dozen; deeper ones only cost. */
+/** Levels of objects and arrays. Valid requests need a dozen; deeper ones only cost time. */
 const MAX_DEPTH = 100;
 
-/** Nesting and NUL characters: what parses may still be nothing that can be worked on or stored. */
+/** @throws INVALID_PAYLOAD for JSON nested deeper than 100 levels or with NUL characters, which PostgreSQL cannot store. */
 export function checkJson(value: unknown, text: string, what: string): void {
   const isTree = value !== null && typeof value === 'object';
   const hasNul = text.includes('\\u0000') && containsNul([value]);
@@ -12,7 +12,7 @@ export function checkJson(value: unknown, text: string, what: string): void {
   if (hasNul) throw fail('INVALID_PAYLOAD', `${what} contains a NUL character.`);
 }
 
-/** Goes no deeper than the limit itself, so it cannot run out of stack. */
+/** Recurses no deeper than the limit, so it cannot overflow the stack. */
 function isTooDeep(value: object, level: number): boolean {
   if (level > MAX_DEPTH) return true;
   for (const inner of Array.isArray(value) ? value : Object.values(value)) {

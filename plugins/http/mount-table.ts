@@ -1,6 +1,6 @@
 import type { HttpContext, Mount } from './contract.ts';
 
-/** Mounts by path, those of one path in the order in which they were contributed. */
+/** Mounts by path; those of one path in the order of their contribution. */
 export class MountTable {
   readonly #byPath = new Map<string, readonly Mount[]>();
 
@@ -15,7 +15,7 @@ export class MountTable {
     return this.#byPath.has(path.toLowerCase());
   }
 
-  /** Passes the request from mount to mount, as long as each calls `next`, and to `next` in the end. */
+  /** Passes the request from mount to mount while each calls `next`, and finally to `next`. */
   async handle(ctx: HttpContext, next: () => Promise<void>): Promise<void> {
     const found = this.#byPath.size === 0 ? [] : this.#mountsFor(ctx.path);
     const step = async (at: number): Promise<void> => {

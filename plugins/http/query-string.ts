@@ -4,12 +4,12 @@ import type { HttpContext } from './contract.ts';
 import type { QueryLimits } from './settings.ts';
 
 const DEFAULT_LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
-/** Nothing nested and nothing encoded: such text needs no parser. */
+/** Neither nested nor encoded: such text needs no parser. */
 const UNENCODED = /^[^%+[\]\0]*$/;
 
 /**
- * A query string with its brackets resolved. Objects have no prototype, so that no name in it means more than itself;
- * what goes over a limit is refused, never cut.
+ * Parses a query string with brackets into nested objects without a prototype, so that names such as `__proto__` are ordinary.
+ * @throws INVALID_QUERY for NUL characters, and over the limits of depth and parameters. Nothing is cut off silently.
  */
 export function parseQueryString(text: string, limits: QueryLimits = DEFAULT_LIMITS): Record<string, unknown> {
   if (text === '') return { __proto__: null } as never;
@@ -31,14 +31,14 @@ export function parseQueryString(text: string, limits: QueryLimits = DEFAULT_LIM
       plainObjects: true,
     });
   } catch (error) {
-    // The package says it with the names of its own options.
+    // qs words its message with the names of its own options.
     const isTooDeep = error instanceof RangeError && /depth/.test(error.message);
     const deep = `A name in the query has more brackets than the ${limits.depth} allowed.`;
     throw fail('INVALID_QUERY', isTooDeep ? deep : (error as Error).message);
   }
 }
 
-/** Undefined where something needs a closer look after all: many parameters, or one name twice, which makes a list. */
+/** Undefined for texts that need the full parser: many parameters, or a repeated name, which makes a list. */
 function parseFlat(text: string): Record<string, unknown> | undefined {
   const parts = text.split('&');
   if (parts.length > 50) return undefined;
@@ -53,7 +53,7 @@ function parseFlat(text: string): Record<string, unknown> | undefined {
   return query;
 }
 
-/** The request's query, parsed once. */
+/** The parsed query string of the request; parsed once. */
 export function rawQueryOf(ctx: HttpContext): Record<string, unknown> {
   const { state } = ctx;
   if (!state.rawQuery) {

@@ -8,15 +8,15 @@ export interface LoggedRequest {
   /** Path and query string as they were sent. */
   readonly url: string;
   readonly status: number;
-  /** Of the client. */
+  /** Address of the client. */
   readonly ip: string | null;
-  /** Key of the user; null where none is known. */
+  /** Key of the user; null without one. */
   readonly user: string | null;
-  /** Of `performance.now()`. */
+  /** `performance.now()` at the start of the request. */
   readonly started: number;
 }
 
-/** One line a request: what was asked, by which user from where, and how it was answered. Never a header, never a secret of the query. */
+/** Writes one log line for a request: method, path, status, duration, address, user. No headers, and no secrets of the query string. */
 export function logRequest(log: Log, { method, url, status, ip, user, started }: LoggedRequest): void {
   const path = MAY_HOLD_SECRET.test(url) ? redactSecrets(url) : url;
   log.info({ method, path, status, ms: Math.round((performance.now() - started) * 10) / 10, ip, user }, 'request');
@@ -39,7 +39,7 @@ function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // What cannot be read as a name may still hide one.
+    // A name that cannot be decoded may still be that of a secret.
     return 'secret';
   }
 }

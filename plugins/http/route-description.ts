@@ -10,16 +10,16 @@ import {
   type Route,
 } from './contract.ts';
 
-/** Pieces of route descriptions. They run once, where a route is contributed. */
+// Parts of route descriptions. They run once, when a plugin contributes a route.
 
 const JSON_TYPE = 'application/json';
 
 export const TEXT: JsonSchema = { type: 'string' };
 export const BOOLEAN: JsonSchema = { type: 'boolean' };
 export const INTEGER: JsonSchema = { type: 'integer' };
-/** Any value at all. */
+/** Any value. */
 export const ANYTHING: JsonSchema = {};
-/** An object of any members. */
+/** An object with any members. */
 export const RECORD: JsonSchema = { type: 'object' };
 
 export const oneOfTexts = (...values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
@@ -27,13 +27,13 @@ export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items
 export const anyOf = (...schemas: readonly JsonSchema[]): JsonSchema => ({ anyOf: schemas });
 export const nullable = (schema: JsonSchema): JsonSchema => anyOf(schema, { type: 'null' });
 
-/** An object with these members and possibly others; `required` names those that are always there. */
+/** An object with these members and possibly others; `required` names the mandatory ones. */
 export const objectOf = (
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = [],
 ): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 ? { required } : {}) });
 
-/** An object with all of these members, and those of `optional` possibly, and no others. */
+/** An object with all of `properties`, any of `optional`, and no other members. */
 export const exactObject = (
   properties: Readonly<Record<string, JsonSchema>>,
   optional: Readonly<Record<string, JsonSchema>> = {},
@@ -56,7 +56,7 @@ export const requiredParameter = (description: string, schema: JsonSchema = TEXT
   required: true,
 });
 
-/** `{ data }` as JSON, and `meta` where a schema of it is given; `meta` may be left out of an answer. */
+/** The envelope `{ data }`, with an optional `meta` where its schema is passed. */
 export const envelopeOf = (data: JsonSchema, meta?: JsonSchema): JsonSchema =>
   exactObject({ data }, meta === undefined ? {} : { meta });
 
@@ -84,7 +84,7 @@ export const ERRORS_SCHEMA: JsonSchema = exactObject({
 /** `Errors`, for answers that carry a code which is not in the table. */
 export const errorComponents = { schemas: { Errors: ERRORS_SCHEMA } } as const;
 
-/** All codes of the table that a route may answer: its own, those of all routes, and those that follow from what it is. */
+/** All codes that a route may answer: its own, those of all routes, and those that follow from its method and access. */
 export function errorsOf({ method, description }: Pick<Route, 'method' | 'description'>): ReadonlySet<ErrorCode> {
   const { access, errors = [] } = description;
   const hasBody = method !== 'GET' && method !== 'HEAD';

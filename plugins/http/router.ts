@@ -3,11 +3,11 @@ import { fail } from '#kernel';
 import type { Route } from './contract.ts';
 import { queryParametersOf } from './unknown-parameters.ts';
 
-// Its build for `import` imports `http`, and that loads what the module keeps for a later use: an HTTP client of 13 MB.
+// The ESM build of @koa/router imports all of `http`, which loads an HTTP client of 13 MB; the CommonJS build does not.
 const require = createRequire(import.meta.url);
 const { Router } = require('@koa/router') as typeof import('@koa/router');
 
-/** The part of a compiled route that matching needs. */
+/** The members of a compiled route that matching needs. */
 interface Layer {
   readonly regexp: RegExp;
   readonly paramNames: readonly { readonly name: string | number }[];
@@ -22,15 +22,15 @@ interface CompiledRoute {
 export interface RouteMatch {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
-  /** Names of its query parameters; undefined where it describes none. */
+  /** Names of its query parameters; undefined when it describes none. */
   readonly parameters: ReadonlySet<string> | undefined;
 }
 
 export type FindRoute = (method: string, path: string) => RouteMatch | undefined;
 
 /**
- * @koa/router compiles the paths. Its own dispatch tries every route of the service in turn; here a request meets only
- * the few that share its method and first segment, those with fewer parameters first: `/users/me` before `/users/:id`.
+ * Finds routes by method and path. @koa/router compiles the paths. Its own dispatch tries every route in turn; this one tries
+ * only those with the same method and first segment, fewer parameters first: `/users/me` before `/users/:id`.
  */
 export function createRouter(routes: readonly Route[]): FindRoute {
   const router = new Router({ strict: false, sensitive: true });

@@ -11,15 +11,15 @@ interface StreamedResponseOptions {
 type StreamPart = IteratorResult<string | Uint8Array>;
 
 /**
- * The body of an answer that is made while it is sent: a part is asked for when the client has taken the one before.
- * A client that does not take it in time loses its connection, since whoever makes the parts holds one to the database.
- * An error in the middle breaks the connection too, so that nobody takes half an answer for a whole one.
+ * The body of a response that is produced while it is sent: the next part is requested when the client has received the one
+ * before. A client that is too slow loses its connection, since the producer holds a database connection. An error in the
+ * middle breaks the connection too, so that no client takes half a response for a whole one.
  */
 export class StreamedResponse extends Readable {
   #first: StreamPart | undefined;
   readonly #parts: AsyncIterator<string | Uint8Array>;
   readonly #options: StreamedResponseOptions;
-  /** Parts are asked for by the socket, which knows nothing of the request. */
+  /** The socket requests parts outside of the request's async context, which this restores. */
   readonly #inRequest = AsyncLocalStorage.snapshot();
   #idleTimer: NodeJS.Timeout | undefined;
 
@@ -58,8 +58,8 @@ export class StreamedResponse extends Readable {
     return first ?? this.#inRequest(() => this.#parts.next());
   }
 
-  #abortIdleClient(stall: number): void {
-    this.#inRequest(() => this.#options.log.warn({ ms: stall }, 'a client took too long for its answer'));
+  #abortIdleClient(idleTimeout: number): void {
+    this.#inRequest(() => this.#options.log.warn({ ms: idleTimeout }, 'a client took too long for its answer'));
     this.destroy(new Error('the client took too long'));
   }
 

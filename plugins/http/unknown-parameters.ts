@@ -2,24 +2,24 @@ import { fail, type Log } from '#kernel';
 import { nearestName } from '../workers/library.ts';
 import type { HttpContext, Route } from './contract.ts';
 
-/** What becomes of query parameters that the description of a route does not have. */
+/** What happens to query parameters that the description of a route does not have. */
 export type UnknownParametersMode = 'ignore' | 'warn' | 'refuse';
 
-/** Lines in the log, one for each parameter of a route: clients may make up any number of names. */
+/** Log lines in all, one for each parameter of a route: clients can invent any number of names. */
 const MAX_LOG_LINES = 100;
-/** Names that one answer warns of. */
+/** Names in the `Warning` header of one response. */
 const MAX_WARNINGS = 5;
 const MAX_NAME_LENGTH = 40;
 
-/** Asked once a request, before its route. */
+/** Called once for each request, before its route. */
 export interface ParameterCheck {
-  /** @throws INVALID_QUERY with the nearest name, where unknown names are refused. */
+  /** @throws INVALID_QUERY with the nearest known name, in mode `refuse`. */
   check(ctx: HttpContext, names: readonly string[], known: ReadonlySet<string>): void;
 }
 
 /**
- * The names that a route knows; undefined for routes that describe none, which may take any. Parameters of the query language
- * that mean nothing to one of its routes are no spelling mistakes.
+ * The query parameters that a route describes; undefined for routes that describe none and may read any. Parameters of the
+ * query language that a route does not use count as known: they are no spelling mistakes.
  */
 export function queryParametersOf({ description }: Pick<Route, 'description'>): ReadonlySet<string> | undefined {
   const { query, components } = description;
@@ -27,7 +27,7 @@ export function queryParametersOf({ description }: Pick<Route, 'description'>): 
   return new Set(['access_token', ...Object.keys(query), ...Object.keys(components?.parameters ?? {})]);
 }
 
-/** The names of a query string up to their brackets, those of them that are not in `known`. */
+/** Names in a query string, without their brackets, that are not in `known`. */
 export function findUnknownNames(text: string, known: ReadonlySet<string>): readonly string[] {
   if (text === '') return [];
   const unknown = new Set<string>();
@@ -81,5 +81,5 @@ export function createParameterCheck(mode: UnknownParametersMode, log: Log): Par
   };
 }
 
-/** As a quoted text of a header may have it. */
+/** Characters that are allowed in a quoted text of a header. */
 const toHeaderText = (name: string): string => name.replace(/[^\w.:$-]/g, '?');

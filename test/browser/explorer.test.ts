@@ -13,7 +13,7 @@ interface Visit {
   readonly problems: string[];
 }
 
-describe('the page to try GraphQL, in a browser', function () {
+describe('the GraphQL explorer in a browser', function () {
   // A machine that is busy with other tests may need long to make the page and to draw it.
   this.timeout(120_000);
 
@@ -102,7 +102,7 @@ describe('the page to try GraphQL, in a browser', function () {
   const run = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
   const answer = (page: Page, text: string) => page.locator('.result-window').getByText(text).waitFor();
 
-  it('shows the schema of whoever is signed in, and runs what is written', async () => {
+  it('shows the schema of the signed-in user and runs the document in the editor', async () => {
     const { page, problems } = await visit('/graphql');
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const docs = page.locator('.graphiql-plugin');
@@ -120,7 +120,7 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('takes documents and variables from its address and does not run them', async () => {
+  it('fills in "query" and "variables" from its URL without running them', async () => {
     const query = 'query One($id: ID!) { tune_by_id(id: $id) { title } }';
     const asked = new URLSearchParams({ query, variables: '{"id":"1"}' });
     const { page, problems } = await visit(`/graphql?${asked}`);
@@ -135,7 +135,7 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('sends the headers that are written, which win', async () => {
+  it('sends the headers from the editor, which replace its own', async () => {
     const { page, problems } = await visit('/graphql');
     await page.getByRole('button', { name: 'Headers' }).click();
     const headers = JSON.stringify({ authorization: `Bearer ${service.admin.token}` });
@@ -146,7 +146,7 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('has the schema of the system below its own address', async () => {
+  it('shows the system schema at /graphql/system', async () => {
     const { page, problems } = await visit('/graphql');
     await page.getByRole('link', { name: 'System' }).click();
     await page.waitForURL('**/graphql/system');
@@ -157,7 +157,7 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('is whole where a proxy serves the service below a path', async () => {
+  it('works behind a proxy that serves the service below a path', async () => {
     const proxy = await startProxy(service.url, '/below');
     try {
       const { page, problems } = await visit('/graphql/system', proxy.url);
@@ -173,7 +173,7 @@ describe('the page to try GraphQL, in a browser', function () {
     }
   });
 
-  it('keeps who is signed in over a reload, and forgets it when told to', async () => {
+  it('keeps the session over a reload and drops it on sign-out', async () => {
     const { page, problems } = await visit('/graphql');
     await signIn(page);
     await page.reload();
@@ -185,13 +185,13 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('says why somebody may not come in', async () => {
+  it('shows why a sign-in is refused', async () => {
     const { page } = await visit('/graphql');
     await tryToSignIn(page, 'not the password');
     await page.getByRole('dialog').getByText('Invalid user credentials.').waitFor();
   });
 
-  it('gets another token where the service calls the old one expired', async () => {
+  it('refreshes its access token when the service answers TOKEN_EXPIRED', async () => {
     const { page } = await visit('/graphql');
     await signIn(page);
     await document(page, '{\n  tune(limit: 1) { title }\n}', 'title');
@@ -208,7 +208,7 @@ describe('the page to try GraphQL, in a browser', function () {
     for (const token of tokens) expect(token).to.match(/^Bearer eyJ/);
   });
 
-  it('is not there where nobody may ask for the schema', async () => {
+  it('is not served with GRAPHQL_INTROSPECTION=false', async () => {
     const silent = await startService({ env: { GRAPHQL_INTROSPECTION: 'false' } });
     try {
       for (const path of ['/graphql', '/graphql/system']) {

@@ -33,7 +33,7 @@ const head = (path: string, headers: Readonly<Record<string, string | number>>):
   ].join('\r\n');
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-describe('bodies that do not arrive completely', () => {
+describe('request bodies that do not arrive completely', () => {
   let service: InProcess;
   const lines: Line[] = [];
   before(async () => {
@@ -78,7 +78,7 @@ describe('bodies that do not arrive completely', () => {
     ],
   ] as const;
 
-  it('are answered 408 OUT_OF_TIME and their connection ends once nothing arrives for STREAM_STALL_TIMEOUT', async () => {
+  it('a body of which nothing arrives for STREAM_STALL_TIMEOUT is answered 408 OUT_OF_TIME and its connection ends', async () => {
     const answers = await Promise.all(
       STALLING.map(async ([what, path, type, body]) => {
         const { socket, text, ended } = open();
@@ -92,7 +92,7 @@ describe('bodies that do not arrive completely', () => {
     expect(answers).to.deep.equal(STALLING.map(([what]) => [what, 408, true, true]));
   });
 
-  it('are waited for beyond STREAM_STALL_TIMEOUT while bytes arrive', async () => {
+  it('a body that arrives byte by byte may take longer than STREAM_STALL_TIMEOUT', async () => {
     const { socket, text, ended } = open();
     const parts = ['{"email"', ':"a@', 'b.c",', '"pass', 'word":', '"x"}'];
     const length = parts.join('').length;
@@ -105,7 +105,7 @@ describe('bodies that do not arrive completely', () => {
     expect(statusOf(text())).to.equal(401);
   });
 
-  it('1,000 of them from one address hold at most MAX_PAYLOAD_MEMORY, and bodies of other addresses are read meanwhile', async function () {
+  it('1,000 unfinished bodies from one address hold at most MAX_PAYLOAD_MEMORY, and bodies of other addresses are read meanwhile', async function () {
     this.timeout(60_000);
     const part = `{"email":"${'x'.repeat(60_000)}`;
     const slow = open('127.0.0.3');
@@ -144,7 +144,7 @@ describe('bodies that do not arrive completely', () => {
       .and.match(/^connection: close\r$/im);
   });
 
-  it('compressed ones count decompressed, and fields of forms count', async function () {
+  it('the memory limit counts compressed bodies decompressed, and fields of forms', async function () {
     this.timeout(60_000);
     const zipped = gzipSync(`{"email":"${'x'.repeat(900_000)}`);
     const field = `--x\r\nContent-Disposition: form-data; name="title"\r\n\r\n${'x'.repeat(900_000)}`;
@@ -166,7 +166,7 @@ describe('bodies that do not arrive completely', () => {
     }
   });
 
-  it('hold nothing once their clients have left', async () => {
+  it('unfinished bodies hold no memory once their clients have disconnected', async () => {
     const gone = Array.from({ length: 5 }, () => open());
     for (const { socket } of gone) {
       socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': 900_000 }));
@@ -178,7 +178,7 @@ describe('bodies that do not arrive completely', () => {
   });
 });
 
-describe('an answer that is sent before its body has arrived', () => {
+describe('a response that is sent before the request body has arrived', () => {
   let service: InProcess;
   before(async () => {
     service = await startService({ env: { FILES_MAX_UPLOAD_SIZE: '1mb' } });
@@ -213,7 +213,7 @@ describe('an answer that is sent before its body has arrived', () => {
     }
   }
 
-  it('reaches each of a hundred clients at once, more than whose bodies are discarded at the same time', async () => {
+  it('reaches each of a hundred clients at once, although fewer bodies are discarded at the same time', async () => {
     const lines = Array.from({ length: 100 }, () => line(service));
     try {
       for (const { socket } of lines) {
@@ -227,7 +227,7 @@ describe('an answer that is sent before its body has arrived', () => {
     }
   });
 
-  it('of a large form tells 413 to a client that sends all of it before it reads', async () => {
+  it('reaches a client with 413 that sends a whole large form before it reads', async () => {
     const { socket, text, ended } = line(service);
     const size = 20 * 1024 * 1024;
     const type = 'multipart/form-data; boundary=x';
@@ -248,7 +248,7 @@ describe('an answer that is sent before its body has arrived', () => {
     }
   });
 
-  it('of a service that stops carries Connection: close, though its connection was kept', async () => {
+  it('carries Connection: close from a service that stops, although the connection was kept alive', async () => {
     const stopping = await startService();
     const { socket, text, ended } = line(stopping);
     try {

@@ -13,7 +13,7 @@ const COMMANDS = 60;
  * A published client of this field, unmodified: it signs in, and does over REST and GraphQL what an application does in a
  * day, one thing after the other.
  */
-describe('a published client, through REST and GraphQL', () => {
+describe('a published client library, by REST and GraphQL', () => {
   let service: InProcess;
   let client: Loose;
   const used = new Set<string>();
@@ -40,7 +40,7 @@ describe('a published client, through REST and GraphQL', () => {
   });
   after(() => service?.stop());
 
-  it('signs in', async () => {
+  it('signs in and refreshes its token', async () => {
     expect(await failure(items('{ _empty }').then(() => run('readMe')))).to.include({ status: 401 });
     const { email, password } = service.admin;
     expect((await client.login({ email, password })).access_token).to.be.a('string');
@@ -56,7 +56,7 @@ describe('a published client, through REST and GraphQL', () => {
     ).to.deep.equal({ update_users_me: { first_name: 'I' } });
   });
 
-  it('asks how the service is', async () => {
+  it('reads ping, info and health of the server', async () => {
     expect(await run('serverPing')).to.equal('pong');
     expect(await run('serverHealth')).to.have.property('status', 'ok');
     expect(await run('serverInfo')).to.have.property('project');
@@ -68,7 +68,7 @@ describe('a published client, through REST and GraphQL', () => {
     );
   });
 
-  it('makes collections', async () => {
+  it('creates collections, fields and relations', async () => {
     await run('createCollection', {
       collection: 'author',
       schema: {},
@@ -131,7 +131,7 @@ describe('a published client, through REST and GraphQL', () => {
     ]);
   });
 
-  it('reads what it wrote, the one way and the other', async () => {
+  it('reads the same rows by REST and by GraphQL', async () => {
     const ann = await run('createItem', 'author', { name: 'Ann' });
     await run('createItems', 'article', [
       { title: 'one', author: ann.id, views: 5, price: '9.90', published: '2024-05-01T10:00:00Z' },
@@ -177,7 +177,7 @@ describe('a published client, through REST and GraphQL', () => {
     });
   });
 
-  it('adds up', async () => {
+  it('aggregates rows by REST and by GraphQL', async () => {
     const options = { aggregate: { count: '*', sum: ['views'] }, groupBy: ['status'] };
     expect(await run('aggregate', 'article', options)).to.deep.equal([
       { status: 'draft', count: 1, sum: { views: 5 } },
@@ -195,7 +195,7 @@ describe('a published client, through REST and GraphQL', () => {
     });
   });
 
-  it('writes, the one way and the other', async () => {
+  it('creates, updates and deletes rows by REST and by GraphQL', async () => {
     expect(await run('updateItem', 'article', 1, { title: 'One' }, { fields: ['title'] })).to.deep.equal({
       title: 'One',
     });
@@ -240,7 +240,7 @@ describe('a published client, through REST and GraphQL', () => {
     expect(await items('{ site { name } }')).to.deep.equal({ site: { name: 'y' } });
   });
 
-  it('knows what is wrong', async () => {
+  it('recognises errors of REST and GraphQL with their codes', async () => {
     expect(await failure(items('{ article { nothing } }'))).to.deep.equal({
       status: 400,
       code: 'GRAPHQL_VALIDATION_EXCEPTION',
@@ -295,7 +295,7 @@ describe('a published client, through REST and GraphQL', () => {
     });
   }
 
-  it('permissions: of a person who signs in with them', async () => {
+  it('applies the permissions of a user that signs in with its role', async () => {
     const role = await run('createRole', { name: 'Reader' });
     const grant = { role: role.id, collection: 'article', action: 'read', fields: ['id', 'title'] };
     const one = await run('createPermission', { ...grant, permissions: { status: { _eq: 'live' } } });
@@ -319,7 +319,7 @@ describe('a published client, through REST and GraphQL', () => {
     await reader.logout();
   });
 
-  it('history, and the description of the schema', async () => {
+  it('reads activity, revisions and the schema snapshot', async () => {
     const [entry] = await run('readActivities', { filter: { collection: { _eq: 'article' } }, sort: ['id'], limit: 1 });
     expect((await run('readActivity', entry.id)).action).to.equal('create');
     const [revision] = await run('readRevisions', { filter: { activity: { _eq: entry.id } } });
@@ -330,7 +330,7 @@ describe('a published client, through REST and GraphQL', () => {
     expect(await run('readGraphqlSdl', 'system')).to.include('type platform_users {');
   });
 
-  it('tidies up and signs out', async () => {
+  it('deletes its collections and signs out', async () => {
     expect(await run('deleteItem', 'article', 1)).to.equal(null);
     expect(await run('deleteItems', 'article', [2])).to.equal(null);
     expect(await run('deleteRelation', 'article', 'author')).to.equal(null);
@@ -344,7 +344,7 @@ describe('a published client, through REST and GraphQL', () => {
     expect(await failure(run('readMe'))).to.include({ status: 401 });
   });
 
-  it(`of at least ${COMMANDS} commands`, () => {
+  it(`has run at least ${COMMANDS} commands of the client library`, () => {
     console.log(`      ${used.size} different commands of the client`);
     expect([...used].filter((name) => typeof sdk[name] !== 'function')).to.deep.equal([]);
     expect(used.size).to.be.at.least(COMMANDS);

@@ -8,7 +8,7 @@ type Loose = any;
 const sdk: Loose = published;
 
 /** What a published client of this field calls beside items: each collection of the service's own has its commands. */
-describe('a published client, on the collections of the service', () => {
+describe('a published client library on the system collections', () => {
   let service: InProcess;
   let request: (command: Loose) => Promise<Loose>;
   let me: string;
@@ -101,7 +101,7 @@ describe('a published client, on the collections of the service', () => {
     });
   }
 
-  it('dashboards: with their panels', async () => {
+  it('dashboards: are written and read with their panels', async () => {
     const panels = [{ type: 'metric', position_x: 1, position_y: 1, width: 4, height: 4 }];
     const made = await request(sdk.createDashboard({ name: 'nested', panels }, { fields: ['id', { panels: ['*'] }] }));
     expect(made.panels[0]).to.deep.include({ ...panels[0], dashboard: made.id });
@@ -111,7 +111,7 @@ describe('a published client, on the collections of the service', () => {
     expect(read).to.deep.equal([{ type: 'metric' }]);
   });
 
-  it('activity and revisions: read', async () => {
+  it('activity and revisions: are read', async () => {
     const filter = { collection: { _eq: 'article' }, item: { _eq: '1' } };
     const [entry] = await request(sdk.readActivities({ filter, sort: ['id'] }));
     expect(entry).to.deep.include({ action: 'create', user: me, collection: 'article', item: '1' });

@@ -8,7 +8,7 @@ type Loose = any;
 const sdk: Loose = published;
 
 /** A published client of this field, as its users have it: what it sends and expects is not ours to choose. */
-describe('a published client', () => {
+describe('a published client library', () => {
   let service: InProcess;
   let request: (command: Loose) => Promise<Loose>;
   before(async () => {
@@ -28,7 +28,7 @@ describe('a published client', () => {
   };
 
   describe('schema', () => {
-    it('makes collections, fields and relations', async () => {
+    it('creates collections, fields and relations', async () => {
       const author = await request(
         sdk.createCollection({
           collection: 'author',
@@ -74,7 +74,7 @@ describe('a published client', () => {
       );
     });
 
-    it('reads and changes them', async () => {
+    it('reads and updates collections, fields and relations', async () => {
       const names = (await request(sdk.readCollections())).map((one: Loose) => one.collection);
       expect(names).to.include.members(['author', 'article', 'site', 'platform_users']);
       expect((await request(sdk.readCollection('article'))).schema.name).to.equal('article');
@@ -114,7 +114,7 @@ describe('a published client', () => {
       expect(relation.meta.one_field).to.equal('articles');
     });
 
-    it('deletes them', async () => {
+    it('deletes fields, relations and collections', async () => {
       await request(
         sdk.createCollection({ collection: 'short_lived', schema: {}, fields: [{ field: 'a', type: 'integer' }] }),
       );
@@ -136,7 +136,7 @@ describe('a published client', () => {
     });
     beforeEach(() => service.database.query('truncate article restart identity'));
 
-    it('creates one and many, read back through the query', async () => {
+    it('creates one item and many, and answers the fields the query asks for', async () => {
       expect(await request(sdk.createItem('article', { title: 'a', author: 1 }))).to.deep.equal({
         id: 1,
         title: 'a',
@@ -152,7 +152,7 @@ describe('a published client', () => {
       expect(many).to.deep.equal([{ id: 3 }, { id: 4 }]);
     });
 
-    describe('read', () => {
+    describe('readItems', () => {
       beforeEach(() =>
         request(
           sdk.createItems('article', [
@@ -195,13 +195,13 @@ describe('a published client', () => {
         ['all', { fields: ['id'], limit: -1 }, [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }]],
         ['search', { fields: ['id'], search: 'thr' }, [{ id: 3 }]],
       ] as const) {
-        it(`by ${what}, as GET and as SEARCH`, async () => {
+        it(`answers the same to GET and SEARCH: ${what}`, async () => {
           expect(await request(sdk.readItems('article', query))).to.deep.equal(expected);
           expect(await request(sdk.withSearch(sdk.readItems('article', query)))).to.deep.equal(expected);
         });
       }
 
-      it('with deep, alias and functions', async () => {
+      it('answers deep, alias and functions', async () => {
         const query = {
           fields: ['name', 'count(articles)', { articles: ['title'], best: ['title', 'views'] }],
           alias: { best: 'articles' },
@@ -218,7 +218,7 @@ describe('a published client', () => {
         expect(await request(sdk.withSearch(sdk.readItems('author', query)))).to.deep.equal(expected);
       });
 
-      it('aggregates, alone and in groups', async () => {
+      it('answers aggregates of all rows and of groups', async () => {
         const aggregate = (options: object) => request(sdk.aggregate('article', options));
         expect(await aggregate({ aggregate: { count: '*' } })).to.deep.equal([{ count: 4 }]);
         expect(
@@ -241,7 +241,7 @@ describe('a published client', () => {
         ).to.deep.equal([{ sum: { views: null } }]);
       });
 
-      it('one', async () => {
+      it('answers one item by its key', async () => {
         expect(await request(sdk.readItem('article', 2, { fields: ['title', { author: ['name'] }] }))).to.deep.equal({
           title: 'two',
           author: { name: 'Ann' },
@@ -251,7 +251,7 @@ describe('a published client', () => {
       });
     });
 
-    it('updates by key, keys, query and rows', async () => {
+    it('updates items by key, keys, query and rows', async () => {
       await request(sdk.createItems('article', [{ title: 'a' }, { title: 'b' }, { title: 'c' }]));
       expect(await request(sdk.updateItem('article', 1, { title: 'A' }, { fields: ['title'] }))).to.deep.equal({
         title: 'A',
@@ -281,7 +281,7 @@ describe('a published client', () => {
       ).to.deep.equal([{ title: '1' }, { title: '2' }]);
     });
 
-    it('deletes by key, keys and query', async () => {
+    it('deletes items by key, keys and query', async () => {
       await request(
         sdk.createItems('article', [{ title: 'a' }, { title: 'b' }, { title: 'c' }, { title: 'd', status: 'x' }]),
       );
@@ -291,7 +291,7 @@ describe('a published client', () => {
       expect(await request(sdk.readItems('article', { fields: ['id'] }))).to.deep.equal([{ id: 3 }]);
     });
 
-    it('singletons', async () => {
+    it('reads and updates singletons', async () => {
       const site = 'site';
       expect(await request(sdk.readSingleton(site))).to.deep.equal({ id: null, name: 'Untitled' });
       expect(await request(sdk.updateSingleton(site, { name: 'x' }))).to.deep.equal({ id: 1, name: 'x' });
@@ -301,7 +301,7 @@ describe('a published client', () => {
       expect(await request(sdk.readSingleton(site, { fields: ['name'] }))).to.deep.equal({ name: 'y' });
     });
 
-    it('errors are recognised, with code, status and message', async () => {
+    it('recognises errors with code, status and message', async () => {
       expect(await failure(request(sdk.readItems('nowhere')))).to.deep.include({
         status: 404,
         code: 'ROUTE_NOT_FOUND',
@@ -335,8 +335,8 @@ describe('a published client', () => {
     });
   });
 
-  describe('people', () => {
-    it('roles and permissions', async () => {
+  describe('users, roles and permissions', () => {
+    it('creates roles with permissions, which hold for their users', async () => {
       const role = await request(sdk.createRole({ name: 'Editor', app_access: true }));
       expect(await request(sdk.readRole(role.id, { fields: ['name'] }))).to.deep.equal({ name: 'Editor' });
       expect((await request(sdk.updateRole(role.id, { description: 'd' }))).description).to.equal('d');
@@ -378,7 +378,7 @@ describe('a published client', () => {
       expect(await failure(request(sdk.readRole(role.id)))).to.include({ status: 403 });
     });
 
-    it('users', async () => {
+    it('creates, reads, updates and deletes users', async () => {
       const user = await request(
         sdk.createUser({ email: 'u1@example.com', password: 'a long password', first_name: 'U' }),
       );
@@ -407,7 +407,7 @@ describe('a published client', () => {
       );
     });
 
-    it('oneself', async () => {
+    it('reads and updates the own user', async () => {
       expect(await request(sdk.readMe({ fields: ['email', { role: ['name', 'admin_access'] }] }))).to.deep.equal({
         email: service.admin.email,
         role: { name: 'Administrator', admin_access: true },
@@ -419,14 +419,14 @@ describe('a published client', () => {
   });
 
   describe('server', () => {
-    it('ping, health, info, providers', async () => {
+    it('reads ping, health, info and providers', async () => {
       expect(await request(sdk.serverPing())).to.equal('pong');
       expect((await request(sdk.serverHealth())).status).to.equal('ok');
       expect(await request(sdk.serverInfo())).to.have.property('project');
       expect(await request(sdk.readProviders())).to.deep.equal([]);
     });
 
-    it('answers 404 to what is not built yet, as an error the client knows', async () => {
+    it('recognises the 404 of a route that is not implemented', async () => {
       expect(await failure(request(sdk.clearCache()))).to.include({ status: 404, code: 'ROUTE_NOT_FOUND' });
     });
   });
@@ -434,7 +434,7 @@ describe('a published client', () => {
   describe('authentication', () => {
     const credentials = () => ({ email: service.admin.email, password: service.admin.password });
 
-    it('json: login, requests, refresh, logout', async () => {
+    it('mode json: logs in, sends requests, refreshes and logs out', async () => {
       const client = sdk
         .createDirectus(service.url)
         .with(sdk.authentication('json', { autoRefresh: false }))
@@ -460,7 +460,7 @@ describe('a published client', () => {
       expect(gone.status).to.equal(401);
     });
 
-    it('json: refreshes by itself when the token is about to end', async () => {
+    it('mode json: the client refreshes a token that is about to expire', async () => {
       const client = sdk
         .createDirectus(service.url)
         .with(sdk.authentication('json', { autoRefresh: true, msRefreshBeforeExpires: 15 * 60 * 1000 + 1000 }))
@@ -472,7 +472,7 @@ describe('a published client', () => {
       expect(first.refresh_token).to.be.a('string');
     });
 
-    it('a wrong password is an error', async () => {
+    it('a wrong password is an INVALID_CREDENTIALS error of the client', async () => {
       const client = sdk.createDirectus(service.url).with(sdk.authentication('json')).with(sdk.rest());
       expect(await failure(client.login({ ...credentials(), password: 'wrong' }))).to.include({
         status: 401,
@@ -481,7 +481,7 @@ describe('a published client', () => {
       expect(await failure(client.login({ email: '', password: '' }))).to.include({ status: 401 });
     });
 
-    it('cookie: the refresh token never reaches the client', async () => {
+    it('mode cookie: the refresh token never reaches the client', async () => {
       let jar = '';
       // What a browser does with `credentials: include`.
       const fetchWithCookies: typeof fetch = async (input, init) => {
@@ -514,12 +514,12 @@ describe('a published client', () => {
       expect((await failure(client.refresh())).status).to.be.oneOf([400, 401]);
     });
 
-    it('session mode is refused with a reason', async () => {
+    it('mode session: is refused with a reason', async () => {
       const client = sdk.createDirectus(service.url).with(sdk.authentication('session')).with(sdk.rest());
       expect(await failure(client.login(credentials()))).to.include({ status: 400, code: 'INVALID_PAYLOAD' });
     });
 
-    it('a static token', async () => {
+    it('a static token authenticates requests', async () => {
       const user = await request(sdk.createUser({ email: 'static@example.com', token: 'a-static-token' }));
       const client = sdk.createDirectus(service.url).with(sdk.staticToken('a-static-token')).with(sdk.rest());
       expect(await client.request(sdk.readMe())).to.deep.equal({ id: user.id });

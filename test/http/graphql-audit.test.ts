@@ -13,7 +13,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   '7B9B': 'SHOULD use a status code of 200 on variable coercion failure when accepting application/json',
 };
 
-describe('graphql: the audit of GraphQL over HTTP', function () {
+describe('/graphql: the audit suite of GraphQL over HTTP', function () {
   this.timeout(120_000);
   let service: InProcess;
   before(async () => {
@@ -24,7 +24,7 @@ describe('graphql: the audit of GraphQL over HTTP', function () {
 
   for (const path of ['/graphql', '/graphql/system']) {
     for (const who of ['the admin', 'anybody']) {
-      it(`${path}, asked by ${who}: passes but for what we do otherwise`, async () => {
+      it(`${path} with the token of ${who} passes all audits but the listed deviations`, async () => {
         const authorization = who === 'the admin' ? { authorization: `Bearer ${service.admin.token}` } : {};
         const audits = serverAudits({
           url: service.url + path,

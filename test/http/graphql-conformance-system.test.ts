@@ -3,7 +3,7 @@ import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
 
 /** An administrator who has nothing but `/graphql/system` lets somebody in, and every step shows in that person's schema. */
-describe('graphql: users, roles and permissions kept by GraphQL alone', function () {
+describe('/graphql/system: administering users, roles and permissions', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
   let service: InProcess;
@@ -54,7 +54,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     await database?.drop();
   });
 
-  it('makes a role with a user, who signs in', async () => {
+  it('an admin creates a role with a user, and the user signs in', async () => {
     const made = await system(`mutation {
       create_roles_item(data: { name: "Editors", app_access: false, users: [{ email: "ed@example.com", password: "correct horse" }] }) {
         id name admin_access app_access users { id email status password }
@@ -69,7 +69,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     expect(await data(person('{ _empty }'))).to.deep.equal({ _empty: null });
   });
 
-  it('grants reading, of which the schema has as much', async () => {
+  it('a read permission adds exactly its fields to the schema of the user', async () => {
     await grant({
       collection: 'post',
       action: 'read',
@@ -90,7 +90,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     expect(await data(person('{ post { author { name } } }'))).to.deep.equal({ post: [{ author: { name: 'Ann' } }] });
   });
 
-  it('grants writing, with presets that need not be given', async () => {
+  it('a create permission makes its preset fields optional in the input', async () => {
     expect(codes(await person('mutation { create_post_item(data: { title: "x" }) { id } }'))).to.deep.equal([
       400,
       'GRAPHQL_VALIDATION_EXCEPTION',
@@ -112,7 +112,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     ).to.deep.equal([['published'], ['draft']]);
   });
 
-  it('grants changes within a rule, and takes them back', async () => {
+  it('an update permission holds within its rule until it is deleted', async () => {
     const id = await grant({
       collection: 'post',
       action: 'update',
@@ -127,7 +127,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     expect(codes(await change(1))).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
   });
 
-  it('finds permissions and users by their roles', async () => {
+  it('filters find permissions and users by their roles', async () => {
     const query = `query ($role: ID!) {
       permissions(filter: { role: { id: { _eq: $role } } }, sort: ["collection", "action"]) { collection action fields permissions }
       users(filter: { role: { name: { _contains: "dit" } } }) { id role { name } }
@@ -151,7 +151,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     });
   });
 
-  it('suspends somebody, and lets nobody in without a role’s permissions', async () => {
+  it('a suspended user is refused, and a user without a role has no permissions', async () => {
     const status = (value: string) =>
       system(`mutation ($id: ID!) { update_users_item(id: $id, data: { status: "${value}" }) { status } }`, {
         id: user,

@@ -6,7 +6,7 @@ import { asAdmin } from './people.ts';
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
 /** What clients of this field write and read by GraphQL, told by what REST answers of the same rows. */
-describe('graphql: rows as clients of the field write and read them', function () {
+describe('/graphql: reading and writing rows as clients in the field do', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
   let service: InProcess;
@@ -79,7 +79,7 @@ describe('graphql: rows as clients of the field write and read them', function (
       author { id name } notes { id text } tags { id tag { id label } } } }`;
     const updated = async (given: object) => (await data(UPDATE, { data: given })).update_post_item;
 
-    it('links, changes and clears what a row leads to', async () => {
+    it('a many-to-one is linked, updated and cleared', async () => {
       expect((await updated({ author: { id: 2 } })).author).to.deep.equal({ id: '2', name: 'Bob' });
       expect((await updated({ author: { id: '3', name: 'Sid' } })).author).to.deep.equal({ id: '3', name: 'Sid' });
       expect((await updated({ author: { name: 'New' } })).author).to.deep.equal({ id: '4', name: 'New' });
@@ -88,7 +88,7 @@ describe('graphql: rows as clients of the field write and read them', function (
       expect(await rest('/items/author/3?fields=name')).to.deep.equal({ name: 'Sid' });
     });
 
-    it('makes a list what is given: rows stay by their key, others are new or go', async () => {
+    it('a list becomes the rows that are sent: rows with keys stay, rows without are created, all others are removed', async () => {
       const { notes } = await updated({ notes: [{ id: 2, text: 'changed' }, { text: 'new' }, { id: 3 }] });
       expect(notes).to.deep.equal([
         { id: '2', text: 'changed' },
@@ -99,7 +99,7 @@ describe('graphql: rows as clients of the field write and read them', function (
       expect((await updated({ notes: [] })).notes).to.deep.equal([]);
     });
 
-    it('links many-to-many rows through their junction', async () => {
+    it('a many-to-many links rows through its junction', async () => {
       const { tags } = await updated({
         tags: [{ id: 1 }, { tag: { id: 'blue', label: 'Navy' }, place: 3 }, { tag: { id: 'green' }, place: 4 }],
       });
@@ -111,7 +111,7 @@ describe('graphql: rows as clients of the field write and read them', function (
       expect(await rest('/items/tag/green?fields=posts.post')).to.deep.equal({ posts: [{ post: 1 }] });
     });
 
-    it('writes both ends of a relation to the same collection', async () => {
+    it('a relation of a collection to itself is written at both ends', async () => {
       const given = { name: 'Dee', boss: { name: 'Eve', boss: { id: 1 } }, staff: [{ id: 2 }, { name: 'Fay' }] };
       const made = await data(
         `mutation ($data: create_author_input!) { create_author_item(data: $data) {
@@ -159,7 +159,7 @@ describe('graphql: rows as clients of the field write and read them', function (
       expect(await data(cleared)).to.deep.equal({ update_post_item: { value: null } });
     });
 
-  it('takes keys that are texts, UUIDs, and numbers beyond those of JavaScript', async () => {
+  it('keys may be texts, UUIDs, and integers larger than those of JavaScript', async () => {
     const made = await data(`mutation {
       create_tag_item(data: { id: "ä/ö ü" }) { id }
       create_thing_item(data: { name: "x" }) { id }
@@ -180,7 +180,7 @@ describe('graphql: rows as clients of the field write and read them', function (
     });
   });
 
-  it('takes no rows where a list of them is left out, and a variable that may be', async () => {
+  it('a create mutation without "data", or with a null variable, creates no rows', async () => {
     const many = 'mutation ($data: [create_tag_input!]) { create_tag_items(data: $data) { id } }';
     expect(await data(many)).to.deep.equal({ create_tag_items: [] });
     expect(await data(many, { data: [{ id: 'x' }, { id: 'y' }] })).to.deep.equal({
@@ -192,7 +192,7 @@ describe('graphql: rows as clients of the field write and read them', function (
     });
   });
 
-  it('answers a singleton before its first write, which makes the row', async () => {
+  it('a singleton is answered before its first write, which creates the row', async () => {
     const typed = await data('{ __type(name: "site") { fields { type { kind } } } }');
     expect(JSON.stringify(typed)).not.to.include('NON_NULL');
     const READ = '{ site { id title theme owner { name } } }';
@@ -204,7 +204,7 @@ describe('graphql: rows as clients of the field write and read them', function (
     expect(await data(READ)).to.deep.equal({ site: { id: '1', title: 'First', theme: 'plain', owner: null } });
   });
 
-  it('reads views', async () => {
+  it('a view is read like a table', async () => {
     const query = '{ popular(sort: ["-posts", "name"], filter: { posts: { _gt: 0 } }) { id name posts } }';
     expect((await data(query)).popular).to.deep.equal([
       { id: 1, name: 'Ann', posts: 1 },

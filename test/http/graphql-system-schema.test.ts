@@ -26,7 +26,7 @@ function withSystem(record: Record_): Record_ {
   return meta === null ? record : { ...record, meta: { system: null, ...meta } };
 }
 
-describe('graphql: collections, fields and relations', function () {
+describe('/graphql/system: collections, fields and relations', function () {
   this.timeout(120_000);
   let service: InProcess;
   let person: Person;
@@ -57,14 +57,14 @@ describe('graphql: collections, fields and relations', function () {
   });
   after(() => service?.stop());
 
-  it('are shown as by REST, member by member', async () => {
+  it('collections, fields and relations are answered as by REST, member by member', async () => {
     const shown = await admin(`{ collections { ${COLLECTION} } fields { ${FIELD} } relations { ${RELATION} } }`);
     for (const name of ['collections', 'fields', 'relations']) {
       expect(shown[name], name).to.deep.equal((await rest(`/${name}`)).map(withSystem));
     }
   });
 
-  it('are shown by name', async () => {
+  it('collections, fields and relations are answered by name', async () => {
     const shown = await admin(`{
       collections_by_name(name: "books") { ${COLLECTION} }
       fields_in_collection(collection: "books") { ${FIELD} }
@@ -81,7 +81,7 @@ describe('graphql: collections, fields and relations', function () {
     });
   });
 
-  it('are shown to others as far as they may read', async () => {
+  it('a caller that is no admin sees only collections and fields it may read', async () => {
     const query = `{ collections { collection } fields { ${FIELD} } relations { collection field } }`;
     const { body } = await ask(person.token, query);
     expect(body.errors).to.equal(undefined);
@@ -108,7 +108,7 @@ describe('graphql: collections, fields and relations', function () {
     }
   });
 
-  it('are not in the schema of those who may not read the registry, nor changes in that of anybody but admins', async () => {
+  it('the query fields need a read permission, and the mutations are in the schema of admins only', async () => {
     const invalid = [400, 'GRAPHQL_VALIDATION_EXCEPTION'];
     for (const query of ['collections { collection }', 'fields { field }', 'relations { field }'])
       expect(codeOf(await ask(null, `{ ${query} }`)), query).to.deep.equal(invalid);
@@ -128,7 +128,7 @@ describe('graphql: collections, fields and relations', function () {
     expect(await rest('/fields/books/title')).to.deep.include({ field: 'title' });
   });
 
-  it('are made, changed and deleted by admins', async () => {
+  it('admins create, update and delete collections, fields and relations', async () => {
     const made = await admin(
       `mutation ($data: create_platform_collections_input!) { create_collections_item(data: $data) { ${COLLECTION} } }`,
       {
@@ -185,7 +185,7 @@ describe('graphql: collections, fields and relations', function () {
     ]);
   });
 
-  it('are null where a folder is nothing any more', async () => {
+  it('a deleted folder collection is answered with null', async () => {
     await admin(
       'mutation { create_collections_item(data: { collection: "kitchen", meta: { icon: "folder" } }) { collection } }',
     );
@@ -193,7 +193,7 @@ describe('graphql: collections, fields and relations', function () {
     expect(await admin(`mutation { ${forget} }`)).to.deep.equal({ update_collections_item: null });
   });
 
-  it('say what is wrong with a change, as REST does', async () => {
+  it('an invalid change is refused with the error of REST', async () => {
     for (const [mutation, code] of [
       ['create_collections_item(data: { collection: "books", schema: {} }) { collection }', 'INVALID_PAYLOAD'],
       ['delete_collections_item(collection: "platform_users") { collection }', 'INVALID_PAYLOAD'],

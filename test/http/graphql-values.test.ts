@@ -131,7 +131,7 @@ const QUESTIONS: readonly Question[] = [
 /** As a document writes it. */
 const literal = (value: Given): string => JSON.stringify(value);
 
-describe('graphql: values in conditions', function () {
+describe('/graphql: values in conditions', function () {
   this.timeout(120_000);
   let service: InProcess;
   let person: Person;
@@ -153,7 +153,7 @@ describe('graphql: values in conditions', function () {
   }
 
   for (const { name, type, values, filter } of QUESTIONS) {
-    it(`${name}: a variable means what the same value in the document does`, async () => {
+    it(`${name}: a variable selects the same rows as the literal`, async () => {
       const document = `query ($value: ${type}) { things(sort: "id", filter: ${filter('$value')}) { id above { id } } }`;
       const say = (token: string, value: Given) =>
         ask(token, `{ things(sort: "id", filter: ${filter(literal(value))}) { id above { id } } }`);

@@ -3,7 +3,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { type Person, personWith } from './people.ts';
 
-describe('tables that somebody else made', () => {
+describe('tables that a third party created', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async function () {
@@ -61,7 +61,7 @@ describe('tables that somebody else made', () => {
   const admin = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
 
-  describe('what they refuse is told without what the caller may not read', () => {
+  describe('errors of the database show nothing that the caller may not read', () => {
     let person: Person;
     before(async () => {
       const all = (collection: string, fields: readonly string[]) =>
@@ -93,7 +93,7 @@ describe('tables that somebody else made', () => {
       });
     }
 
-    it('the names the caller gave are still told', async () => {
+    it('names that the caller sent are still in the error', async () => {
       const { body } = await service.request('PATCH', '/items/pair/1', { token: person.token, body: { kind: 'b' } });
       expect(body.errors[0].extensions).to.include({ collection: 'pair', field: 'kind' });
       const whole = await admin('POST', '/items/pair', { kind: 'a', secret: 's3cret' });
@@ -101,7 +101,7 @@ describe('tables that somebody else made', () => {
     });
   });
 
-  it('rules that write more than the row are refused, and nothing is written', async () => {
+  it('a write to a table with rules that write further rows is refused, and nothing is written', async () => {
     for (const [method, path, body] of [
       ['POST', '/items/ruled', { name: 'two' }],
       ['POST', '/items/ruled', [{ name: 'two' }, { name: 'three' }]],
@@ -118,7 +118,7 @@ describe('tables that somebody else made', () => {
     expect(kept).to.deep.equal([]);
   });
 
-  it('a key that names a second row in a table that inherits changes neither', async () => {
+  it('a key that also exists in an inheriting table changes neither row', async () => {
     const names = () => database.query('select name from general order by name');
     const replies = [
       await admin('PATCH', '/items/general/1', { name: 'two' }),
@@ -130,7 +130,7 @@ describe('tables that somebody else made', () => {
     expect(noted).to.have.length(0);
   });
 
-  it('rows whose JSON a revision cannot hold as it is can be changed, deleted and asked about', async () => {
+  it('rows whose JSON does not fit into a revision can be updated, deleted and read', async () => {
     const values = async () => database.query('select id, j::text as j from odd_json order by id');
     const before = await values();
     for (const { id } of before as { id: number }[]) {
@@ -156,7 +156,7 @@ describe('tables that somebody else made', () => {
     expect((await admin('DELETE', '/items/odd_json', [1, 2, 5])).status).to.equal(204);
   });
 
-  it('numbers that are none can be sent back as they were read', async () => {
+  it('NaN and infinity can be written as they were read', async () => {
     const { body } = await admin('GET', '/items/measured?sort=id');
     expect(body.data).to.deep.equal([
       { id: 1, double: 'Infinity', single: 'NaN' },
@@ -166,7 +166,7 @@ describe('tables that somebody else made', () => {
     expect((await admin('POST', '/items/measured', { double: 'infinite' })).status).to.equal(400);
   });
 
-  it('keys with blanks at their end name their row, as they read and without', async () => {
+  it('a key with trailing blanks finds its row with and without them', async () => {
     for (const key of ['ab   ', 'ab']) {
       const path = `/items/lettered/${encodeURIComponent(key)}`;
       expect((await admin('GET', path)).body.data?.name, key).to.be.a('string');
@@ -182,7 +182,7 @@ describe('tables that somebody else made', () => {
     expect(await database.query('select * from lettered')).to.deep.equal([]);
   });
 
-  it('names that XML does not know become names it does', async () => {
+  it('an XML export escapes names that are not XML names', async () => {
     const { body } = await admin('GET', '/items/named?export=xml');
     expect([...body.matchAll(/<([^/?>]+)>[1-4]</g)].map(([, name]: string[]) => name)).to.deep.equal([
       'id',

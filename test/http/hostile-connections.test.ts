@@ -67,7 +67,7 @@ describe('a database that ends connections or takes too long', () => {
     ['a long read', 'GET', '/items/slow?limit=-1', undefined],
     ['an export', 'GET', '/items/slow?export=csv', undefined],
   ] as const) {
-    it(`${what} whose connection is ended says that it may be tried again, and the next request has a sound one`, async () => {
+    it(`${what} whose connection is ended answers that it may be tried again, and the next request gets a new connection`, async () => {
       const asked = admin(method, path, body);
       await end(ASLEEP);
       const { status, body: answer } = await asked;
@@ -77,7 +77,7 @@ describe('a database that ends connections or takes too long', () => {
     });
   }
 
-  it('a write that takes too long leaves nothing behind, however far it came', async () => {
+  it('a write that exceeds its time limit is rolled back, however far it came', async () => {
     for (const body of [{ name: 'slow' }, NESTED, [{ name: 'a' }, { name: 'slow' }]]) {
       const { status } = await admin('POST', '/items/thing', body);
       expect(status).to.equal(503);
@@ -85,7 +85,7 @@ describe('a database that ends connections or takes too long', () => {
     }
   });
 
-  it('an answer whose connection is ended in the middle is cut off, not ended', async () => {
+  it('a response whose database connection is ended in the middle is broken off, not completed', async () => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => {});
     try {
       socket.write(
@@ -108,7 +108,7 @@ describe('a database that ends connections or takes too long', () => {
     expect((await admin('GET', '/items/long?limit=-1&fields=id')).body.data).to.have.length(40_000);
   });
 
-  it('readers that stop reading keep nobody else out, and leave their connections when they go', async () => {
+  it('clients that stop reading do not block other requests, and release their database connections when they disconnect', async () => {
     const sockets = Array.from({ length: 8 }, () =>
       connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => {}),
     );

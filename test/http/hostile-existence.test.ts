@@ -7,7 +7,7 @@ import { asAdmin, personWith } from './people.ts';
 const HIDDEN = ['hidden', 'hidden_single', 'hidden_view', 'hidden_keyless'];
 const ABSENT = 'absent';
 
-describe('whoever may do nothing with a collection cannot tell whether it is there', () => {
+describe('a caller without permissions on a collection gets the same answer whether or not it exists', () => {
   let database: FreshDatabase;
   let service: InProcess;
   const tokens: Record<string, string | null> = { nobody: null };

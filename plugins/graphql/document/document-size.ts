@@ -7,7 +7,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { schemaIndependentFailure, type DocumentLimits } from './limits.ts';
+import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
 
 /**
  * Levels of a document beyond its relations: the root field, a function's object (`published_func { year }`) or an
@@ -49,7 +49,10 @@ export const isIntrospection = ({ name }: FieldNode): boolean => name.value === 
  * How large operations are once their fragments are spread out, which takes no longer than reading them: each fragment is
  * measured once. Answers whether fragments spread themselves; then there is no size, and validation says what is wrong.
  */
-export function assertDocumentSize(document: DocumentNode, limits: DocumentLimits): { readonly hasFragmentCycle: boolean } {
+export function assertDocumentSize(
+  document: DocumentNode,
+  limits: DocumentLimits,
+): { readonly hasFragmentCycle: boolean } {
   const measure = createMeasure(fragmentsOf(document));
   const depth = limits.relations + LEVELS_BESIDE_RELATIONS;
   let nodes = 0;
@@ -68,9 +71,11 @@ export function assertDocumentSize(document: DocumentNode, limits: DocumentLimit
       );
     }
     nodes += size.nodes;
-    if (nodes > limits.nodes) throw schemaIndependentFailure(sizeMessage(nodes, 'fields', limits.nodes, ' (QUERY_MAX_NODES)'));
+    if (nodes > limits.nodes)
+      throw schemaIndependentFailure(sizeMessage(nodes, 'fields', limits.nodes, ' (QUERY_MAX_NODES)'));
     schemaNodes += size.schemaNodes;
-    if (schemaNodes > MAX_SCHEMA_NODES) throw schemaIndependentFailure(sizeMessage(schemaNodes, 'fields of the schema', MAX_SCHEMA_NODES));
+    if (schemaNodes > MAX_SCHEMA_NODES)
+      throw schemaIndependentFailure(sizeMessage(schemaNodes, 'fields of the schema', MAX_SCHEMA_NODES));
   }
   // Those that nobody spreads are looked at by validation as well.
   measure.measureFragments();
@@ -112,7 +117,9 @@ function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
     for (const one of set.selections) {
       nodes++;
       const innerSize =
-        one.kind === Kind.FRAGMENT_SPREAD ? measureFragment(one.name.value, level + 1) : measureSelection(one.selectionSet, level + 1);
+        one.kind === Kind.FRAGMENT_SPREAD
+          ? measureFragment(one.name.value, level + 1)
+          : measureSelection(one.selectionSet, level + 1);
       nesting = Math.max(nesting, innerSize.nesting);
       schemaNodes += innerSize.schemaNodes;
       const isField = one.kind === Kind.FIELD;
@@ -136,4 +143,7 @@ function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
 }
 
 const createNestingFailure = (place: ASTNode | undefined) =>
-  schemaIndependentFailure(`Selections are inside each other deeper than the ${MAX_NESTING} levels allowed, fragments spread out.`, place);
+  schemaIndependentFailure(
+    `Selections are inside each other deeper than the ${MAX_NESTING} levels allowed, fragments spread out.`,
+    place,
+  );

@@ -45,7 +45,8 @@ export function assertIntrospectionCost(document: DocumentNode, schema: GraphQLS
   for (const { operation, cost } of measureOperations(document, types)) {
     if (cost === 0) continue;
     most ??= 2 * Math.max(...measureOperations(STANDARD_QUERY, types).map((usual) => usual.cost));
-    if (cost > most) throw schemaIndependentFailure('Operation asks for more of the schema than twice all of it.', operation);
+    if (cost > most)
+      throw schemaIndependentFailure('Operation asks for more of the schema than twice all of it.', operation);
   }
 }
 
@@ -54,7 +55,7 @@ function measureOperations(
   types: number,
 ): readonly { readonly operation: OperationDefinitionNode; readonly cost: number }[] {
   const weigh = createCostFunction(fragmentsOf(document), types);
-  return operationsOf(document).map((operation) => ({ operation, weight: weigh(operation.selectionSet, false) }));
+  return operationsOf(document).map((operation) => ({ operation, cost: weigh(operation.selectionSet, false) }));
 }
 
 /** `inside` is below `__schema` or `__type`, where everything counts; outside only they do. */

@@ -10,7 +10,7 @@ import {
   visit,
 } from 'graphql';
 import { DocumentFailure } from './failure.ts';
-import { schemaIndependentFailure, type DocumentLimits } from './limits.ts';
+import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
 
 /** Braces and brackets inside each other, as for JSON bodies: nothing that goes through a document runs out of stack. */
 const MAX_NESTING = 100;

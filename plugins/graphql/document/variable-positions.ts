@@ -58,9 +58,11 @@ function relaxedUsages(context: ValidationContext, operation: OperationDefinitio
 }
 
 /** Conditions alone compare with this scalar; whether others stand in one is not told of the members of a list. */
-const isOperand = (type: string, parent: unknown): boolean => type === StringOrFloatScalar.name || isOperatorsType(parent);
+const isOperand = (type: string, parent: unknown): boolean =>
+  type === StringOrFloatScalar.name || isOperatorsType(parent);
 
-const typeNameOf = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : typeNameOf(type.type));
+const typeNameOf = (type: TypeNode): string =>
+  type.kind === Kind.NAMED_TYPE ? type.name.value : typeNameOf(type.type);
 
 /**
  * Documents that were written before a column had the type of its enum declare texts, and JSON for a list. The engine compares

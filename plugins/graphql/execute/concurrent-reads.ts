@@ -19,7 +19,7 @@ export async function mapConcurrently<T, R>(
 ): Promise<readonly R[]> {
   const results: R[] = [];
   // One by itself may be as long as in REST.
-  const room = { queue: all.length > 1 ? MAX_CHARACTERS : Number.POSITIVE_INFINITY };
+  const room = { left: all.length > 1 ? MAX_CHARACTERS : Number.POSITIVE_INFINITY };
   const left = [...all.entries()].values();
   // Whoever has one done takes the next.
   const worker = async (): Promise<void> => {

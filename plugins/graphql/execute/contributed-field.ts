@@ -5,15 +5,23 @@ import { schemaIndependentFailure } from '../document/limits.ts';
 import type { RootField } from '../plan/root-fields.ts';
 import { toSelection } from '../plan/selection.ts';
 import { executeByLibrary } from './execute-by-library.ts';
-import type { RootResult } from './root-result.ts';
+import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
 import { toOrdinaryObjects } from './ordinary-objects.ts';
 import { precheckSelection, readBackRow } from './read-back.ts';
 import { jsonTextOf } from './reads.ts';
-import { type ExecuteDeps, type OperationRun, createTranslation } from './operation-run.ts';
+import type { RootResult } from './root-result.ts';
 
 /** A field that another plugin answers: by a value, or by the key of a row that is read as any other. */
-export async function resolveContributed(deps: ExecuteDeps, run: OperationRun, root: RootField, field: GraphqlField): Promise<RootResult> {
-  const args = toOrdinaryObjects(getArgumentValues(root.field, root.nodes[0], run.coercedVariables)) as Record<string, unknown>;
+export async function resolveContributed(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  root: RootField,
+  field: GraphqlField,
+): Promise<RootResult> {
+  const args = toOrdinaryObjects(getArgumentValues(root.field, root.nodes[0], run.coercedVariables)) as Record<
+    string,
+    unknown
+  >;
   const { row } = field;
   if (row === undefined) return executeByLibrary(run, root, await field.resolve(args, run.call));
   const isWrite = run.node.operation === OperationTypeNode.MUTATION;

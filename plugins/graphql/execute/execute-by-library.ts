@@ -1,7 +1,7 @@
 import { type DocumentNode, type ExecutionResult, execute, Kind } from 'graphql';
 import type { RootField } from '../plan/root-fields.ts';
-import type { RootResult } from './root-result.ts';
 import type { OperationRun } from './operation-run.ts';
+import type { RootResult } from './root-result.ts';
 
 /** Documents of single root fields, by the field as an operation asks for it. */
 const singleFieldDocuments = new WeakMap<RootField, DocumentNode>();

@@ -1,40 +1,55 @@
 import { OperationTypeNode } from 'graphql';
 import { schemaIndependentFailure } from '../document/limits.ts';
-import { type RootField, findRootFields } from '../plan/root-fields.ts';
-import type { GraphqlResponse, ExecuteOperation } from './response.ts';
+import { findRootFields, type RootField } from '../plan/root-fields.ts';
+import { mapConcurrently, readWhole, takeFromBudget } from './concurrent-reads.ts';
 import { assertOncePerRequest, resolveContributed } from './contributed-field.ts';
 import { resolveIntrospection } from './introspection.ts';
-import type { RootResult } from './root-result.ts';
-import { createResponseParts } from './response-parts.ts';
-import { type ReadBinding, readRoot, jsonTextOf } from './reads.ts';
-import { assertVariableRepetition } from './variable-repetition.ts';
 import { coerceVariables, createCounter, type ExecuteDeps, type OperationRun } from './operation-run.ts';
-import { failRoot, type RootMember, settleRoot, createResponse } from './root-member.ts';
-import { takeFromBudget, mapConcurrently, readWhole } from './concurrent-reads.ts';
+import { jsonTextOf, type ReadBinding, readRoot } from './reads.ts';
+import type { ExecuteOperation, GraphqlResponse } from './response.ts';
+import { createResponseParts } from './response-parts.ts';
+import { createResponse, failRoot, type RootMember, settleRoot } from './root-member.ts';
+import type { RootResult } from './root-result.ts';
+import { assertVariableRepetition } from './variable-repetition.ts';
 import { executeWrite } from './writes.ts';
 
 /** Runs operations: reads are statements of the engine, whose texts are put side by side untouched. */
 export function createExecute(deps: ExecuteDeps): ExecuteOperation {
-  return async (built, operation, call) => {
+  return async (callerSchema, operation, call) => {
     const { document, node } = operation;
-    if (node.operation === OperationTypeNode.SUBSCRIPTION) throw schemaIndependentFailure('There are no subscriptions here.');
-    const run: OperationRun = { ...operation, callerSchema, call, coercedVariables: coerceVariables(deps, built, operation) };
+    if (node.operation === OperationTypeNode.SUBSCRIPTION)
+      throw schemaIndependentFailure('There are no subscriptions here.');
+    const run: OperationRun = {
+      ...operation,
+      callerSchema,
+      call,
+      coercedVariables: coerceVariables(deps, callerSchema, operation),
+    };
     assertVariableRepetition(run);
     const spend = createCounter(deps.ceilings.nodes, () =>
-      schemaIndependentFailure(`The document asks for more at its root than the ${deps.ceilings.nodes} parts allowed (QUERY_MAX_NODES).`),
+      schemaIndependentFailure(
+        `The document asks for more at its root than the ${deps.ceilings.nodes} parts allowed (QUERY_MAX_NODES).`,
+      ),
     );
-    const roots = findRootFields(built, document, node, { variables: run.coercedVariables, spend });
+    const roots = findRootFields(callerSchema, document, node, { variables: run.coercedVariables, spend });
     assertOncePerRequest(roots);
     const [only] = roots;
     if (roots.length === 1 && only?.binding?.kind === 'list') return executeSingleList(deps, run, only, only.binding);
     return createResponse(
-      node.operation === OperationTypeNode.MUTATION ? await executeWrites(deps, run, roots) : await executeReads(deps, run, roots),
+      node.operation === OperationTypeNode.MUTATION
+        ? await executeWrites(deps, run, roots)
+        : await executeReads(deps, run, roots),
     );
   };
 }
 
 /** A list by itself may come in parts. */
-async function executeSingleList(deps: ExecuteDeps, run: OperationRun, root: RootField, binding: ReadBinding): Promise<GraphqlResponse> {
+async function executeSingleList(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  root: RootField,
+  binding: ReadBinding,
+): Promise<GraphqlResponse> {
   try {
     const answer = await readRoot(deps, run, root, binding, 'long');
     if ('batches' in answer) return { kind: 'parts', parts: createResponseParts(root.key, answer) };
@@ -44,11 +59,16 @@ async function executeSingleList(deps: ExecuteDeps, run: OperationRun, root: Roo
   }
 }
 
-const executeReads = (deps: ExecuteDeps, run: OperationRun, roots: readonly RootField[]): Promise<readonly RootMember[]> =>
+const executeReads = (
+  deps: ExecuteDeps,
+  run: OperationRun,
+  roots: readonly RootField[],
+): Promise<readonly RootMember[]> =>
   mapConcurrently(roots, (root, room) =>
     settleRoot(deps, run, root, async () => {
       const { binding } = root;
-      if (binding?.kind === 'list') return { text: await readWhole(await readRoot(deps, run, root, binding, 'long'), room) };
+      if (binding?.kind === 'list')
+        return { text: await readWhole(await readRoot(deps, run, root, binding, 'long'), room) };
       const one = await resolveRoot(deps, run, root);
       // What the schema says of itself is bounded by what documents may ask of it.
       return one.text === null || !binding ? one : { ...one, text: takeFromBudget(one.text, room) };
@@ -56,7 +76,11 @@ const executeReads = (deps: ExecuteDeps, run: OperationRun, roots: readonly Root
   );
 
 /** One write after the other, as the specification of GraphQL has it, up to one whose failure fails the whole. */
-async function executeWrites(deps: ExecuteDeps, run: OperationRun, roots: readonly RootField[]): Promise<readonly RootMember[]> {
+async function executeWrites(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  roots: readonly RootField[],
+): Promise<readonly RootMember[]> {
   const done: RootMember[] = [];
   for (const root of roots) {
     const one = await settleRoot(deps, run, root, () => resolveRoot(deps, run, root));
@@ -68,7 +92,8 @@ async function executeWrites(deps: ExecuteDeps, run: OperationRun, roots: readon
 
 async function resolveRoot(deps: ExecuteDeps, run: OperationRun, root: RootField): Promise<RootResult> {
   const { binding, field } = root;
-  if (!binding) return field.name === '__typename' ? { text: JSON.stringify(rootTypeName(run)) } : resolveIntrospection(run, root);
+  if (!binding)
+    return field.name === '__typename' ? { text: JSON.stringify(rootTypeName(run)) } : resolveIntrospection(run, root);
   switch (binding.kind) {
     case 'nothing':
       return { text: 'null' };
@@ -84,4 +109,5 @@ async function resolveRoot(deps: ExecuteDeps, run: OperationRun, root: RootField
   }
 }
 
-const rootTypeName = ({ callerSchema, node }: OperationRun): string | undefined => callerSchema.schema.getRootType(node.operation)?.name;
+const rootTypeName = ({ callerSchema, node }: OperationRun): string | undefined =>
+  callerSchema.schema.getRootType(node.operation)?.name;

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { RootField } from '../plan/root-fields.ts';
 import { executeByLibrary } from './execute-by-library.ts';
 import { renderIntrospection } from './introspection-text.ts';
-import type { RootResult } from './root-result.ts';
 import type { OperationRun } from './operation-run.ts';
+import type { RootResult } from './root-result.ts';
 
 /** Questions remembered of one schema: tools ask the same one, each time somebody opens them. */
 const MAX_CACHED_QUERIES = 3;
@@ -27,12 +27,18 @@ export async function resolveIntrospection(run: OperationRun, root: RootField): 
 }
 
 /** Undefined where something fails: GraphQL itself answers then, with its errors. */
-function renderResult({ callerSchema, document, coercedVariables }: OperationRun, root: RootField): RootResult | undefined {
+function renderResult(
+  { callerSchema, document, coercedVariables }: OperationRun,
+  root: RootField,
+): RootResult | undefined {
   // How much a document may ask of the schema is checked when it is validated.
   const spend = () => {};
   try {
     return {
-      text: renderIntrospection({ schema: callerSchema.schema, fragments: document.fragments, variables: coercedVariables, spend }, root),
+      text: renderIntrospection(
+        { schema: callerSchema.schema, fragments: document.fragments, variables: coercedVariables, spend },
+        root,
+      ),
     };
   } catch {
     return undefined;

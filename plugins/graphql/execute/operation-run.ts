@@ -81,7 +81,7 @@ export function createCounter(limit: number, tooMany: () => Error): () => void {
 export function createTranslation(
   { ceilings }: ExecuteDeps,
   { callerSchema, document, coercedVariables: variables }: OperationRun,
-  onTerms?: (collection: string, terms: Terms) => void,
+  onParameters?: (collection: string, terms: Terms) => void,
 ): TranslationContext {
   const { depth, nodes } = ceilings;
   return {
@@ -92,6 +92,6 @@ export function createTranslation(
     spend: createCounter(nodes, () =>
       fail('INVALID_QUERY', `the field asks for more than the ${nodes} parts allowed (QUERY_MAX_NODES)`),
     ),
-    ...(onTerms ? { onParameters } : {}),
+    ...(onParameters ? { onParameters } : {}),
   };
 }

@@ -5,14 +5,18 @@ import { splitKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import type { RootField } from '../plan/root-fields.ts';
 import { toSelection } from '../plan/selection.ts';
+import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
 import { jsonTextOf } from './reads.ts';
-import { type ExecuteDeps, type OperationRun, createTranslation } from './operation-run.ts';
 
 /**
  * What is to be shown of rows that will be written. What is wrong with it, and with the conditions in it, is said before
  * anything is written, not after.
  */
-export async function precheckSelection(deps: ExecuteDeps, run: OperationRun, { field, nodes }: RootField): Promise<Selection> {
+export async function precheckSelection(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  { field, nodes }: RootField,
+): Promise<Selection> {
   const conditions: [collection: string, terms: Terms][] = [];
   const reading = createTranslation(deps, run, (...one) => conditions.push(one));
   const selection = toSelection(reading, field, nodes);
@@ -48,7 +52,9 @@ export async function readBackRows(
     ? await withKeyFilter(deps, collection, keys, terms)
     : undefined;
   const listSelection = parameters && { terms: parameters, shown };
-  const request = listSelection ? { selection: () => listSelection } : { selection: () => selection, keys, text: root.cacheText(coercedVariables) };
+  const request = listSelection
+    ? { selection: () => listSelection }
+    : { selection: () => selection, keys, text: root.cacheText(coercedVariables) };
   return readUnlessForbidden(async () => jsonTextOf(await deps.items.select(call.caller, collection, request)), '[]');
 }
 

@@ -6,7 +6,7 @@ import { toPayload } from '../plan/payload.ts';
 import type { RootField } from '../plan/root-fields.ts';
 import { toSelection } from '../plan/selection.ts';
 import type { RootBinding } from '../schema/binding.ts';
-import { type ExecuteDeps, type OperationRun, createTranslation } from './operation-run.ts';
+import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
 
 export type ReadBinding = Extract<RootBinding, { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated' }>;
 
@@ -23,7 +23,14 @@ export function readRoot(
   const { text, given } = root.parameterize(run.coercedVariables);
   return deps.items.select(run.call.caller, collection, {
     selection: (isOpen) =>
-      translate(createTranslation(deps, isOpen ? { ...run, coercedVariables: withPlaceholders(run.coercedVariables, given) } : run), field, nodes),
+      translate(
+        createTranslation(
+          deps,
+          isOpen ? { ...run, coercedVariables: withPlaceholders(run.coercedVariables, given) } : run,
+        ),
+        field,
+        nodes,
+      ),
     text,
     given,
     ...(kind === 'by id' ? { key: readKeyArgument(root, run) } : {}),
@@ -33,7 +40,10 @@ export function readRoot(
 
 /** The argument `id`, in the form of REST. */
 const readKeyArgument = ({ field, nodes }: RootField, { coercedVariables }: OperationRun): unknown =>
-  toPayload(field.args.find(({ name }) => name === 'id')?.type, getArgumentValues(field, nodes[0], coercedVariables).id);
+  toPayload(
+    field.args.find(({ name }) => name === 'id')?.type,
+    getArgumentValues(field, nodes[0], coercedVariables).id,
+  );
 
 /** What was not asked for in parts is not answered in parts. */
 export const jsonTextOf = (answer: ReadText | Stream): string => (answer as ReadText).data ?? 'null';

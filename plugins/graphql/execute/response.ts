@@ -16,6 +16,10 @@ export type GraphqlResponse =
   | { readonly kind: 'parts'; readonly parts: AsyncIterable<string | Uint8Array> };
 
 /** Runs one operation. Throws a DocumentFailure where the variables do not fit; all else is an answer with `errors`. */
-export type ExecuteOperation = (built: CallerSchema, operation: Operation, call: GraphqlCall) => Promise<GraphqlResponse>;
+export type ExecuteOperation = (
+  built: CallerSchema,
+  operation: Operation,
+  call: GraphqlCall,
+) => Promise<GraphqlResponse>;
 
 export type GraphqlErrorEntry = GraphQLFormattedError;

@@ -1,8 +1,8 @@
 import type { RootField } from '../plan/root-fields.ts';
-import type { GraphqlResponse, GraphqlErrorEntry } from './response.ts';
-import type { RootResult } from './root-result.ts';
-import { toFailure, isClientGone, toErrorEntries } from './error-entries.ts';
+import { isClientGone, toErrorEntries, toFailure } from './error-entries.ts';
 import type { ExecuteDeps, OperationRun } from './operation-run.ts';
+import type { GraphqlErrorEntry, GraphqlResponse } from './response.ts';
+import type { RootResult } from './root-result.ts';
 
 /** A root field that is done, one way or the other. */
 export interface RootMember {
@@ -13,7 +13,12 @@ export interface RootMember {
   readonly isFatal: boolean;
 }
 
-export async function settleRoot(deps: ExecuteDeps, run: OperationRun, root: RootField, work: () => Promise<RootResult>): Promise<RootMember> {
+export async function settleRoot(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  root: RootField,
+  work: () => Promise<RootResult>,
+): Promise<RootMember> {
   try {
     const { text, errors = [] } = await work();
     const entries = errors.flatMap((error) =>
@@ -28,7 +33,12 @@ export async function settleRoot(deps: ExecuteDeps, run: OperationRun, root: Roo
   }
 }
 
-export function failRoot({ log }: ExecuteDeps, { call }: OperationRun, { key, nodes, nonNull }: RootField, error: unknown): RootMember {
+export function failRoot(
+  { log }: ExecuteDeps,
+  { call }: OperationRun,
+  { key, nodes, nonNull }: RootField,
+  error: unknown,
+): RootMember {
   if (isClientGone(error)) throw error;
   const errors = toErrorEntries(log, call.caller, toFailure(error), { path: [key], nodes });
   return { key, text: null, errors, isFatal: nonNull };

@@ -14,10 +14,12 @@ const repeatedVariables = new WeakMap<OperationDefinitionNode, readonly (readonl
 
 /** Throws a DocumentFailure where the variables, put in wherever they stand, are much more than what was sent. */
 export function assertVariableRepetition({ document, node, coercedVariables }: OperationRun): void {
-  const uses = repeatedVariables.get(node) ?? [...countVariableUses(node, document.fragments)].filter(([, times]) => times > 1);
+  const uses =
+    repeatedVariables.get(node) ?? [...countVariableUses(node, document.fragments)].filter(([, times]) => times > 1);
   repeatedVariables.set(node, uses);
   let characters = 0;
-  for (const [name, times] of uses) characters += (times - 1) * (JSON.stringify(coercedVariables.coerced[name])?.length ?? 0);
+  for (const [name, times] of uses)
+    characters += (times - 1) * (JSON.stringify(coercedVariables.coerced[name])?.length ?? 0);
   if (characters > MAX_REPEATED_CHARACTERS)
     throw schemaIndependentFailure(
       `The document uses large variables too often: repeated, they make more than ${MAX_REPEATED_CHARACTERS} characters.`,

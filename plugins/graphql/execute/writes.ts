@@ -6,10 +6,10 @@ import { collectFields, selectionSetsOf } from '../plan/collect-fields.ts';
 import { toPayload } from '../plan/payload.ts';
 import type { RootField } from '../plan/root-fields.ts';
 import type { RootBinding } from '../schema/binding.ts';
+import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
 import { precheckSelection, readBackRow, readBackRows } from './read-back.ts';
-import { type ExecuteDeps, type OperationRun, createTranslation } from './operation-run.ts';
 
-export type WriteBinding = Extract<RootBinding, { readonly shown: boolean }>;
+export type WriteBinding = Extract<RootBinding, { readonly returnsRows: boolean }>;
 
 interface WriteArguments {
   readonly id?: unknown;
@@ -18,7 +18,12 @@ interface WriteArguments {
 }
 
 /** A write, and the rows of it read back. Its answer is `true` where the caller may read nothing of the collection. */
-export async function executeWrite(deps: ExecuteDeps, run: OperationRun, root: RootField, binding: WriteBinding): Promise<string> {
+export async function executeWrite(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  root: RootField,
+  binding: WriteBinding,
+): Promise<string> {
   const { kind, collection, returnsRows } = binding;
   const args = readArguments(root, run);
   if (kind === 'delete one' || kind === 'delete many') return deleteRows(deps, run, root, collection, args);
@@ -73,7 +78,9 @@ async function deleteRows(
 ): Promise<string> {
   const type = getNamedType(root.field.type);
   const fields =
-    type instanceof GraphQLObjectType ? collectFields(createTranslation(deps, run), type, selectionSetsOf(root.nodes)) : undefined;
+    type instanceof GraphQLObjectType
+      ? collectFields(createTranslation(deps, run), type, selectionSetsOf(root.nodes))
+      : undefined;
   await deps.items.deleteMany(run.call.caller, name, ids, { signal: clientSignal(run.call.ctx) });
   if (!fields) return 'true';
   const key = (await deps.schema.overview()).collections.get(name)?.key;

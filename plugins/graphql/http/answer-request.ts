@@ -5,7 +5,7 @@ import type { GraphqlScope } from '../contract.ts';
 import type { Document } from '../document/document-cache.ts';
 import { DocumentFailure } from '../document/failure.ts';
 import { schemaIndependentFailure } from '../document/limits.ts';
-import type { GraphqlResponse, ExecuteOperation } from '../execute/response.ts';
+import type { ExecuteOperation, GraphqlResponse } from '../execute/response.ts';
 import type { CallerSchema, SchemaCache } from '../schema/schema-cache.ts';
 import type { GraphqlRequest } from './request.ts';
 

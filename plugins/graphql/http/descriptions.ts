@@ -54,7 +54,7 @@ export const POST: RouteDescription = {
   access: 'permissions',
   summary: 'Runs a GraphQL query or mutation.',
   body: { content: { 'application/json': schemaRef('GraphqlRequest') } },
-  responses,
+  answers: responses,
 };
 
 export const OTHER_METHODS: RouteDescription = {

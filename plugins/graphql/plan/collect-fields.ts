@@ -63,14 +63,22 @@ export function collectFields(
     }
   };
   sets.forEach(visitSelections);
-  return [...nodesByKey].map(([key, nodes]) => ({ key, nodes, field: fieldOfType(context, type, nodes[0].name.value) }));
+  return [...nodesByKey].map(([key, nodes]) => ({
+    key,
+    nodes,
+    field: fieldOfType(context, type, nodes[0].name.value),
+  }));
 }
 
 /** The selection sets of fields that are one. */
 export const selectionSetsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>
   nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
 
-function fieldOfType({ schema }: DocumentContext, type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {
+function fieldOfType(
+  { schema }: DocumentContext,
+  type: GraphQLObjectType,
+  name: string,
+): GraphQLField<unknown, unknown> {
   const field = schema.getField(type, name);
   if (!field) throw new Error(`${type.name} has no field ${name}, although the document is valid`);
   return field;
@@ -82,7 +90,11 @@ function isIncluded({ variables }: DocumentContext, directives: readonly Directi
   return skip?.if !== true && include?.if !== false;
 }
 
-function appliesTo({ schema }: DocumentContext, type: GraphQLObjectType, condition: NamedTypeNode | undefined): boolean {
+function appliesTo(
+  { schema }: DocumentContext,
+  type: GraphQLObjectType,
+  condition: NamedTypeNode | undefined,
+): boolean {
   if (!condition || condition.name.value === type.name) return true;
   const conditionType = schema.getType(condition.name.value);
   return isAbstractType(conditionType) && schema.isSubType(conditionType, type);

@@ -2,8 +2,8 @@ import type { FieldNode, GraphQLField } from 'graphql';
 import type { GroupSelection, SelectedGroup } from '../../query/contract.ts';
 import { bindingOf } from '../schema/binding.ts';
 import { type CollectedField, collectFields, selectionSetsOf } from './collect-fields.ts';
-import { objectTypeOf, type TranslationContext } from './selection.ts';
 import { toListParameters } from './list-parameters.ts';
+import { objectTypeOf, type TranslationContext } from './selection.ts';
 
 /** What `<c>_aggregated` asks of the groups of a collection. */
 export function toGroupSelection(
@@ -12,13 +12,19 @@ export function toGroupSelection(
   nodes: readonly [FieldNode, ...FieldNode[]],
 ): GroupSelection {
   const parameters = toListParameters(context, field, nodes[0]);
-  const groups = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) => toGroupItem(context, field, one));
+  const groups = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) =>
+    toGroupItem(context, field, one),
+  );
   return { ...(parameters ? { parameters } : {}), groups };
 }
 
 type AggregateItem = Extract<SelectedGroup, { kind: 'aggregate' }>['of'][number];
 
-function toGroupItem(context: TranslationContext, of: GraphQLField<unknown, unknown>, { key, field, nodes }: CollectedField) {
+function toGroupItem(
+  context: TranslationContext,
+  of: GraphQLField<unknown, unknown>,
+  { key, field, nodes }: CollectedField,
+) {
   if (field.name === '__typename') return typeNameItem(key, of);
   const binding = bindingOf(field);
   switch (binding?.kind) {
@@ -26,7 +32,9 @@ function toGroupItem(context: TranslationContext, of: GraphQLField<unknown, unkn
     case 'count':
       return { kind: binding.kind, key };
     case 'aggregate': {
-      const items = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) => toAggregateItem(field, one));
+      const items = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) =>
+        toAggregateItem(field, one),
+      );
       return { kind: 'aggregate', key, name: binding.name, of: items } as const;
     }
     default:

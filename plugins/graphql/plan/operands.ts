@@ -39,7 +39,8 @@ export function findOperands(
     if (node.kind !== Kind.OBJECT) return;
     const input = type && getNamedType(type);
     for (const { name, value: inner } of node.fields) {
-      if (isInputObjectType(input)) visitValue(inner, input.getFields()[name.value]?.type, comparedBy(input, name.value));
+      if (isInputObjectType(input))
+        visitValue(inner, input.getFields()[name.value]?.type, comparedBy(input, name.value));
       else visitValue(inner, undefined);
     }
   }

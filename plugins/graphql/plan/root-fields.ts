@@ -12,7 +12,7 @@ import { DocumentFailure } from '../document/failure.ts';
 import { bindingOf, type RootBinding } from '../schema/binding.ts';
 import type { CallerSchema } from '../schema/schema-cache.ts';
 import { type CollectedField, collectFields, type DocumentContext } from './collect-fields.ts';
-import { toPlaceholderValues, findOperands } from './operands.ts';
+import { findOperands, toPlaceholderValues } from './operands.ts';
 import { findConditionVariables, findVariables } from './variables.ts';
 
 /** A field of `Query` or `Mutation` that an operation asks for. */
@@ -111,7 +111,11 @@ function createRootField(
 }
 
 /** Arguments that the selection does not depend on: the keys of rows and what is written. */
-const isOutsideSelection = (binding: RootBinding | undefined, { args }: GraphQLField<unknown, unknown>, name: string): boolean =>
+const isOutsideSelection = (
+  binding: RootBinding | undefined,
+  { args }: GraphQLField<unknown, unknown>,
+  name: string,
+): boolean =>
   binding?.kind === 'contributed'
     ? args.some((one) => one.name === name)
     : name === 'id' || name === 'ids' || name === 'data';

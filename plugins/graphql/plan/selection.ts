@@ -51,9 +51,15 @@ const toItems = (
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   depth: number,
-): readonly Selected[] => collectFields(context, type, selectionSetsOf(nodes)).map((one) => toItem(context, type, one, depth));
+): readonly Selected[] =>
+  collectFields(context, type, selectionSetsOf(nodes)).map((one) => toItem(context, type, one, depth));
 
-function toItem(context: TranslationContext, type: GraphQLObjectType, collected: CollectedField, depth: number): Selected {
+function toItem(
+  context: TranslationContext,
+  type: GraphQLObjectType,
+  collected: CollectedField,
+  depth: number,
+): Selected {
   const { key, field, nodes } = collected;
   if (field.name === '__typename') return { kind: 'constant', key, value: type.name };
   const binding = bindingOf(field);
@@ -62,7 +68,9 @@ function toItem(context: TranslationContext, type: GraphQLObjectType, collected:
       return { ...binding, key };
     case 'functions': {
       const inner = objectTypeOf(field);
-      const shown = collectFields(context, inner, selectionSetsOf(nodes)).map((fn) => toFunctionItem(context, inner, binding.field, fn));
+      const shown = collectFields(context, inner, selectionSetsOf(nodes)).map((fn) =>
+        toFunctionItem(context, inner, binding.field, fn),
+      );
       return { kind: 'object', key, shown };
     }
     case 'related': {
@@ -82,7 +90,12 @@ function toItem(context: TranslationContext, type: GraphQLObjectType, collected:
 }
 
 /** The only argument is where inside a JSON value: that of `json`. */
-function toFunctionItem(context: DocumentContext, type: GraphQLObjectType, fieldName: string, { key, field, nodes }: CollectedField): Selected {
+function toFunctionItem(
+  context: DocumentContext,
+  type: GraphQLObjectType,
+  fieldName: string,
+  { key, field, nodes }: CollectedField,
+): Selected {
   if (field.name === '__typename') return { kind: 'constant', key, value: type.name };
   const binding = bindingOf(field);
   if (binding?.kind !== 'function') throw new Error(`${type.name}.${field.name} is no function`);

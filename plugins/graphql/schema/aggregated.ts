@@ -2,8 +2,8 @@ import { type GraphQLFieldConfig, GraphQLFloat, GraphQLInt, GraphQLObjectType, t
 import type { AggregateName } from '../../query/contract.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { bindingExtensions } from './binding.ts';
-import { fieldDescription, fieldName, typeName } from './schema-names.ts';
 import { JsonScalar } from './scalars.ts';
+import { fieldDescription, fieldName, typeName } from './schema-names.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 const COUNT_FUNCTIONS = ['count', 'countDistinct'] as const;

@@ -15,10 +15,12 @@ const MAX_ALIAS_LENGTH = 88;
 const EMPTY_TEXT = '\0';
 
 /** Is it a name of GraphQL that nothing has to be done about? */
-export const isUsableName = (text: string): boolean => NAME.test(text) && !HAS_ESCAPED.test(text) && !PACKED_ALIAS.test(text);
+export const isUsableName = (text: string): boolean =>
+  NAME.test(text) && !HAS_ESCAPED.test(text) && !PACKED_ALIAS.test(text);
 
 /** The text itself where it is a name of GraphQL, else its alias. */
-export const toAlias = (text: string): string => (isUsableName(text) ? text : shortenAlias(escapeText(text || EMPTY_TEXT, 0), text));
+export const toAlias = (text: string): string =>
+  isUsableName(text) ? text : shortenAlias(escapeText(text || EMPTY_TEXT, 0), text);
 
 /**
  * Another alias of a name that is taken by something else: its last characters are escaped although they could be said. The

@@ -3,12 +3,12 @@ import type { Access, PermissionSet } from '../../access/contract.ts';
 import type { Overview } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { bindingExtensions } from './binding.ts';
-import { type ContributedFields, createContributedFields, contributedTypeNames } from './contributed.ts';
-import { createSchemaModel } from './schema-model.ts';
+import { type ContributedFields, contributedTypeNames, createContributedFields } from './contributed.ts';
 import { createMutationFields } from './mutation-fields.ts';
-import { assignNames, type Warn } from './schema-names.ts';
-import { type RootFieldConfigs, createQueryFields } from './query-fields.ts';
+import { createQueryFields, type RootFieldConfigs } from './query-fields.ts';
 import { VoidScalar } from './scalars.ts';
+import { createSchemaModel } from './schema-model.ts';
+import { assignNames, type Warn } from './schema-names.ts';
 import { createTypeRegistry } from './type-registry.ts';
 
 export interface SchemaInput {
@@ -44,7 +44,9 @@ export function buildSchema({ snapshot, permissions, listed, scope, contributed,
 const createRootType = (name: string, fields: RootFieldConfigs) =>
   new GraphQLObjectType({ name, fields: Object.fromEntries(fields) });
 
-const EMPTY_QUERY: RootFieldConfigs = [['_empty', { type: VoidScalar, extensions: bindingExtensions({ kind: 'nothing' }) }]];
+const EMPTY_QUERY: RootFieldConfigs = [
+  ['_empty', { type: VoidScalar, extensions: bindingExtensions({ kind: 'nothing' }) }],
+];
 
 /** Fields of collections stay where another plugin calls its own the same. */
 function mergeRootFields(collectionFields: RootFieldConfigs, more: RootFieldConfigs, warn: Warn): RootFieldConfigs {

@@ -1,10 +1,10 @@
 import type { Action, PermissionSet } from '../../access/contract.ts';
 import type { GraphqlField, GraphqlScope } from '../contract.ts';
 import { bindingExtensions } from './binding.ts';
-import { type FieldDefinition, parseDefinition, type DefinedType } from './definition.ts';
-import type { Warn } from './schema-names.ts';
 import { createDefinedTypes } from './defined-types.ts';
+import { type DefinedType, type FieldDefinition, parseDefinition } from './definition.ts';
 import type { RootFieldConfigs } from './query-fields.ts';
+import type { Warn } from './schema-names.ts';
 import { RESERVED, SHARED_TYPES } from './shared-types.ts';
 import type { TypeRegistry } from './type-registry.ts';
 

@@ -52,25 +52,29 @@ export function createDefinedTypes(declared: ReadonlyMap<string, DefinedType>, f
         values: mapByName(node.values, ({ description }) => ({ description: description?.value })),
       });
     return node.kind === Kind.OBJECT_TYPE_DEFINITION
-      ? new GraphQLObjectType({ ...common, fields: () => mapByName(node.fields, config) })
-      : new GraphQLInputObjectType({ ...common, fields: () => mapByName(node.fields, inputConfig) });
+      ? new GraphQLObjectType({ ...common, fields: () => mapByName(node.fields, toFieldConfig) })
+      : new GraphQLInputObjectType({ ...common, fields: () => mapByName(node.fields, toInputConfig) });
   }
 
-  const config = ({ type, description, arguments: args }: FieldDefinitionNode) =>
+  const toFieldConfig = ({ type, description, arguments: args }: FieldDefinitionNode) =>
     ({
       type: resolveType(type, findType),
       description: description?.value,
-      args: mapByName(args, inputConfig),
+      args: mapByName(args, toInputConfig),
     }) as GraphQLFieldConfig<unknown, unknown>;
 
-  const inputConfig = ({ type, description, defaultValue }: InputValueDefinitionNode) =>
+  const toInputConfig = ({ type, description, defaultValue }: InputValueDefinitionNode) =>
     ({
       type: resolveType(type, findType),
       description: description?.value,
       ...(defaultValue ? { default: { literal: defaultValue } } : {}),
     }) as GraphQLInputFieldConfig;
 
-  function typeObstacle(node: TypeNode, fits: (type: GraphQLType) => boolean, visited: Set<string>): Obstacle | undefined {
+  function typeObstacle(
+    node: TypeNode,
+    fits: (type: GraphQLType) => boolean,
+    visited: Set<string>,
+  ): Obstacle | undefined {
     const name = namedTypeOf(node);
     const type = findType(name);
     if (!type) return { kind: 'absent', name };
@@ -83,14 +87,15 @@ export function createDefinedTypes(declared: ReadonlyMap<string, DefinedType>, f
       : findFirst(definition.fields, (field) => typeObstacle(field.type, isInputType, visited));
   }
 
-  const fieldObstacle = (field: FieldDefinitionNode, seen: Set<string>): Obstacle | undefined =>
-    typeObstacle(field.type, isOutputType, seen) ??
-    findFirst(field.arguments, ({ type }) => typeObstacle(type, isInputType, seen));
+  const fieldObstacle = (field: FieldDefinitionNode, visited: Set<string>): Obstacle | undefined =>
+    typeObstacle(field.type, isOutputType, visited) ??
+    findFirst(field.arguments, ({ type }) => typeObstacle(type, isInputType, visited));
 
   return { findObstacle: (field) => fieldObstacle(field, new Set()), toFieldConfig };
 }
 
-const namedTypeOf = (node: TypeNode): string => (node.kind === Kind.NAMED_TYPE ? node.name.value : namedTypeOf(node.type));
+const namedTypeOf = (node: TypeNode): string =>
+  node.kind === Kind.NAMED_TYPE ? node.name.value : namedTypeOf(node.type);
 
 function resolveType(node: TypeNode, lookup: FindType): GraphQLType {
   if (node.kind === Kind.LIST_TYPE) return new GraphQLList(resolveType(node.type, lookup));

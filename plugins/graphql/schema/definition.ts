@@ -40,7 +40,9 @@ function parseField({ definition, types = '' }: GraphqlField): FieldDefinition |
       definedTypes.push({ name: node.name.value, node, text: print(node) });
     }
     const reserved = [field, ...definedTypes.map(({ node }) => node)].flatMap(findReservedNames)[0];
-    return reserved === undefined ? { field, types: definedTypes } : `only GraphQL itself may call something ${reserved}`;
+    return reserved === undefined
+      ? { field, types: definedTypes }
+      : `only GraphQL itself may call something ${reserved}`;
   } catch (error) {
     return (error as Error).message;
   }

@@ -4,9 +4,9 @@ import type { Field } from '../../schema/contract.ts';
 import { filterExtensions, NO_EXTENSIONS } from './binding.ts';
 import { enumOf, isPrimaryKey } from './field-type.ts';
 import { functionGroupOf } from './functions.ts';
+import { FUNCTION_OPERATORS, OPERATORS_BY_KIND, operatorsOf } from './operators.ts';
 import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
 import { fieldDescription, fieldName, type NamedCollection, typeName } from './schema-names.ts';
-import { FUNCTION_OPERATORS, OPERATORS_BY_KIND, operatorsOf } from './operators.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 type FilterEntry = readonly [name: string, config: GraphQLInputFieldConfig];
@@ -50,11 +50,17 @@ function createEntries(types: TypeRegistry, collection: string): Record<string, 
   const fieldEntries = filterableFields.flatMap((one) => createFieldEntries(types, named, one));
   const takenNames = new Set(fieldEntries.map(([name]) => name));
   // `<field>__<collection>` may be what another field is called.
-  const manyToAnyEntries = filterableFields.flatMap((one) => createManyToAnyEntries(types, named, one)).filter(([name]) => !takenNames.has(name));
+  const manyToAnyEntries = filterableFields
+    .flatMap((one) => createManyToAnyEntries(types, named, one))
+    .filter(([name]) => !takenNames.has(name));
   return Object.fromEntries([...fieldEntries, ...manyToAnyEntries]);
 }
 
-function createFieldEntries(types: TypeRegistry, named: NamedCollection, { field }: GrantedField): readonly FilterEntry[] {
+function createFieldEntries(
+  types: TypeRegistry,
+  named: NamedCollection,
+  { field }: GrantedField,
+): readonly FilterEntry[] {
   const { relation, name } = field;
   const entries: FilterEntry[] = [];
   const target =
@@ -82,7 +88,11 @@ function createFieldEntries(types: TypeRegistry, named: NamedCollection, { field
   return entries;
 }
 
-const createManyToAnyEntries = (types: TypeRegistry, named: NamedCollection, { field }: GrantedField): readonly FilterEntry[] =>
+const createManyToAnyEntries = (
+  types: TypeRegistry,
+  named: NamedCollection,
+  { field }: GrantedField,
+): readonly FilterEntry[] =>
   manyToAnyTargets(types.model, named.collection, field).flatMap((target): readonly FilterEntry[] => {
     const type = types.get('filter', target);
     const to = types.model.names.collections.get(target);

@@ -17,7 +17,9 @@ import type { TypeRegistry } from './type-registry.ts';
 export function inputTypeForCreate(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
   const { model } = types;
   const preset = new Set(model.permissions.of(name, 'create').flatMap(({ presets }) => Object.keys(presets ?? {})));
-  const jointColumns = new Set(model.names.collections.get(name)?.collection.jointFields.flatMap(({ parts }) => parts ?? []));
+  const jointColumns = new Set(
+    model.names.collections.get(name)?.collection.jointFields.flatMap(({ parts }) => parts ?? []),
+  );
   // Columns of a foreign key of several may come as its field instead.
   const isNonNull = (field: Field) => isRequired(field) && !preset.has(field.name) && !jointColumns.has(field);
   return buildInputType(types, 'create', name, writableFieldsOf(model, name, ['create']), isNonNull);
@@ -33,7 +35,12 @@ export function inputTypeForUpdate(types: TypeRegistry, name: string): GraphQLIn
 export function inputTypeForNested(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
   const { model } = types;
   if (!model.isAllowed('create', name) && !model.isAllowed('update', name)) return undefined;
-  return buildInputType(types, 'nested', name, withKey(model, name, writableFieldsOf(model, name, ['create', 'update'])));
+  return buildInputType(
+    types,
+    'nested',
+    name,
+    withKey(model, name, writableFieldsOf(model, name, ['create', 'update'])),
+  );
 }
 
 /** In the order of the collection. */

@@ -32,7 +32,11 @@ export function keyType(types: TypeRegistry, name: string): GraphQLInputObjectTy
 }
 
 const createIsKnown = ({ model }: TypeRegistry, name: string) => {
-  const granted = [model.readable.get(name) ?? [], model.writableFields('create', name), model.writableFields('update', name)];
+  const granted = [
+    model.readable.get(name) ?? [],
+    model.writableFields('create', name),
+    model.writableFields('update', name),
+  ];
   const known = new Set(granted.flat().map(({ field }) => field.name));
   return (part: Field): boolean => known.has(part.name);
 };

@@ -9,12 +9,12 @@ import { keyColumns } from '../../query/library.ts';
 import { bindingExtensions, type RootBinding } from './binding.ts';
 import { keyArgumentType } from './keys.ts';
 import { listArguments } from './list-arguments.ts';
-import type { NamedCollection } from './schema-names.ts';
 import { nonNullList, type RootFieldConfigs } from './query-fields.ts';
+import type { NamedCollection } from './schema-names.ts';
 import { DELETE_MANY, DELETE_ONE } from './shared-types.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
-type WriteKind = Extract<RootBinding, { shown: boolean }>['kind'];
+type WriteKind = Extract<RootBinding, { returnsRows: boolean }>['kind'];
 
 /** What `Mutation` has of the collections: what the service offers of them and the caller may do. */
 export const createMutationFields = (types: TypeRegistry): RootFieldConfigs =>
@@ -49,7 +49,8 @@ function createFields(types: TypeRegistry, { collection, rootName, fields }: Nam
       [`create_${rootName}_items`, listField('create many', { data: rowsArgument(createInput) })],
     );
   const updateInput = types.get('update', name);
-  if (updateInput && singleton) mutationFields.push([`update_${rootName}`, singleField('update singleton', { data: rowArgument(updateInput) })]);
+  if (updateInput && singleton)
+    mutationFields.push([`update_${rootName}`, singleField('update singleton', { data: rowArgument(updateInput) })]);
   if (updateInput && !singleton && id && ids) {
     mutationFields.push(
       [`update_${rootName}_item`, singleField('update one', { ...id, data: rowArgument(updateInput) })],

@@ -2,7 +2,7 @@ import { type GraphQLFieldConfig, GraphQLList, GraphQLObjectType, GraphQLString,
 import type { Field } from '../../schema/contract.ts';
 import { bindingExtensions, collectionExtensions } from './binding.ts';
 import { columnFormat, leafType, withNullability } from './field-type.ts';
-import { FUNCTION_TYPES, functionGroupOf, createJsonFunctionsType } from './functions.ts';
+import { createJsonFunctionsType, FUNCTION_TYPES, functionGroupOf } from './functions.ts';
 import { listArguments } from './list-arguments.ts';
 import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
 import { fieldDescription, fieldName, type NamedCollection } from './schema-names.ts';
@@ -32,7 +32,11 @@ function createEntries(types: TypeRegistry, named: NamedCollection, granted: Gra
   return [[fieldName(named, field), config], ...(functions ? [[companion, functions] as FieldEntries[number]] : [])];
 }
 
-function createFieldConfig(types: TypeRegistry, named: NamedCollection, { field, availability }: GrantedField): FieldConfig {
+function createFieldConfig(
+  types: TypeRegistry,
+  named: NamedCollection,
+  { field, availability }: GrantedField,
+): FieldConfig {
   const { collection } = named;
   const { name, relation } = field;
   const target = relation && relation.kind !== 'any' ? types.get('object', relation.to) : undefined;
@@ -53,7 +57,11 @@ function createFieldConfig(types: TypeRegistry, named: NamedCollection, { field,
   };
 }
 
-function createUnion(types: TypeRegistry, { collection, fieldTypes }: NamedCollection, field: Field): GraphQLUnionType | undefined {
+function createUnion(
+  types: TypeRegistry,
+  { collection, fieldTypes }: NamedCollection,
+  field: Field,
+): GraphQLUnionType | undefined {
   const members = manyToAnyTargets(types.model, collection, field).flatMap((name) => types.get('object', name) ?? []);
   const name = fieldTypes.get(field.name);
   return name !== undefined && members.length > 0 ? new GraphQLUnionType({ name, types: members }) : undefined;

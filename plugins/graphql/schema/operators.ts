@@ -33,7 +33,13 @@ function createOperators(
 ): GraphQLInputObjectType {
   const list = new GraphQLList(value);
   const typeOf = (one: Operator): GraphQLInputType =>
-    FLAG_OPERATORS.includes(one) ? GraphQLBoolean : LIST_OPERATORS.includes(one) ? list : WHOLE_VALUE_OPERATORS.includes(one) ? value : text;
+    FLAG_OPERATORS.includes(one)
+      ? GraphQLBoolean
+      : LIST_OPERATORS.includes(one)
+        ? list
+        : WHOLE_VALUE_OPERATORS.includes(one)
+          ? value
+          : text;
   const type = new GraphQLInputObjectType({
     name: `${name}_filter_operators`,
     fields: Object.fromEntries([...operatorsFor(like)].map((one) => [one, { type: typeOf(one) }])),

@@ -25,12 +25,19 @@ function createFields(types: TypeRegistry, { collection, rootName, description }
     return [[rootName, { type, description, extensions: bindingExtensions({ kind: 'singleton', collection: name }) }]];
   const args = listArguments(types, name);
   const fields: RootFieldConfigs = [
-    [rootName, { type: nonNullList(type), description, args, extensions: bindingExtensions({ kind: 'list', collection: name }) }],
+    [
+      rootName,
+      { type: nonNullList(type), description, args, extensions: bindingExtensions({ kind: 'list', collection: name }) },
+    ],
   ];
   if (key)
     fields.push([
       `${rootName}_by_id`,
-      { type, args: { id: { type: new GraphQLNonNull(key) } }, extensions: bindingExtensions({ kind: 'by id', collection: name }) },
+      {
+        type,
+        args: { id: { type: new GraphQLNonNull(key) } },
+        extensions: bindingExtensions({ kind: 'by id', collection: name }),
+      },
     ]);
   const groups = types.get('groups', name);
   if (groups)

@@ -39,7 +39,7 @@ interface Deps {
 
 interface CachedSchema extends CallerSchema {
   /** What it was made from: one that was made from anything else takes its place. */
-  readonly source: { readonly overview: string; readonly permissions: string; readonly contributed: ContributedFields };
+  readonly source: { readonly snapshot: string; readonly permissions: string; readonly contributed: ContributedFields };
 }
 
 /** Types of all schemas that are kept: each weighs some 6 KB, and a schema of many collections has thousands. */
@@ -55,17 +55,17 @@ export function createSchemaCache({ schema, access, contributed, capacity, creat
   });
   const warn = warnOnce((message, about) => log.warn(about, message));
 
-  async function getOrBuild(caller: Caller, scope: GraphqlScope, overview: Overview): Promise<CallerSchema> {
+  async function getOrBuild(caller: Caller, scope: GraphqlScope, snapshot: Overview): Promise<CallerSchema> {
     const set = await access.permissions(caller);
     const key = `${scope}\n${set.key}`;
-    const from = { overview: overview.version, permissions: set.version, contributed: contributed() };
+    const source = { snapshot: snapshot.version, permissions: set.version, contributed: contributed() };
     const cached = cache.get(key);
-    if (cached && isSameSource(cached.source, from)) return cached;
-    const input = { overview, permissions: set, listed: access.listed, scope, contributed: from.contributed, warn };
+    if (cached && isSameSource(cached.source, source)) return cached;
+    const input = { snapshot, permissions: set, listed: access.listed, scope, contributed: source.contributed, warn };
     const built = buildSchema(input);
-    const one = { schema: built, scope, version: overview.version, documents: createDocuments(built, scope), from };
-    cache.set(key, one);
-    return one;
+    const entry = { schema: built, scope, version: snapshot.version, documents: createDocuments(built, scope), source };
+    cache.set(key, entry);
+    return entry;
   }
 
   return {
@@ -78,7 +78,7 @@ export function createSchemaCache({ schema, access, contributed, capacity, creat
 }
 
 const isSameSource = (left: CachedSchema['source'], right: CachedSchema['source']): boolean =>
-  left.overview === right.overview && left.permissions === right.permissions && left.contributed === right.contributed;
+  left.snapshot === right.snapshot && left.permissions === right.permissions && left.contributed === right.contributed;
 
 /** What was said is not said again for every caller and every change of a table. */
 const MAX_WARNINGS = 10_000;

@@ -20,17 +20,21 @@ export interface SchemaModel {
   writableFields(verb: 'create' | 'update', collection: string): readonly GrantedField[];
 }
 
-export function createSchemaModel(names: SchemaNames, permissions: PermissionSet, listed: Access['listed']): SchemaModel {
+export function createSchemaModel(
+  names: SchemaNames,
+  permissions: PermissionSet,
+  listed: Access['listed'],
+): SchemaModel {
   const may = (verb: Verb, { collection }: NamedCollection): boolean =>
     (collection.verbs?.includes(verb) ?? true) &&
     (verb === 'read' || collection.kind === 'table') &&
     (permissions.admin || permissions.of(collection.name, verb).length > 0);
 
   const grantedFields = (action: Action, { collection, fields }: NamedCollection): readonly GrantedField[] => {
-    const counts = listed(permissions, action, collection);
+    const availability = listed(permissions, action, collection);
     return fields.flatMap((field) => {
-      const one = counts.get(field.name);
-      return one ? [{ field, counts: one }] : [];
+      const one = availability.get(field.name);
+      return one ? [{ field, availability: one }] : [];
     });
   };
 
@@ -46,7 +50,9 @@ export function createSchemaModel(names: SchemaNames, permissions: PermissionSet
     writableFields(verb, name) {
       const key = `${verb} ${name}`;
       const named = names.collections.get(name);
-      const found = writableCache.get(key) ?? (named && may(verb, named) ? grantedFields(verb, named).filter(isWritableColumn) : []);
+      const found =
+        writableCache.get(key) ??
+        (named && may(verb, named) ? grantedFields(verb, named).filter(isWritableColumn) : []);
       writableCache.set(key, found);
       return found;
     },
@@ -54,7 +60,8 @@ export function createSchemaModel(names: SchemaNames, permissions: PermissionSet
 }
 
 /** Not what the database makes itself. */
-const isWritableColumn = ({ field: { column } }: GrantedField): boolean => !column?.generated && !column?.identityAlways;
+const isWritableColumn = ({ field: { column } }: GrantedField): boolean =>
+  !column?.generated && !column?.identityAlways;
 
 /** Lists of rows that are in no schema are not either, which may leave nothing of the collection that has the list. */
 function findReadable(
@@ -64,7 +71,8 @@ function findReadable(
 ): SchemaModel['readable'] {
   const readable = new Map<string, readonly GrantedField[]>();
   for (const [name, named] of names.collections) if (may('read', named)) readable.set(name, granted('read', named));
-  const leadsToReadable = ({ field }: GrantedField) => field.relation?.kind !== 'many' || readable.has(field.relation.to);
+  const leadsToReadable = ({ field }: GrantedField) =>
+    field.relation?.kind !== 'many' || readable.has(field.relation.to);
   for (let changed = true; changed; ) {
     changed = false;
     for (const [name, fields] of readable) {

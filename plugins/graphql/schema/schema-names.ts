@@ -1,6 +1,6 @@
 import { type Collection, type Field, type Overview, SYSTEM_PREFIX } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { alternativeAlias, toAlias, isUsableName } from './aliases.ts';
+import { alternativeAlias, isUsableName, toAlias } from './aliases.ts';
 import { type ColumnEnums, createColumnEnums, databaseNameNote } from './enum-types.ts';
 import { functionGroupOf } from './functions.ts';
 import { RESERVED } from './shared-types.ts';
@@ -69,7 +69,12 @@ const namesBySnapshot = new WeakMap<Overview, Map<string, SchemaNames>>();
  * keeps it, and the other has an alias, with a warning, since that depends on what else there is. `taken` are names of types that
  * other plugins contribute.
  */
-export function assignNames(snapshot: Overview, scope: GraphqlScope, taken: readonly string[], warn: Warn): SchemaNames {
+export function assignNames(
+  snapshot: Overview,
+  scope: GraphqlScope,
+  taken: readonly string[],
+  warn: Warn,
+): SchemaNames {
   const scopes = namesBySnapshot.get(snapshot) ?? new Map<string, SchemaNames>();
   namesBySnapshot.set(snapshot, scopes);
   const key = [scope, ...taken].join(' ');
@@ -142,7 +147,12 @@ function rootNames(collection: Collection, name: string, scope: GraphqlScope): r
   return [root, `${root}_by_id`, `${root}_aggregated`, ...mutations];
 }
 
-function nameCollection(collection: Collection, name: string, scope: GraphqlScope, claimName: (name: string) => string): NamedCollection {
+function nameCollection(
+  collection: Collection,
+  name: string,
+  scope: GraphqlScope,
+  claimName: (name: string) => string,
+): NamedCollection {
   const fields = [...collection.fields.values()].filter(({ column, relation }) => column || relation);
   const aliases = new Map<string, string>();
   for (const field of fields) if (!isUsableName(field.name)) aliases.set(field.name, toAlias(field.name));

@@ -3,9 +3,9 @@ import { aggregatedType, countsType, numbersType } from './aggregated.ts';
 import { filterType, quantifierType } from './filters.ts';
 import { inputTypeForCreate, inputTypeForNested, inputTypeForUpdate } from './inputs.ts';
 import { keyType } from './keys.ts';
+import { objectType } from './object-types.ts';
 import type { SchemaModel } from './schema-model.ts';
 import type { TypeKind } from './schema-names.ts';
-import { objectType } from './object-types.ts';
 
 type TypeByKind = {
   readonly [K in TypeKind]: K extends 'object' | 'groups' | 'counts' | 'numbers'
@@ -21,7 +21,9 @@ export interface TypeRegistry {
   findByName(name: string): GraphQLNamedType | undefined;
 }
 
-const TYPE_BUILDERS: { readonly [K in TypeKind]: (types: TypeRegistry, collection: string) => TypeByKind[K] | undefined } = {
+const TYPE_BUILDERS: {
+  readonly [K in TypeKind]: (types: TypeRegistry, collection: string) => TypeByKind[K] | undefined;
+} = {
   object: objectType,
   filter: filterType,
   quantifier: quantifierType,

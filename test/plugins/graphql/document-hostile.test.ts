@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { createDocumentCaches } from '../../../plugins/graphql/document/document-cache.ts';
 import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
 import { processorTime } from '../../support/processor-time.ts';
-import { HOSTILE } from './document-hostile.ts';
-import { DEFAULTS, schemaOf } from './document-schema.ts';
+import { HOSTILE_DOCUMENTS } from './document-hostile.ts';
+import { createTestSchema, DEFAULT_LIMITS } from './document-schema.ts';
 
 /** Milliseconds of processor time; other requests wait as long. */
 const LONGEST = 50;
@@ -11,9 +11,9 @@ const LONGEST = 50;
 describe('graphql documents: hostile ones', () => {
   for (const others of [0, 500]) {
     describe(`in a schema of ${others + 1} collections`, () => {
-      const documents = createDocumentCaches(DEFAULTS)(schemaOf(others));
+      const documents = createDocumentCaches(DEFAULT_LIMITS)(createTestSchema(others));
 
-      for (const [what, text] of Object.entries(HOSTILE)) {
+      for (const [what, text] of Object.entries(HOSTILE_DOCUMENTS)) {
         it(`${what}: ${text.length} characters`, () => {
           // The best of several, since other threads count as well; a space more makes it another document.
           const times = [timeOf(() => documents.get(text))];
@@ -26,8 +26,11 @@ describe('graphql documents: hostile ones', () => {
   }
 
   it('what they are refused with is short', () => {
-    const documents = createDocumentCaches(DEFAULTS)(schemaOf());
-    const lengths = Object.entries(HOSTILE).map(([what, text]) => [what, answerTo(() => documents.get(text)).length]);
+    const documents = createDocumentCaches(DEFAULT_LIMITS)(createTestSchema());
+    const lengths = Object.entries(HOSTILE_DOCUMENTS).map(([what, text]) => [
+      what,
+      answerTo(() => documents.get(text)).length,
+    ]);
     expect(lengths.filter(([, length]) => Number(length) > 20_000)).to.deep.equal([]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DocumentLimits } from '../../../plugins/graphql/document/limits.ts';
-import { documentsOf, refusal } from './document-schema.ts';
+import { createTestDocuments, expectRefusal } from './document-schema.ts';
 
 /** `a0: id a1: id …` */
 const many = (count: number, one: (at: number) => string) =>
@@ -60,17 +60,17 @@ describe('graphql documents: limits', () => {
     },
   ] as const satisfies readonly { limit: keyof DocumentLimits; [other: string]: unknown }[]) {
     it(`${limit}: ${over.length > 60 ? `${over.slice(0, 60)}…` : over}`, () => {
-      const documents = documentsOf({ [limit]: most });
+      const documents = createTestDocuments({ [limit]: most });
       documents.get(within);
-      const failure = refusal(documents, over);
+      const failure = expectRefusal(documents, over);
       expect(failure.shown()).to.deep.equal({ code, message });
       expect(failure.isSchemaIndependent).to.equal(true);
-      documentsOf().get(over);
+      createTestDocuments().get(over);
     });
   }
 
   it('of what a text may be at all, settings or not', () => {
-    const documents = documentsOf();
+    const documents = createTestDocuments();
     const brackets = (open: string, close: string, count: number) => open.repeat(count) + close.repeat(count);
     for (const [text, code, message] of [
       [`${'\n'.repeat(10_001)}{ posts { id } }`, 'INVALID_PAYLOAD', 'more than 10000 lines'],
@@ -89,14 +89,14 @@ describe('graphql documents: limits', () => {
       ['{ posts(filter: { id: { _eq: "\\u0000" } }) { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'a NUL character'],
       ['{ posts(filter: { id: { _eq: """\0""" } }) { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'a NUL character'],
     ] as const) {
-      const failure = refusal(documents, text);
+      const failure = expectRefusal(documents, text);
       expect(failure.shown().code, text.slice(0, 60)).to.equal(code);
       expect(failure.message, text.slice(0, 60)).to.contain(message);
     }
   });
 
   it('grow with the setting: more tokens are more lines and more comments', () => {
-    documentsOf({ tokens: 20_000 }).get(`${'\n'.repeat(10_001)}${'#\n'.repeat(5001)}{ posts { id } }`);
+    createTestDocuments({ tokens: 20_000 }).get(`${'\n'.repeat(10_001)}${'#\n'.repeat(5001)}{ posts { id } }`);
   });
 
   it('fragments inside each other are bounded in whatever order they stand', () => {
@@ -106,19 +106,21 @@ describe('graphql documents: limits', () => {
       [...chain, last],
       [last, ...[...chain].reverse()],
     ]) {
-      const failure = refusal(documentsOf(), `{ posts { ...F0 } } ${fragments.join(' ')}`);
+      const failure = expectRefusal(createTestDocuments(), `{ posts { ...F0 } } ${fragments.join(' ')}`);
       expect(failure.message).to.contain('deeper than the 100 levels allowed');
     }
-    documentsOf().get(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
+    createTestDocuments().get(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
   });
 
   it('fragments that spread themselves are refused by name, not measured', () => {
     const text = '{ posts { ...F } } fragment F on posts { author { ...G } } fragment G on posts { comments { ...F } }';
-    expect(refusal(documentsOf(), text).message).to.equal('Cannot spread fragment "F" within itself via "G".');
+    expect(expectRefusal(createTestDocuments(), text).message).to.equal(
+      'Cannot spread fragment "F" within itself via "G".',
+    );
   });
 
   it('a field may be repeated, but not so often that comparing takes long', () => {
-    const documents = documentsOf();
+    const documents = createTestDocuments();
     documents.get(`{ posts { ${'author { id } '.repeat(100)} } }`);
     documents.get(`{ posts { ${many(50, () => 'comments(limit: 1) { id title }')} } }`);
     for (const text of [
@@ -127,6 +129,6 @@ describe('graphql documents: limits', () => {
       `{ posts { ${many(120, () => 'comments(filter: { id: { _in: [1 2 3 4 5 6 7 8 9] } }) { id }')} } }`,
       `{ posts { ${many(150, (at) => `...F${at}`)} } } ${many(150, (at) => `fragment F${at} on posts { field_${at % 15} }`)}`,
     ])
-      expect(refusal(documents, text).message, text.slice(0, 80)).to.contain('too often in one place');
+      expect(expectRefusal(documents, text).message, text.slice(0, 80)).to.contain('too often in one place');
   });
 });

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type GraphQLFormattedError, getIntrospectionQuery } from 'graphql';
 import { createDocumentCaches } from '../../../plugins/graphql/document/document-cache.ts';
-import { DEFAULTS, documentsOf, refusal, schemaOf } from './document-schema.ts';
+import { createTestDocuments, createTestSchema, DEFAULT_LIMITS, expectRefusal } from './document-schema.ts';
 
 describe('graphql documents', () => {
-  const documents = documentsOf();
+  const documents = createTestDocuments();
   const errorsOf = (text: string) =>
-    refusal(documents, text).extensions.graphqlErrors as readonly GraphQLFormattedError[];
+    expectRefusal(documents, text).extensions.graphqlErrors as readonly GraphQLFormattedError[];
 
   it('have their operations and fragments by name, the anonymous one by no name', () => {
     const several = documents.get('query A { posts { ...F } } query B { posts { ...F } } fragment F on posts { id }');
@@ -22,17 +22,17 @@ describe('graphql documents', () => {
   });
 
   it('are those of one schema: the same text in another is looked at again and has another id', () => {
-    const make = createDocumentCaches(DEFAULTS);
-    const [first, second] = [make(schemaOf()), make(schemaOf())];
+    const make = createDocumentCaches(DEFAULT_LIMITS);
+    const [first, second] = [make(createTestSchema()), make(createTestSchema())];
     expect(first.get('{ posts { id } }').id).not.to.equal(second.get('{ posts { id } }').id);
-    const wider = make(schemaOf(1));
+    const wider = make(createTestSchema(1));
     wider.get('{ collection_0 { id } }');
-    expect(refusal(first, '{ collection_0 { id } }').message).to.contain('Cannot query field "collection_0"');
+    expect(expectRefusal(first, '{ collection_0 { id } }').message).to.contain('Cannot query field "collection_0"');
   });
 
   it('are forgotten where others came after them: one memory for all schemas, by size', () => {
-    const make = createDocumentCaches(DEFAULTS);
-    const [first, second] = [make(schemaOf()), make(schemaOf())];
+    const make = createDocumentCaches(DEFAULT_LIMITS);
+    const [first, second] = [make(createTestSchema()), make(createTestSchema())];
     const { id } = first.get('{ posts { id } }');
     const large = (at: number) => `query Q${at} { posts(filter: { id: { _in: [${'1 '.repeat(1900)}] } }) { id } }`;
     for (let at = 0; at < 50; at++) second.get(large(at));
@@ -46,16 +46,18 @@ describe('graphql documents', () => {
     documents.get(text('[GraphQLStringOrFloat]'));
     documents.get(text('[GraphQLStringOrFloat!]!'));
     documents.get('query ($a: GraphQLGeoJSON) { posts(near: $a) { id } }');
-    expect(refusal(documents, text('[GraphQLString]')).message).to.contain('Unknown type "GraphQLString"');
-    expect(refusal(documents, 'query ($a: GraphQLBigInt) { posts(limit: $a) { id } }').message).to.contain('"BigInt"');
-    expect(refusal(documents, 'query ($a: constructor) { posts(limit: $a) { id } }').message).to.contain(
+    expect(expectRefusal(documents, text('[GraphQLString]')).message).to.contain('Unknown type "GraphQLString"');
+    expect(expectRefusal(documents, 'query ($a: GraphQLBigInt) { posts(limit: $a) { id } }').message).to.contain(
+      '"BigInt"',
+    );
+    expect(expectRefusal(documents, 'query ($a: constructor) { posts(limit: $a) { id } }').message).to.contain(
       'Unknown type',
     );
   });
 
   describe('that make no sense', () => {
     it('are INVALID_PAYLOAD where they cannot be parsed, and no newer schema would help', () => {
-      const failure = refusal(documents, '{ posts {\n');
+      const failure = expectRefusal(documents, '{ posts {\n');
       expect(failure.shown()).to.deep.equal({
         code: 'INVALID_PAYLOAD',
         message: 'Syntax Error: Expected Name, found <EOF>.',
@@ -67,14 +69,14 @@ describe('graphql documents', () => {
     });
 
     it('are GRAPHQL_VALIDATION_EXCEPTION where they do not fit the schema, and a newer one might help', () => {
-      const failure = refusal(documents, '{ posts { titel } }');
+      const failure = expectRefusal(documents, '{ posts { titel } }');
       expect(failure.shown().code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
       expect(failure).to.deep.include({ status: 400, inAnySchema: false, locations: [{ line: 1, column: 11 }] });
       expect(failure.message).to.equal('Cannot query field "titel" on type "posts". Did you mean "title"?');
     });
 
     it('have the first thing that is wrong as the message, and a few more beside', () => {
-      const failure = refusal(documents, '{ posts { a b c d e f g h } }');
+      const failure = expectRefusal(documents, '{ posts { a b c d e f g h } }');
       expect(failure.message).to.contain('"a"');
       expect(errorsOf('{ posts { a b c d e f g h } }').map(({ message }) => message.slice(0, 22))).to.deep.equal([
         ...['a', 'b', 'c', 'd', 'e'].map((name) => `Cannot query field "${name}"`),
@@ -104,15 +106,15 @@ describe('graphql documents', () => {
         'subscription { posts { id } }',
         '{ posts { id } } { posts { title } }',
       ])
-        expect(refusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+        expect(expectRefusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
     });
   });
 
   describe('about the schema', () => {
-    const silent = documentsOf({ introspection: false });
+    const silent = createTestDocuments({ introspection: false });
 
     it('are what tools send, whatever the limits for rows are', () => {
-      documentsOf({ nodes: 10, relations: 2, rootFields: 1 }).get(getIntrospectionQuery());
+      createTestDocuments({ nodes: 10, relations: 2, rootFields: 1 }).get(getIntrospectionQuery());
       documents.get('{ __type(name: "posts") { fields { name type { name ofType { name } } } } }');
     });
 
@@ -122,16 +124,18 @@ describe('graphql documents', () => {
       const deepest =
         '{ __schema { types { fields { args { type { inputFields { type { possibleTypes { name } } } } } } } } }';
       for (const text of [`{ __schema { ${lists.join(' ')} } }`, deepest])
-        expect(refusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+        expect(expectRefusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
       expect(() => documents.get(deep)).not.to.throw();
       const hidden = `query { ...F } fragment F on Query { __schema { ...G } } fragment G on __Schema { ${lists.join(' ')} }`;
-      expect(refusal(documents, hidden).message).to.contain('more of the schema than twice all of it');
+      expect(expectRefusal(documents, hidden).message).to.contain('more of the schema than twice all of it');
     });
 
     it('are refused where introspection is off, and nothing is suggested', () => {
       for (const text of [getIntrospectionQuery(), '{ __type(name: "posts") { name } }'])
-        expect(refusal(silent, text).message).to.contain('GraphQL introspection has been disabled');
-      expect(refusal(silent, '{ posts { titel } }').message).to.equal('Cannot query field "titel" on type "posts".');
+        expect(expectRefusal(silent, text).message).to.contain('GraphQL introspection has been disabled');
+      expect(expectRefusal(silent, '{ posts { titel } }').message).to.equal(
+        'Cannot query field "titel" on type "posts".',
+      );
       silent.get('{ __typename posts { __typename } }');
     });
   });

@@ -3,9 +3,9 @@ import { buildSchema, execute, type GraphQLSchema, parse, validate } from 'graph
 import { asAdmin } from '../../http/people.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
-import { makeDocument } from './reference-documents.ts';
-import { makeResolver } from './reference-resolvers.ts';
-import { makeRows, TABLES } from './reference-rows.ts';
+import { generateDocument } from './reference-documents.ts';
+import { createResolver } from './reference-resolvers.ts';
+import { createRows, TABLES } from './reference-rows.ts';
 
 const DOCUMENTS = 600;
 
@@ -18,8 +18,8 @@ describe('graphql: documents answered as the reference executor answers them', f
   let database: FreshDatabase;
   let service: InProcess;
   let schema: GraphQLSchema;
-  const rows = makeRows();
-  const fieldResolver = makeResolver(rows);
+  const rows = createRows();
+  const fieldResolver = createResolver(rows);
 
   before(async () => {
     database = await migratedDatabase('graphql_reference');
@@ -61,7 +61,7 @@ describe('graphql: documents answered as the reference executor answers them', f
     const differences: string[] = [];
     let compared = 0;
     for (let seed = 1; compared < DOCUMENTS; seed++) {
-      const asked = makeDocument(schema, rows, seed);
+      const asked = generateDocument(schema, rows, seed);
       const document = parse(asked.query);
       if (validate(schema, document).length > 0) continue;
       compared++;

@@ -81,16 +81,16 @@ export interface Root {
   readonly of?: readonly Entry[];
 }
 
-export interface Asked {
+export interface DocumentRequest {
   readonly text: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export function documentOf(operation: 'query' | 'mutation', roots: readonly Root[]): Asked {
+export function documentOf(operation: 'query' | 'mutation', roots: readonly Root[]): DocumentRequest {
   const found = new Map<Variable, string>();
   const fields = roots.map(({ key, field, args, of }) => {
     const called = key === undefined || key === field ? field : `${key}: ${field}`;
-    return `${called}${argumentsText(args, found)}${of ? blockText(of, found) : ''}`;
+    return `${called}${renderArguments(args, found)}${of ? renderBlock(of, found) : ''}`;
   });
   const declared = [...found].map(([{ type }, name]) => `$${name}: ${type}`);
   return {
@@ -99,47 +99,47 @@ export function documentOf(operation: 'query' | 'mutation', roots: readonly Root
   };
 }
 
-type Found = Map<Variable, string>;
+type DeclaredVariables = Map<Variable, string>;
 
-const blockText = (entries: readonly Entry[], found: Found): string =>
-  ` { ${entries.map((entry) => entryText(entry, found)).join(' ')} }`;
+const renderBlock = (entries: readonly Entry[], found: DeclaredVariables): string =>
+  ` { ${entries.map((entry) => renderEntry(entry, found)).join(' ')} }`;
 
-function entryText(entry: Entry, found: Found): string {
+function renderEntry(entry: Entry, found: DeclaredVariables): string {
   if (entry.kind === 'typename') return entry.key === '__typename' ? '__typename' : `${entry.key}: __typename`;
   const called = entry.key === entry.field ? entry.field : `${entry.key}: ${entry.field}`;
-  const head = 'args' in entry ? `${called}${argumentsText(entry.args, found)}` : called;
+  const head = 'args' in entry ? `${called}${renderArguments(entry.args, found)}` : called;
   switch (entry.kind) {
     case 'column':
     case 'groups':
       return head;
     case 'functions':
     case 'rows':
-      return `${head}${blockText(entry.of, found)}`;
+      return `${head}${renderBlock(entry.of, found)}`;
     case 'keys':
       return `${head} { ${entry.primary} }`;
     case 'any': {
-      return `${head} { ${[...entry.of].map(([type, of]) => `... on ${type}${blockText(of, found)}`).join(' ')} }`;
+      return `${head} { ${[...entry.of].map(([type, of]) => `... on ${type}${renderBlock(of, found)}`).join(' ')} }`;
     }
   }
 }
 
-function argumentsText(args: Arguments | undefined, found: Found): string {
+function renderArguments(args: Arguments | undefined, found: DeclaredVariables): string {
   const given = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
   if (given.length === 0) return '';
-  return `(${given.map(([name, value]) => `${name}: ${literal(value, found)}`).join(', ')})`;
+  return `(${given.map(([name, value]) => `${name}: ${renderLiteral(value, found)}`).join(', ')})`;
 }
 
-function literal(value: unknown, found: Found): string {
+function renderLiteral(value: unknown, found: DeclaredVariables): string {
   if (value instanceof Variable) {
     const name = found.get(value) ?? `v${found.size + 1}`;
     found.set(value, name);
     return `$${name}`;
   }
-  if (Array.isArray(value)) return `[${value.map((one) => literal(one, found)).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map((one) => renderLiteral(one, found)).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const fields = Object.entries(value).map(([name, one]) => {
     if (!isGraphqlName(name)) throw new Inexpressible('a name that is no GraphQL name');
-    return `${name}: ${literal(one, found)}`;
+    return `${name}: ${renderLiteral(one, found)}`;
   });
   return `{ ${fields.join(', ')} }`;
 }

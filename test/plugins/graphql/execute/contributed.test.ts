@@ -3,13 +3,13 @@ import { getIntrospectionQuery } from 'graphql';
 import { fail } from '#kernel';
 import type { GraphqlCall } from '../../../../plugins/graphql/contract.ts';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
-import { ground } from './ground.ts';
+import { createTestExecutor } from './test-executor.ts';
 
 describe('graphql: fields that plugins contribute', () => {
   it('are answered by the value that is resolved, of which only what is asked is shown', async () => {
     const seen: unknown[] = [];
     const state = { name: 'a', size: 1, parts: [{ name: 'b', size: 2 }, null], secret: 'x' };
-    const { answer, calls, caller, ctx } = ground({
+    const { answer, calls, caller, ctx } = createTestExecutor({
       fields: {
         'Query.server_state': {
           resolve(args, call: GraphqlCall) {
@@ -37,14 +37,16 @@ describe('graphql: fields that plugins contribute', () => {
       seen.push(args, Object.getPrototypeOf(args) === Object.prototype);
       return true;
     };
-    const { answer } = ground({ fields: { 'Mutation.sign_in': { resolve }, 'Mutation.sign_out': { resolve } } });
+    const { answer } = createTestExecutor({
+      fields: { 'Mutation.sign_in': { resolve }, 'Mutation.sign_out': { resolve } },
+    });
     const text = 'mutation ($name: String!, $other: String) { sign_in(name: $name) sign_out(name: $other) }';
     expect((await answer(text, { name: 'n' })).data).to.deep.equal({ sign_in: true, sign_out: true });
     expect(seen).to.deep.equal([{ name: 'n' }, true, {}, true]);
   });
 
   it('fail by themselves, and fail everything where they may not be null', async () => {
-    const { answer } = ground({
+    const { answer } = createTestExecutor({
       select: () => '[]',
       fields: {
         'Query.server_state': {
@@ -70,7 +72,7 @@ describe('graphql: fields that plugins contribute', () => {
   });
 
   it('log what does not fit their type, and show the rest', async () => {
-    const { answer, logged } = ground({
+    const { answer, logged } = createTestExecutor({
       fields: {
         'Query.server_state': { resolve: () => ({ name: 'a', parts: [{ name: 'b', size: 'large' }, { size: 2 }] }) },
       },
@@ -86,7 +88,7 @@ describe('graphql: fields that plugins contribute', () => {
   });
 
   it('may be null', async () => {
-    const { answer } = ground({ fields: { 'Query.server_state': { resolve: async () => undefined } } });
+    const { answer } = createTestExecutor({ fields: { 'Query.server_state': { resolve: async () => undefined } } });
     const { data, errors } = await answer('{ server_state { size } }');
     expect(data).to.deep.equal({ server_state: null });
     expect(errors).to.equal(undefined);
@@ -96,7 +98,10 @@ describe('graphql: fields that plugins contribute', () => {
     const me = (resolve: () => unknown) => ({ 'Query.users_me': { row: 'people', resolve } });
 
     it('are read by the key that is resolved', async () => {
-      const { answer, reads } = ground({ select: ({ key }) => `{"id":"${key}"}`, fields: me(async () => 'u1') });
+      const { answer, reads } = createTestExecutor({
+        select: ({ key }) => `{"id":"${key}"}`,
+        fields: me(async () => 'u1'),
+      });
       expect((await answer('{ users_me { id posts(limit: 1) { id } } }')).data).to.deep.equal({
         users_me: { id: 'u1' },
       });
@@ -121,10 +126,10 @@ describe('graphql: fields that plugins contribute', () => {
     });
 
     it('are null where there is none, and an error where it may not be read', async () => {
-      const none = ground({ fields: me(() => null) });
+      const none = createTestExecutor({ fields: me(() => null) });
       expect((await none.answer('{ users_me { id } }')).data).to.deep.equal({ users_me: null });
       expect(none.calls).to.deep.equal([]);
-      const hidden = ground({
+      const hidden = createTestExecutor({
         fields: me(() => 'u1'),
         select() {
           throw fail('FORBIDDEN');
@@ -137,7 +142,7 @@ describe('graphql: fields that plugins contribute', () => {
 
     it('and were changed are checked before, and null where they may not be read after', async () => {
       const changed: unknown[] = [];
-      const { answer } = ground({
+      const { answer } = createTestExecutor({
         fields: {
           'Mutation.rename_me': {
             row: 'people',
@@ -170,7 +175,7 @@ describe('graphql: fields that plugins contribute', () => {
       const field = (name: string) => ({ once: true as const, resolve: () => run.push(name) > 0 });
       return {
         run,
-        ground: ground({ fields: { 'Mutation.sign_in': field('in'), 'Mutation.sign_out': field('out') } }),
+        ground: createTestExecutor({ fields: { 'Mutation.sign_in': field('in'), 'Mutation.sign_out': field('out') } }),
       };
     };
 
@@ -201,7 +206,7 @@ describe('graphql: fields that plugins contribute', () => {
 
   describe('of GraphQL itself', () => {
     it('tell about the schema', async () => {
-      const { answer, calls } = ground();
+      const { answer, calls } = createTestExecutor();
       const { data } = await answer(getIntrospectionQuery());
       const { types } = (data as { __schema: { types: { name: string }[] } }).__schema;
       expect(types.map(({ name }) => name)).to.include.members(['posts', 'posts_filter', 'Query', 'Mutation']);
@@ -209,7 +214,7 @@ describe('graphql: fields that plugins contribute', () => {
     });
 
     it('go together with reads, by variables and fragments', async () => {
-      const { answer } = ground({ select: () => '[1]' });
+      const { answer } = createTestExecutor({ select: () => '[1]' });
       const text = `query ($name: String!) { posts { id } type: __type(name: $name) { ...named } }
         fragment named on __Type { name kind }`;
       expect((await answer(text, { name: 'posts' })).data).to.deep.equal({

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ClientGone, envelope } from '#kernel';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
-import { ground } from './ground.ts';
+import { createTestExecutor } from './test-executor.ts';
 
 const failureOf = async (work: Promise<unknown>): Promise<DocumentFailure> => {
   const error = await work.then(
@@ -17,7 +17,7 @@ describe('graphql: what one request may take for itself', () => {
   it('a few statements at a time, of however many root fields', async () => {
     let running = 0;
     let most = 0;
-    const { answer } = ground({
+    const { answer } = createTestExecutor({
       async select() {
         most = Math.max(most, ++running);
         await new Promise((done) => setTimeout(done, 1));
@@ -31,7 +31,7 @@ describe('graphql: what one request may take for itself', () => {
   });
 
   it('begins nothing more once the client is gone', async () => {
-    const { run, reads } = ground({
+    const { run, reads } = createTestExecutor({
       async select() {
         throw new ClientGone();
       },
@@ -61,7 +61,7 @@ describe('graphql: what one request may take for itself', () => {
       };
       return rows;
     };
-    const { answer, reads } = ground({ select: () => ({ batches: batches(), meta: null }) });
+    const { answer, reads } = createTestExecutor({ select: () => ({ batches: batches(), meta: null }) });
     const { data, errors } = await answer('{ a: posts(limit: -1) { title } b: posts(limit: -1) { title } }');
     expect(reads.map(({ inParts }) => inParts)).to.deep.equal(['long', 'long']);
     expect([data, errors?.map(({ path, extensions }) => [path, extensions.code])]).to.deep.equal([
@@ -74,7 +74,7 @@ describe('graphql: what one request may take for itself', () => {
     expect(errors?.[0]?.message).to.include('ask for long lists by themselves');
     expect([ended, made]).to.deep.equal([2, 32]);
 
-    const texts = ground({ select: async () => JSON.stringify('x'.repeat(6_000_000)) });
+    const texts = createTestExecutor({ select: async () => JSON.stringify('x'.repeat(6_000_000)) });
     const one = await texts.answer(
       '{ a: posts_by_id(id: 1) { title } b: posts_by_id(id: 2) { title } c: about { title } }',
     );
@@ -84,13 +84,13 @@ describe('graphql: what one request may take for itself', () => {
   });
 
   it('as much as in REST where there is one field by itself', async () => {
-    const { answer } = ground({ select: async () => JSON.stringify('x'.repeat(17_000_000)) });
+    const { answer } = createTestExecutor({ select: async () => JSON.stringify('x'.repeat(17_000_000)) });
     const { data, errors } = await answer('{ posts_by_id(id: 1) { title } }');
     expect([String(data?.posts_by_id).length, errors]).to.deep.equal([17_000_000, undefined]);
   });
 
   it('long lists that are short after all', async () => {
-    const { answer } = ground({
+    const { answer } = createTestExecutor({
       select: ({ selection }) => ({
         meta: null,
         batches: (async function* () {
@@ -117,18 +117,18 @@ describe('graphql: what one request may take for itself', () => {
       ).join(' ')}`,
     };
     for (const [what, query] of Object.entries(bombs)) {
-      const { run, reads } = ground();
+      const { run, reads } = createTestExecutor();
       const { message, isSchemaIndependent } = await failureOf(run(query, { f: large }));
       expect([message, isSchemaIndependent, reads.length], what).to.deep.equal([
         'The document uses large variables too often: repeated, they make more than 250000 characters.',
         true,
         0,
       ]);
-      const small = ground();
+      const small = createTestExecutor();
       await small.run(query, { f: { title: { _eq: 'x' } } });
       expect(small.reads.length, what).to.be.greaterThan(0);
     }
-    const once = ground();
+    const once = createTestExecutor();
     await once.run('query ($f: posts_filter) { posts(filter: $f) { title } }', {
       f: { _and: Array.from({ length: 10 }, () => large) },
     });
@@ -136,7 +136,7 @@ describe('graphql: what one request may take for itself', () => {
   });
 
   it('no list of mistakes that repeats large variables', async () => {
-    const { run } = ground();
+    const { run } = createTestExecutor();
     const query = 'query ($f: posts_filter) { posts(filter: $f) { title } }';
     const wrong = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${at}`, 1]));
     const found = async (count: number) => {

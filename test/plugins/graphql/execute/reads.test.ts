@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { ClientGone, fail } from '#kernel';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
 import type { Stream } from '../../../../plugins/query/contract.ts';
-import { ground } from './ground.ts';
+import { createTestExecutor } from './test-executor.ts';
 
 const failing = async (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined).catch((error) => error);
 
 describe('graphql: running reads', () => {
   it('makes one read of each root field and puts the texts side by side untouched', async () => {
-    const { run, reads } = ground({
+    const { run, reads } = createTestExecutor({
       select: ({ collection, key }) => (key === undefined ? `[ {"of" :"${collection}"}]` : `{"key":${key} }`),
     });
     const text =
@@ -33,7 +33,7 @@ describe('graphql: running reads', () => {
   it('runs the root fields of a query at the same time', async () => {
     let open = 0;
     let most = 0;
-    const { answer } = ground({
+    const { answer } = createTestExecutor({
       async select() {
         most = Math.max(most, ++open);
         await turn();
@@ -46,7 +46,7 @@ describe('graphql: running reads', () => {
   });
 
   it('answers __typename and a placeholder without reading anything', async () => {
-    const { answer, calls } = ground();
+    const { answer, calls } = createTestExecutor();
     const { data } = await answer('{ __typename _empty kind: __typename }');
     expect(data).to.deep.equal({ __typename: 'Query', _empty: null, kind: 'Query' });
     expect(calls).to.deep.equal([]);
@@ -54,12 +54,12 @@ describe('graphql: running reads', () => {
   });
 
   it('answers an empty object where every root field is skipped', async () => {
-    const { answer } = ground();
+    const { answer } = createTestExecutor();
     expect((await answer('{ posts @skip(if: true) { id } }')).data).to.deep.equal({});
   });
 
   it('collects root fields out of fragments', async () => {
-    const { answer } = ground();
+    const { answer } = createTestExecutor();
     const { data } = await answer(
       'query { ...a ... on Query { about { title } } } fragment a on Query { posts { id } ...b } fragment b on Query { posts { title } }',
     );
@@ -67,14 +67,14 @@ describe('graphql: running reads', () => {
   });
 
   it('runs the operation it is given, of several', async () => {
-    const { run, reads } = ground();
+    const { run, reads } = createTestExecutor();
     await run('query one { posts { id } } query two { about { title } }', {}, 'two');
     expect(reads.map(({ collection }) => collection)).to.deep.equal(['about']);
   });
 
   describe('errors', () => {
     it('are told with their code, place and path, and a nullable field is null', async () => {
-      const { answer, logged } = ground({
+      const { answer, logged } = createTestExecutor({
         select({ key }) {
           if (key !== undefined) throw fail('FORBIDDEN', 'posts has no readable row 9');
           return '[]';
@@ -95,7 +95,7 @@ describe('graphql: running reads', () => {
     });
 
     it('of a list make the whole answer null', async () => {
-      const { answer } = ground({
+      const { answer } = createTestExecutor({
         select({ text }) {
           if (text?.includes('.bad ')) throw fail('INVALID_QUERY', 'limit: must not be above 5', { path: ['limit'] });
           return '[]';
@@ -112,7 +112,7 @@ describe('graphql: running reads', () => {
     });
 
     it('of a list by itself look the same', async () => {
-      const { answer } = ground({
+      const { answer } = createTestExecutor({
         select() {
           throw fail('FORBIDDEN');
         },
@@ -124,7 +124,7 @@ describe('graphql: running reads', () => {
     });
 
     it('are all told', async () => {
-      const { answer } = ground({
+      const { answer } = createTestExecutor({
         select({ key }) {
           throw fail('FORBIDDEN', String(key));
         },
@@ -136,7 +136,7 @@ describe('graphql: running reads', () => {
 
     it('that nobody stated on purpose are logged and told to nobody', async () => {
       const broken = new Error('the disk is on fire');
-      const { answer, logged } = ground({
+      const { answer, logged } = createTestExecutor({
         select() {
           throw broken;
         },
@@ -149,7 +149,7 @@ describe('graphql: running reads', () => {
     });
 
     it('of arguments are about the query', async () => {
-      const { answer, reads } = ground();
+      const { answer, reads } = createTestExecutor();
       const { data, errors } = await answer('query ($id: ID = "1") { posts_by_id(id: $id) { id } }', { id: null });
       expect(data).to.deep.equal({ posts_by_id: null });
       expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['INVALID_QUERY']);
@@ -158,7 +158,7 @@ describe('graphql: running reads', () => {
 
     it('end everything where the client is gone', async () => {
       const gone = new ClientGone();
-      const { run, logged } = ground({
+      const { run, logged } = createTestExecutor({
         select() {
           throw gone;
         },
@@ -169,13 +169,13 @@ describe('graphql: running reads', () => {
     });
 
     it('say that a field asks for too much', async () => {
-      const { answer } = ground({ nodes: 3 });
+      const { answer } = createTestExecutor({ nodes: 3 });
       const { errors } = await answer('{ about { a: title b: title c: title d: title } }');
       expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['INVALID_QUERY']);
     });
 
     it('of a root that has too much in it are about the document', async () => {
-      const { run } = ground({ nodes: 2 });
+      const { run } = createTestExecutor({ nodes: 2 });
       expect(await failing(run('{ a: about { title } b: about { title } c: about { title } }'))).to.be.instanceOf(
         DocumentFailure,
       );
@@ -184,7 +184,7 @@ describe('graphql: running reads', () => {
 
   describe('variables', () => {
     it('that are wrong, missing or null where they must not be refuse the whole', async () => {
-      const { run, reads } = ground();
+      const { run, reads } = createTestExecutor();
       const text = 'query ($id: ID!, $limit: Int) { posts_by_id(id: $id) { id } posts(limit: $limit) { id } }';
       for (const variables of [{}, { id: null }, { id: '1', limit: 'many' }, { id: { a: 1 } }]) {
         const error = (await failing(run(text, variables))) as DocumentFailure;
@@ -198,18 +198,18 @@ describe('graphql: running reads', () => {
     });
 
     it('all of them are complained about at once', async () => {
-      const { run } = ground();
+      const { run } = createTestExecutor();
       const error = await failing(run('query ($a: Int!, $b: Int!) { posts(limit: $a, offset: $b) { id } }'));
       expect((error as DocumentFailure).extensions.graphqlErrors).to.have.length(2);
     });
 
     it('that nobody declared are taken no notice of', async () => {
-      const { answer } = ground();
+      const { answer } = createTestExecutor();
       expect((await answer('{ posts { id } }', { other: 1, __proto__: 2 })).data).to.deep.equal({ posts: ['id'] });
     });
 
     it('have their defaults, which null overrides', async () => {
-      const { run, reads } = ground();
+      const { run, reads } = createTestExecutor();
       const text = 'query ($limit: Int = 5) { posts(limit: $limit) { id } }';
       await run(text);
       await run(text, { limit: null });
@@ -218,8 +218,8 @@ describe('graphql: running reads', () => {
     });
 
     it('decide about root fields each time anew', async () => {
-      const { prepared } = ground();
-      const run = prepared('query ($a: Boolean!) { about { title } posts @include(if: $a) { id } }');
+      const { prepare } = createTestExecutor();
+      const run = prepare('query ($a: Boolean!) { about { title } posts @include(if: $a) { id } }');
       const keys = async (a: boolean) => {
         const answer = await run({ a });
         return answer.kind === 'text' && Object.keys(JSON.parse(answer.text).data);
@@ -230,7 +230,7 @@ describe('graphql: running reads', () => {
     });
 
     it('that are no condition although they stand in one refuse the whole', async () => {
-      const { run } = ground();
+      const { run } = createTestExecutor();
       const text = 'query ($a: Boolean = true) { about @include(if: $a) { title } }';
       expect(await failing(run(text, { a: null }))).to.be.instanceOf(DocumentFailure);
     });
@@ -238,8 +238,8 @@ describe('graphql: running reads', () => {
 
   describe('the text that a statement is remembered by', () => {
     const textsOf = async (text: string, ...all: readonly Record<string, unknown>[]) => {
-      const { prepared, reads } = ground({ lazy: true });
-      const run = prepared(text);
+      const { prepare, reads } = createTestExecutor({ hasCachedStatements: true });
+      const run = prepare(text);
       for (const variables of all) await run(variables);
       return reads.map((read) => read.text);
     };
@@ -270,11 +270,11 @@ describe('graphql: running reads', () => {
     });
 
     it('differs by root field, operation and document', async () => {
-      const { prepared, reads } = ground({ lazy: true });
+      const { prepare, reads } = createTestExecutor({ hasCachedStatements: true });
       const text = 'query one { a: posts { id } b: posts { title } } query two { a: posts { title } c: posts { id } }';
-      await prepared(text, 'one')();
-      await prepared(text, 'two')();
-      await prepared(text, 'one')();
+      await prepare(text, 'one')();
+      await prepare(text, 'two')();
+      await prepare(text, 'one')();
       expect(new Set(reads.map((read) => read.text)).size).to.equal(6);
     });
 
@@ -314,8 +314,8 @@ describe('graphql: running reads', () => {
     it('depends on conditions at the root, which decide what is merged', async () => {
       const text =
         'query ($v: Boolean!) { posts { id } ...more } fragment more on Query { posts @include(if: $v) { title } }';
-      const { prepared, reads } = ground();
-      const run = prepared(text);
+      const { prepare, reads } = createTestExecutor();
+      const run = prepare(text);
       await run({ v: true });
       await run({ v: false });
       expect(reads.map(({ selection }) => 'shown' in selection && selection.shown.length)).to.deep.equal([2, 1]);
@@ -325,9 +325,11 @@ describe('graphql: running reads', () => {
     it('is all that is made where the statement is remembered', async () => {
       const text = '{ posts { id comments(limit: 1) { id } } }';
       // There is too much below the root to be translated.
-      const { data } = await ground({ nodes: 1, lazy: true, select: () => '[]' }).answer(text);
+      const { data } = await createTestExecutor({ nodes: 1, hasCachedStatements: true, select: () => '[]' }).answer(
+        text,
+      );
       expect(data).to.deep.equal({ posts: [] });
-      expect((await ground({ nodes: 1, select: () => '[]' }).answer(text)).failed).to.equal(true);
+      expect((await createTestExecutor({ nodes: 1, select: () => '[]' }).answer(text)).failed).to.equal(true);
     });
   });
 
@@ -355,7 +357,7 @@ describe('graphql: running reads', () => {
       return { stream, state };
     };
     const partsOf = async (text: string, stream: Stream) => {
-      const answer = await ground({ select: () => stream }).run(text);
+      const answer = await createTestExecutor({ select: () => stream }).run(text);
       if (answer.kind !== 'parts') throw new Error('the answer comes in one piece');
       return answer.parts;
     };
@@ -385,7 +387,7 @@ describe('graphql: running reads', () => {
     });
 
     it('is asked for in parts beside others as well, and nothing else is', async () => {
-      const { run, reads } = ground();
+      const { run, reads } = createTestExecutor();
       await run('{ posts { id } }');
       await run('{ posts { id } about { title } }');
       await run('{ about { title } }');

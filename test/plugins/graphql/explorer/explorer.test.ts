@@ -18,7 +18,7 @@ const MADE: Bundle = {
 };
 
 interface Setting {
-  readonly make: () => Promise<Bundle>;
+  readonly build: () => Promise<Bundle>;
   readonly introspection?: boolean;
 }
 
@@ -29,7 +29,7 @@ interface Served {
 }
 
 /** An explorer before addresses that answer anybody else with data. */
-const served = ({ make, introspection = true }: Setting, work: (served: Served) => Promise<void>): Promise<void> =>
+const served = ({ build, introspection = true }: Setting, work: (served: Served) => Promise<void>): Promise<void> =>
   withPlugins(
     [
       {
@@ -69,7 +69,7 @@ const ready = async () => MADE;
 
 describe('the page to try GraphQL', () => {
   it('is sent to who prefers HTML, and data to everybody else', () =>
-    served({ make: ready }, async ({ request }) => {
+    served({ build: ready }, async ({ request }) => {
       const typeFor = async (accept: string) =>
         (await request('GET', '/graphql', { headers: { accept } })).headers.get('content-type');
       for (const accept of [HTML.accept, 'text/html', 'text/*', 'application/json;q=0.5, text/html']) {
@@ -88,13 +88,13 @@ describe('the page to try GraphQL', () => {
     }));
 
   it('has no body for HEAD', () =>
-    served({ make: ready }, async ({ request }) => {
+    served({ build: ready }, async ({ request }) => {
       const { status, headers, body } = await request('HEAD', '/graphql', { headers: HTML });
       expect([status, headers.get('content-type'), body]).to.deep.equal([200, 'text/html; charset=utf-8', undefined]);
     }));
 
   it('may load scripts, workers and data from its own address only, and be in no frame', () =>
-    served({ make: ready }, async ({ request }) => {
+    served({ build: ready }, async ({ request }) => {
       const { headers, body } = await request('GET', '/graphql', { headers: HTML });
       const policy = new Map(
         (headers.get('content-security-policy') as string).split('; ').map((part) => {
@@ -112,7 +112,7 @@ describe('the page to try GraphQL', () => {
     }));
 
   it('writes nothing of the request into itself', () =>
-    served({ make: ready }, async ({ request }) => {
+    served({ build: ready }, async ({ request }) => {
       const plain = await request('GET', '/graphql', { headers: HTML });
       const query = encodeURIComponent('</script><script>alert(1)</script>"\'');
       const asked = await request('GET', `/graphql?query=${query}&variables=${query}&${query}`, { headers: HTML });
@@ -120,7 +120,7 @@ describe('the page to try GraphQL', () => {
     }));
 
   it('has addresses that hold below any path', () =>
-    served({ make: ready }, async ({ request }) => {
+    served({ build: ready }, async ({ request }) => {
       for (const path of ['/graphql', '/graphql/', '/graphql/system', '/graphql/system/']) {
         const { body } = await request('GET', path, { headers: HTML });
         const [, src] = /<script type="module" src="([^"]+)"/.exec(body) as unknown as [string, string];
@@ -133,12 +133,12 @@ describe('the page to try GraphQL', () => {
 
   it('is made once for all who come meanwhile', async () => {
     let made = 0;
-    const make = async () => {
+    const build = async () => {
       made++;
       await new Promise((resolve) => setImmediate(resolve));
       return MADE;
     };
-    await served({ make }, async ({ request }) => {
+    await served({ build }, async ({ request }) => {
       const all = await Promise.all([
         ...Array.from({ length: 5 }, () => request('GET', '/graphql', { headers: HTML })),
         request('GET', `/graphql/explorer/${MADE.script}`),
@@ -150,11 +150,11 @@ describe('the page to try GraphQL', () => {
 
   it('says that it cannot be made, and is tried again', async () => {
     let tries = 0;
-    const make = async () => {
+    const build = async () => {
       if (tries++ === 0) throw new Error('no such package');
       return MADE;
     };
-    await served({ make }, async ({ request, log }) => {
+    await served({ build }, async ({ request, log }) => {
       const failed = await request('GET', '/graphql', { headers: HTML });
       expect([failed.status, failed.body.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
       expect(JSON.stringify(failed.body)).not.to.include('no such package');
@@ -164,7 +164,7 @@ describe('the page to try GraphQL', () => {
   });
 
   it('is not there without introspection, nor are its files', () =>
-    served({ make: ready, introspection: false }, async ({ request }) => {
+    served({ build: ready, introspection: false }, async ({ request }) => {
       const { headers } = await request('GET', '/graphql', { headers: HTML });
       expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
       expect((await request('GET', `/graphql/explorer/${MADE.script}`)).status).to.equal(404);
@@ -172,7 +172,7 @@ describe('the page to try GraphQL', () => {
 
   describe('files', () => {
     it('are kept by browsers for ever, compressed where the client takes that', () =>
-      served({ make: ready }, async ({ request }) => {
+      served({ build: ready }, async ({ request }) => {
         const path = `/graphql/explorer/${MADE.script}`;
         const zipped = await request('GET', path, { headers: { 'accept-encoding': 'gzip' } });
         const plain = await request('GET', path, { headers: { 'accept-encoding': 'identity' } });
@@ -198,7 +198,7 @@ describe('the page to try GraphQL', () => {
     });
 
     it('are those that were made and no others', () =>
-      served({ make: ready }, async ({ request }) => {
+      served({ build: ready }, async ({ request }) => {
         for (const name of [
           'explorer-ZZZZZZZZ.js',
           '..%2f..%2fpackage.json',

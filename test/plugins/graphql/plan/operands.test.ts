@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type FieldNode, type GraphQLField, Kind, parse, validate } from 'graphql';
 import { fragmentsOf, operationsOf } from '../../../../plugins/graphql/document/document-size.ts';
-import { toPlaceholderValues, withPlaceholders, findOperands } from '../../../../plugins/graphql/plan/operands.ts';
+import { findOperands, toPlaceholderValues, withPlaceholders } from '../../../../plugins/graphql/plan/operands.ts';
 import { Given } from '../../../../plugins/query/library.ts';
-import { made, overviewOf } from '../schema/made.ts';
+import { buildSnapshot, buildTestSchema } from '../schema/test-schema.ts';
 
-const { schema } = made(
-  overviewOf({
+const { schema } = buildTestSchema(
+  buildSnapshot({
     book: {
       id: 'integer key',
       title: 'string',
@@ -64,7 +64,8 @@ describe('graphql: variables that statements are made without', () => {
   });
 
   it('have values for which one statement serves', () => {
-    const given = (value: unknown) => Object.hasOwn(toPlaceholderValues(['v'], { sources: {}, coerced: { v: value } }), 'v');
+    const given = (value: unknown) =>
+      Object.hasOwn(toPlaceholderValues(['v'], { sources: {}, coerced: { v: value } }), 'v');
     const plain = [
       'a',
       '7',

@@ -2,16 +2,16 @@ import { expect } from 'chai';
 import { toGroupSelection } from '../../../../plugins/graphql/plan/groups.ts';
 import { toSelection } from '../../../../plugins/graphql/plan/selection.ts';
 import type { Terms } from '../../../../plugins/query/contract.ts';
-import { rootFields, smallSchema } from './small.ts';
+import { collectRootFields, createSmallSchema } from './small-schema.ts';
 
-const built = smallSchema();
+const built = createSmallSchema();
 
 /** The selection of the first root field. */
 function selectionIn(text: string, variables: Record<string, unknown> = {}, options = {}) {
-  const { roots, reading } = rootFields(built, text, variables, options);
+  const { roots, context } = collectRootFields(built, text, variables, options);
   const [root] = roots;
   if (!root) throw new Error('the document asks for nothing');
-  return toSelection(reading, root.field, root.nodes);
+  return toSelection(context, root.field, root.nodes);
 }
 
 const shownIn = (text: string, variables: Record<string, unknown> = {}) => selectionIn(text, variables).shown;
@@ -284,10 +284,10 @@ describe('graphql: from a document to a selection', () => {
 
   describe('groups', () => {
     const groupsIn = (text: string) => {
-      const { roots, reading } = rootFields(built, text);
+      const { roots, context } = collectRootFields(built, text);
       const [root] = roots;
       if (!root) throw new Error('the document asks for nothing');
-      return toGroupSelection(reading, root.field, root.nodes);
+      return toGroupSelection(context, root.field, root.nodes);
     };
 
     it('have conditions, counts, aggregates and the values grouped by', () => {

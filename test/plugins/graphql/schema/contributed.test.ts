@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { GraphQLObjectType } from 'graphql';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import { made, overviewOf, rights } from './made.ts';
+import { buildPermissionSet, buildSnapshot, buildTestSchema } from './test-schema.ts';
 
-const overview = overviewOf(
+const overview = buildSnapshot(
   {
     platform_users: { id: 'uuid key', name: 'string' },
     auth_tokens: { id: 'integer key' },
@@ -19,9 +19,9 @@ const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlFie
   ...more,
 });
 const TOKENS = 'type auth_tokens { access_token: String expires: BigInt }\nenum auth_mode { json cookie }';
-const ofAdmin = (...contributed: GraphqlField[]) => made(overview, { scope: 'system', contributed });
+const ofAdmin = (...contributed: GraphqlField[]) => buildTestSchema(overview, { scope: 'system', contributed });
 const nobody = (...contributed: GraphqlField[]) =>
-  made(overview, { scope: 'system', contributed, permissions: rights({}) });
+  buildTestSchema(overview, { scope: 'system', contributed, permissions: buildPermissionSet({}) });
 
 describe('fields that other plugins contribute to a GraphQL schema', () => {
   it('has them with their arguments, types, defaults and descriptions', () => {
@@ -45,7 +45,7 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
   });
 
   it('keeps to their scope', () => {
-    const one = made(overview, {
+    const one = buildTestSchema(overview, {
       contributed: [field('server_ping: String'), field('extra: String', { scope: 'items' })],
     });
     expect(one.fields('Query')).to.include('extra').and.not.include('server_ping');
@@ -59,8 +59,8 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     ];
     expect(ofAdmin(...fields).fields('Query')).to.include.members(['a', 'b']);
     expect(nobody(...fields).fields('Query')).to.deep.equal(['_empty']);
-    const permissions = rights({ platform_users: { read: ['id'] } });
-    expect(made(overview, { scope: 'system', contributed: fields, permissions }).fields('Query'))
+    const permissions = buildPermissionSet({ platform_users: { read: ['id'] } });
+    expect(buildTestSchema(overview, { scope: 'system', contributed: fields, permissions }).fields('Query'))
       .to.include('b')
       .and.not.include('a');
   });
@@ -81,10 +81,10 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     expect(one.schema.getType('platform_users')).to.equal(
       (one.schema.getType('Query') as GraphQLObjectType).getFields().users_me?.type,
     );
-    const reader = made(overview, {
+    const reader = buildTestSchema(overview, {
       scope: 'system',
       contributed: fields,
-      permissions: rights({ platform_users: { read: ['id'] } }),
+      permissions: buildPermissionSet({ platform_users: { read: ['id'] } }),
     });
     expect(reader.fields('Query')).to.include('users_me');
     expect(reader.schema.getMutationType()).to.equal(undefined);
@@ -156,7 +156,7 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     const login = field('auth_login: auth_tokens', { types: TOKENS });
     const system = ofAdmin(login);
     expect(system.fields('auth_tokens')).to.deep.equal(['access_token', 'expires']);
-    const items = made(overview, { contributed: [login] });
+    const items = buildTestSchema(overview, { contributed: [login] });
     expect(items.fields('auth_tokens')).to.deep.equal(['id']);
     expect(items.field('post.owner')).to.match(/: auth_tokens$/);
   });

@@ -4,10 +4,10 @@ import { filterBindingOf } from '../../../../plugins/graphql/schema/binding.ts';
 import { OPERATORS_BY_KIND, operatorsOf } from '../../../../plugins/graphql/schema/operators.ts';
 import { operatorsOf as ofEngine } from '../../../../plugins/query/parse/operators.ts';
 import { FIELD_TYPES, type Field } from '../../../../plugins/schema/contract.ts';
-import { made, overviewOf } from './made.ts';
+import { buildSnapshot, buildTestSchema } from './test-schema.ts';
 
-const site = made(
-  overviewOf({
+const site = buildTestSchema(
+  buildSnapshot({
     page: {
       id: 'integer key',
       author: 'one person',
@@ -24,7 +24,7 @@ const entry = (type: string, name: string) => (site.schema.getType(type) as Grap
 
 describe('filters of a GraphQL schema', () => {
   const fieldOf = (type: Field['type']) =>
-    overviewOf({ a: { id: 'integer key', x: 'string' } }, { 'a.x': { type, concealed: type === 'hash' } })
+    buildSnapshot({ a: { id: 'integer key', x: 'string' } }, { 'a.x': { type, concealed: type === 'hash' } })
       .collections.get('a')
       ?.fields.get('x') as Field;
 

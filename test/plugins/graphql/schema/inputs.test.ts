@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { made, overviewOf, rights } from './made.ts';
+import { buildPermissionSet, buildSnapshot, buildTestSchema } from './test-schema.ts';
 
 const needed = { column: { nullable: false } } as const;
 const tables = {
@@ -20,7 +20,7 @@ const tables = {
   person: { id: 'uuid key', name: 'string', pages: 'many page.author' },
   block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|page' },
 };
-const overview = overviewOf(tables, {
+const overview = buildSnapshot(tables, {
   'page.id': { column: { nullable: false, autoIncrement: true, default: "nextval('s')" } },
   'page.title': needed,
   'page.slug': { column: { nullable: false, default: "''" } },
@@ -34,7 +34,7 @@ const overview = overviewOf(tables, {
 });
 
 describe('inputs of a GraphQL schema', () => {
-  const one = made(overview);
+  const one = buildTestSchema(overview);
 
   it('demands of a new row what nobody else fills in', () => {
     expect(one.type('create_page_input')).to.equal(`input create_page_input {
@@ -68,28 +68,28 @@ describe('inputs of a GraphQL schema', () => {
   });
 
   it('has a key that only the database makes in changes, to say which row is meant', () => {
-    const identity = overviewOf(
+    const identity = buildSnapshot(
       { a: { id: 'integer key', name: 'string' } },
       { 'a.id': { column: { identityAlways: true, autoIncrement: true } } },
     );
-    const other = made(identity);
+    const other = buildTestSchema(identity);
     expect(other.fields('create_a_input')).to.deep.equal(['name']);
     expect(other.fields('update_a_input')).to.deep.equal(['id', 'name']);
   });
 
   it('does not demand what a permission presets', () => {
-    const permissions = rights({
+    const permissions = buildPermissionSet({
       page: { create: [{ fields: ['*'], presets: { title: 'new', author: '$CURRENT_USER' } }] },
     });
-    const preset = made(overview, { permissions });
+    const preset = buildTestSchema(overview, { permissions });
     expect(preset.field('create_page_input.title')).to.equal(': String');
     expect(preset.field('create_page_input.author')).to.equal(': ID');
     expect(preset.field('create_page_input.secret')).to.equal(': Hash!');
   });
 
   it('takes a bare key of what may not be written, and no lists of it', () => {
-    const other = made(overview, {
-      permissions: rights({ page: { read: ['*'], create: ['*'] }, person: { read: ['*'] } }),
+    const other = buildTestSchema(overview, {
+      permissions: buildPermissionSet({ page: { read: ['*'], create: ['*'] }, person: { read: ['*'] } }),
     });
     expect(other.field('create_page_input.author')).to.equal(': ID!');
     expect(other.fields('create_page_input')).to.not.include('blocks');
@@ -97,11 +97,11 @@ describe('inputs of a GraphQL schema', () => {
   });
 
   it('has in rows inside others what may be created or changed', () => {
-    const permissions = rights({
+    const permissions = buildPermissionSet({
       page: { create: ['title', 'author'] },
       person: { create: ['name'], update: ['pages'] },
     });
-    const other = made(overview, { permissions });
+    const other = buildTestSchema(overview, { permissions });
     expect(other.fields('create_page_input')).to.deep.equal(['title', 'author']);
     expect(other.fields('nested_person_input')).to.deep.equal(['id', 'name', 'pages']);
     expect(other.fields('nested_page_input')).to.deep.equal(['id', 'title', 'author']);
@@ -109,10 +109,10 @@ describe('inputs of a GraphQL schema', () => {
   });
 
   it('writes no views', () => {
-    const seen = overviewOf(
+    const seen = buildSnapshot(
       { a: { id: 'integer key', seen: 'one v' }, v: { id: 'integer key' } },
       { v: { kind: 'view' } },
     );
-    expect(made(seen).field('create_a_input.seen')).to.equal(': Int');
+    expect(buildTestSchema(seen).field('create_a_input.seen')).to.equal(': Int');
   });
 });

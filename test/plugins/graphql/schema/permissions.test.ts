@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { APP_MINIMUM } from '../../../../plugins/access/contract.ts';
 import { permissionSet } from '../../../../plugins/access/permissions/set.ts';
-import { made, overviewOf, rights } from './made.ts';
+import { buildPermissionSet, buildSnapshot, buildTestSchema } from './test-schema.ts';
 
 const tables = {
   page: { id: 'integer key', title: 'string', author: 'one person', blocks: 'many block.page' },
@@ -9,11 +9,12 @@ const tables = {
   block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|quote' },
   quote: { id: 'integer key', said: 'text' },
 };
-const overview = overviewOf(tables, {
+const overview = buildSnapshot(tables, {
   'person.token': { sensitive: true },
   'page.title': { column: { nullable: false } },
 });
-const ofReader = (all: Parameters<typeof rights>[0]) => made(overview, { permissions: rights(all) });
+const ofReader = (all: Parameters<typeof buildPermissionSet>[0]) =>
+  buildTestSchema(overview, { permissions: buildPermissionSet(all) });
 
 describe('a GraphQL schema under permissions', () => {
   it('has nothing for those who may do nothing', () => {
@@ -24,7 +25,7 @@ describe('a GraphQL schema under permissions', () => {
   });
 
   it('has everything for admins, sensitive fields as well', () => {
-    const one = made(overview);
+    const one = buildTestSchema(overview);
     expect(one.fields('person')).to.deep.equal(['id', 'name', 'token', 'pages', 'pages_func']);
     expect(one.fields('Mutation')).to.have.length(4 * 7);
   });
@@ -75,15 +76,17 @@ describe('a GraphQL schema under permissions', () => {
     expect(ofReader({ page: { read: [] } }).fields('Query')).to.deep.equal(['_empty']);
     expect(ofReader({ person: { read: ['pages'] } }).fields('Query')).to.deep.equal(['_empty']);
     // Lists of lists of what cannot be read are nothing either.
-    const lists = overviewOf({
+    const lists = buildSnapshot({
       a: { id: 'integer key', bs: 'many b.a' },
       b: { id: 'integer key', a: 'one a', cs: 'many c.b' },
       c: { id: 'integer key', b: 'one b' },
     });
-    const one = made(lists, { permissions: rights({ a: { read: ['bs'] }, b: { read: ['cs'] } }) });
+    const one = buildTestSchema(lists, {
+      permissions: buildPermissionSet({ a: { read: ['bs'] }, b: { read: ['cs'] } }),
+    });
     expect(one.fields('Query')).to.deep.equal(['_empty']);
-    const other = made(lists, {
-      permissions: rights({ a: { read: ['bs'] }, b: { read: ['cs'] }, c: { read: ['id'] } }),
+    const other = buildTestSchema(lists, {
+      permissions: buildPermissionSet({ a: { read: ['bs'] }, b: { read: ['cs'] }, c: { read: ['id'] } }),
     });
     expect(other.fields('a')).to.deep.equal(['bs', 'bs_func']);
   });
@@ -104,13 +107,13 @@ describe('a GraphQL schema under permissions', () => {
   });
 
   it('has the rows of app access beside a role of its own', () => {
-    const users = overviewOf(
+    const users = buildSnapshot(
       { platform_users: { id: 'uuid key', email: 'string', token: 'string', first_name: 'string' } },
       { platform_users: { system: true }, 'platform_users.token': { sensitive: true } },
     );
-    const own = rights({ platform_users: { read: ['id', 'first_name'] } });
+    const own = buildPermissionSet({ platform_users: { read: ['id', 'first_name'] } });
     const rows = [...own.of('platform_users', 'read'), ...APP_MINIMUM];
-    const one = made(users, { permissions: permissionSet('1', 'app', rows), scope: 'system' });
+    const one = buildTestSchema(users, { permissions: permissionSet('1', 'app', rows), scope: 'system' });
     expect(one.field('platform_users.id')).to.equal(': ID!');
     expect(one.fields('platform_users')).to.deep.equal(['id', 'email', 'first_name']);
     expect(one.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { made, overviewOf } from './made.ts';
+import { buildSnapshot, buildTestSchema } from './test-schema.ts';
 
 const given = { column: { nullable: false } } as const;
 
 describe('types of collections in a GraphQL schema', () => {
-  const thing = made(
-    overviewOf(
+  const thing = buildTestSchema(
+    buildSnapshot(
       {
         thing: {
           id: 'integer key',
@@ -117,14 +117,14 @@ type thing {
   });
 
   it('has no functions of numbers where there is no number', () => {
-    const one = made(overviewOf({ a: { id: 'uuid key', name: 'string' } }));
+    const one = buildTestSchema(buildSnapshot({ a: { id: 'uuid key', name: 'string' } }));
     expect(one.fields('a_aggregated')).to.deep.equal(['group', 'countAll', 'count', 'countDistinct']);
     expect(one.has('a_aggregated_fields')).to.equal(false);
   });
 
   it('has what has to be given with every row non-null, but for types of which a value reads as null', () => {
-    const one = made(
-      overviewOf(
+    const one = buildTestSchema(
+      buildSnapshot(
         {
           a: {
             id: 'integer key',
@@ -170,8 +170,8 @@ type thing {
   });
 
   it('leads through relations to the types of what is there', () => {
-    const one = made(
-      overviewOf({
+    const one = buildTestSchema(
+      buildSnapshot({
         page: { id: 'integer key', author: 'one person', blocks: 'many block.page' },
         person: { id: 'uuid key', name: 'string', pages: 'many page.author' },
         block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|quote|gone' },

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { validateSchema } from 'graphql';
 import { Failure } from '#kernel';
 import { type Case, type Ground, groundOf, textOf } from '../query/harness.ts';
-import { INEXACT } from './cases/conditions.ts';
+import { INEXACT_NUMBER } from './cases/conditions.ts';
 import { Inexpressible } from './cases/entries.ts';
-import { inForm, isPlain, onOneLine } from './cases/form.ts';
+import { hasRestForm, inForm, joinLines } from './cases/form.ts';
 import { KEY_TEXT } from './cases/names.ts';
-import { type Answered, run, schemaOf } from './cases/run.ts';
-import { type Translated, translated } from './cases/translate.ts';
-import { CLASH } from './cases/wanted.ts';
+import { NAME_CLASH } from './cases/requested-fields.ts';
+import { type CaseAnswer, runDocument, schemaOfCase } from './cases/run.ts';
+import { type TranslatedCase, translateCase } from './cases/translate.ts';
 
 const folder = new URL('../query/cases/', import.meta.url);
 const names = (await readdir(folder)).sort();
@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, number>> = {
   'a text where GraphQL has a number or a Boolean': 7,
   'names that break the grammar of paths': 7,
   'conditions on the one row behind a relation': 6,
-  [CLASH]: 5,
+  [NAME_CLASH]: 5,
   'a list of keys': 8,
   backlink: 4,
   'the stored key of a many-to-any': 4,
@@ -44,7 +44,7 @@ const REASONS: Readonly<Record<string, number>> = {
   'countDistinct of rows': 2,
   'groups of a singleton': 1,
   'groups that only an alias tells apart': 1,
-  [INEXACT]: 1,
+  [INEXACT_NUMBER]: 1,
 };
 
 describe('GraphQL answers what REST answers', () => {
@@ -57,7 +57,7 @@ describe('GraphQL answers what REST answers', () => {
     for (const name of new Set([...cases.values()].map(({ schema }) => schema))) {
       const ground = await groundOf(name);
       grounds.set(name, ground);
-      keys.set(name, await keysIn(ground));
+      keys.set(name, await readKeys(ground));
     }
   });
   after(async () => {
@@ -72,30 +72,30 @@ describe('GraphQL answers what REST answers', () => {
     it(name, async () => {
       const ground = grounds.get(one.schema) as Ground;
       const ask = (more: { bold?: boolean; aside?: boolean } = {}) =>
-        translated(one, {
-          overview: ground.overview,
+        translateCase(one, {
+          snapshot: ground.overview,
           keysOf: (collection) => keys.get(one.schema)?.get(collection) ?? new Set(),
           ...more,
         });
-      const asked = expressed(ask);
+      const asked = translateOrReason(ask);
       if (typeof asked === 'string') return void reasons.set(asked, (reasons.get(asked) ?? 0) + 1);
-      const expected = await inRest(one, ground, asked);
-      const answered = await run(one, ground, asked);
-      compare(answered, expected, asked);
+      const expected = await answerByRest(one, ground, asked);
+      const answered = await runDocument(one, ground, asked);
+      assertSameAnswer(answered, expected, asked);
       // The filter as a value beside the document, which is checked in another way.
       const aside = ask({ aside: true });
-      if (aside.text !== asked.text) compare(await run(one, ground, aside), expected, aside);
+      if (aside.text !== asked.text) assertSameAnswer(await runDocument(one, ground, aside), expected, aside);
       // What REST leaves out without a word is not there in GraphQL.
-      const bold = expressed(() => ask({ bold: true }));
+      const bold = translateOrReason(() => ask({ bold: true }));
       if (typeof bold !== 'string' && bold.text !== asked.text) {
-        expect(await run(one, ground, bold), bold.text).to.have.property('refused');
+        expect(await runDocument(one, ground, bold), bold.text).to.have.property('refused');
         tally.bold++;
       }
       if ('refused' in expected) tally.refused++;
       else tally.same++;
-      if ('data' in expected && isPlain(asked.of)) {
+      if ('data' in expected && hasRestForm(asked.of)) {
         const { data } = await textOf(one, ground);
-        expect('data' in answered && answered.data).to.equal(onOneLine(`{"${asked.key}":${data ?? 'null'}}`));
+        expect('data' in answered && answered.data).to.equal(joinLines(`{"${asked.key}":${data ?? 'null'}}`));
         tally.bytes++;
       }
     });
@@ -108,13 +108,13 @@ describe('GraphQL answers what REST answers', () => {
 
   it('with schemas that are sound', () => {
     for (const one of cases.values()) {
-      const schema = schemaOf(one, grounds.get(one.schema) as Ground);
+      const schema = schemaOfCase(one, grounds.get(one.schema) as Ground);
       expect(validateSchema(schema).map(({ message }) => message)).to.deep.equal([]);
     }
   });
 });
 
-function expressed(ask: () => Translated): Translated | string {
+function translateOrReason(ask: () => TranslatedCase): TranslatedCase | string {
   try {
     return ask();
   } catch (error) {
@@ -124,7 +124,7 @@ function expressed(ask: () => Translated): Translated | string {
 }
 
 /** The answer of REST in the form of the document. */
-async function inRest(one: Case, ground: Ground, { key, of }: Translated): Promise<Answered> {
+async function answerByRest(one: Case, ground: Ground, { key, of }: TranslatedCase): Promise<CaseAnswer> {
   try {
     const { data } = await textOf(one, ground);
     return { data: `{${JSON.stringify(key)}:${data === null ? 'null' : inForm(data, of)}}` };
@@ -134,7 +134,7 @@ async function inRest(one: Case, ground: Ground, { key, of }: Translated): Promi
   }
 }
 
-function compare(answered: Answered, expected: Answered, { text, variables }: Translated): void {
+function assertSameAnswer(answered: CaseAnswer, expected: CaseAnswer, { text, variables }: TranslatedCase): void {
   const about = `${text} ${JSON.stringify(variables)}`;
   if ('data' in expected) expect(answered, about).to.deep.equal(expected);
   else
@@ -145,7 +145,7 @@ function compare(answered: Answered, expected: Answered, { text, variables }: Tr
     ]);
 }
 
-async function keysIn({ overview, database }: Ground): Promise<Map<string, ReadonlySet<string>>> {
+async function readKeys({ overview, database }: Ground): Promise<Map<string, ReadonlySet<string>>> {
   const found = new Map<string, ReadonlySet<string>>();
   for (const { name, primary } of overview.collections.values()) {
     if (primary === null) continue;

@@ -2,22 +2,23 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { alternativeAlias } from '../../../../plugins/graphql/schema/aliases.ts';
 import { sketch } from '../../query/overview.ts';
-import { made, overviewOf } from './made.ts';
+import { buildSnapshot, buildTestSchema } from './test-schema.ts';
 
-const about = ({ warnings }: ReturnType<typeof made>) => warnings.map(({ about }) => Object.values(about).join('.'));
+const about = ({ warnings }: ReturnType<typeof buildTestSchema>) =>
+  warnings.map(({ about }) => Object.values(about).join('.'));
 
 describe('names in a GraphQL schema', () => {
   it('makes a valid schema of every sketch the engine is tested with', async () => {
     const folder = new URL('../../query/schemas/', import.meta.url);
     for (const name of await readdir(folder)) {
       const tables = JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
-      expect(made(sketch(tables)).fields('Query'), name).to.not.deep.equal(['_empty']);
+      expect(buildTestSchema(sketch(tables)).fields('Query'), name).to.not.deep.equal(['_empty']);
     }
   });
 
   it('has an alias for fields whose names are not names of GraphQL', () => {
-    const one = made(
-      overviewOf({
+    const one = buildTestSchema(
+      buildSnapshot({
         post: {
           id: 'integer key',
           'my-field': 'string',
@@ -51,7 +52,7 @@ describe('names in a GraphQL schema', () => {
       'a-b': 'a_u002D_b',
     };
     const tables = Object.fromEntries(Object.keys(names).map((name) => [name, fields]));
-    const one = made(overviewOf(tables));
+    const one = buildTestSchema(buildSnapshot(tables));
     expect(one.fields('Query').filter((name) => !/_(by_id|aggregated)$/.test(name))).to.deep.equal(
       Object.values(names),
     );
@@ -65,7 +66,8 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('gives the same aliases in any order and whatever else there is', () => {
-    const named = (tables: Parameters<typeof overviewOf>[0]) => made(overviewOf(tables)).fields('a_u0020_b');
+    const named = (tables: Parameters<typeof buildSnapshot>[0]) =>
+      buildTestSchema(buildSnapshot(tables)).fields('a_u0020_b');
     const fields = { id: 'integer key', 'zip code': 'string', 'zip-code': 'string' };
     const alone = named({ 'a b': { id: 'integer key', 'zip code': 'string' } });
     const other = { 'zip-code': 'string', zip_code: 'string', zip_u0020_code: 'string', 'zip code': 'string' };
@@ -77,8 +79,8 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('leads through relations to collections with an alias', () => {
-    const one = made(
-      overviewOf({
+    const one = buildTestSchema(
+      buildSnapshot({
         'my-table': { id: 'integer key', posts: 'many post.owner' },
         post: { id: 'integer key', owner: 'one my-table' },
       }),
@@ -105,7 +107,7 @@ describe('names in a GraphQL schema', () => {
         { post: fields, [other]: fields },
         { [other]: fields, post: fields },
       ]) {
-        const one = made(overviewOf(tables));
+        const one = buildTestSchema(buildSnapshot(tables));
         expect(about(one), other).to.deep.equal([`${other}.${alias}`]);
         const own = ['post', 'post_by_id', 'post_aggregated'];
         expect(one.fields('Query'), other).to.have.members([...own, ...own.map((name) => name.replace('post', alias))]);
@@ -115,14 +117,16 @@ describe('names in a GraphQL schema', () => {
 
   it('keeps a singleton from taking the name of a mutation', () => {
     const fields = { id: 'integer key' };
-    const one = made(overviewOf({ post_item: { $: 'singleton', ...fields }, post: fields, post_batch: fields }));
+    const one = buildTestSchema(
+      buildSnapshot({ post_item: { $: 'singleton', ...fields }, post: fields, post_batch: fields }),
+    );
     expect(about(one)).to.deep.equal(['post_item.post_ite_u006D_']);
     expect(one.fields('Mutation')).to.include.members(['create_post_batch_item', 'update_post_ite_u006D_']);
   });
 
   it('has an alias for what is made of a field where its name is taken', () => {
-    const one = made(
-      overviewOf({
+    const one = buildTestSchema(
+      buildSnapshot({
         a: { id: 'integer key', doc: 'json', at: 'date', at_func: 'string', item: 'any kind b', kind: 'string' },
         a_doc_func: { id: 'integer key' },
         a_item_union: { id: 'integer key' },
@@ -136,8 +140,8 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('tells two fields of two collections apart whose unions or functions would be called the same', () => {
-    const one = made(
-      overviewOf({
+    const one = buildTestSchema(
+      buildSnapshot({
         a: { id: 'integer key', b_doc: 'json', b_item: 'any kind c', kind: 'string' },
         a_b: { id: 'integer key', doc: 'json', item: 'any kind c', kind: 'string' },
         c: { id: 'integer key' },
@@ -151,8 +155,8 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('has no entry in filters for fields that are called like words of the filter language', () => {
-    const one = made(
-      overviewOf({ a: { id: 'integer key', _eq: 'string', _and: 'string', _some: 'string', _plain: 'string' } }),
+    const one = buildTestSchema(
+      buildSnapshot({ a: { id: 'integer key', _eq: 'string', _and: 'string', _some: 'string', _plain: 'string' } }),
     );
     expect(one.fields('a')).to.deep.equal(['id', '_eq', '_and', '_some', '_plain']);
     expect(one.fields('a_filter')).to.deep.equal(['id', '_plain', '_and', '_or']);
@@ -160,8 +164,8 @@ describe('names in a GraphQL schema', () => {
   });
 
   it('says once for an overview which names depend on others', () => {
-    const overview = overviewOf({ a: { id: 'integer key' }, a_filter: { id: 'integer key' } });
-    expect(made(overview).warnings).to.have.length(1);
-    expect(made(overview).warnings).to.deep.equal([]);
+    const overview = buildSnapshot({ a: { id: 'integer key' }, a_filter: { id: 'integer key' } });
+    expect(buildTestSchema(overview).warnings).to.have.length(1);
+    expect(buildTestSchema(overview).warnings).to.deep.equal([]);
   });
 });

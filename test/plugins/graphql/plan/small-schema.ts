@@ -15,7 +15,12 @@ import type { Operation } from '../../../../plugins/graphql/execute/response.ts'
 import type { CollectedField } from '../../../../plugins/graphql/plan/collect-fields.ts';
 import { collectFields } from '../../../../plugins/graphql/plan/collect-fields.ts';
 import type { TranslationContext } from '../../../../plugins/graphql/plan/selection.ts';
-import { type Binding, bindingExtensions, filterExtensions, type FilterBinding } from '../../../../plugins/graphql/schema/binding.ts';
+import {
+  type Binding,
+  bindingExtensions,
+  type FilterBinding,
+  filterExtensions,
+} from '../../../../plugins/graphql/schema/binding.ts';
 import type { CallerSchema } from '../../../../plugins/graphql/schema/schema-cache.ts';
 
 const LIST = 'filter: posts_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
@@ -166,17 +171,17 @@ const FILTERS: Readonly<Record<string, FilterBinding>> = {
 };
 
 /** With fields that plugins contribute, by `Query.<name>` or `Mutation.<name>`. */
-export function smallSchema(contributed: Readonly<Record<string, Partial<GraphqlField>>> = {}): CallerSchema {
+export function createSmallSchema(contributed: Readonly<Record<string, Partial<GraphqlField>>> = {}): CallerSchema {
   const schema = buildSchema(SDL);
-  for (const [name, binding] of Object.entries(BINDINGS)) extend(schema, name, bindingExtensions(binding));
-  for (const [name, binding] of Object.entries(FILTERS)) extend(schema, name, filterExtensions(binding));
+  for (const [name, binding] of Object.entries(BINDINGS)) setExtensions(schema, name, bindingExtensions(binding));
+  for (const [name, binding] of Object.entries(FILTERS)) setExtensions(schema, name, filterExtensions(binding));
   for (const [name, field] of Object.entries(contributed))
-    extend(schema, name, bindingExtensions({ kind: 'contributed', field: field as GraphqlField }));
+    setExtensions(schema, name, bindingExtensions({ kind: 'contributed', field: field as GraphqlField }));
   assertValidSchema(schema);
-  return { schema, scope: 'items', version: '1', documents: { get: (text) => documentOf(schema, text) } };
+  return { schema, scope: 'items', version: '1', documents: { get: (text) => parseValidDocument(schema, text) } };
 }
 
-function extend(schema: GraphQLSchema, name: string, extensions: object): void {
+function setExtensions(schema: GraphQLSchema, name: string, extensions: object): void {
   const [type = '', field = ''] = name.split('.');
   const fields = (schema.getType(type) as GraphQLObjectType | GraphQLInputObjectType).getFields();
   Object.assign(fields[field]?.extensions as object, extensions);
@@ -185,7 +190,7 @@ function extend(schema: GraphQLSchema, name: string, extensions: object): void {
 let documents = 0;
 
 /** A document that is valid, as documents of a request are. */
-export function documentOf(schema: GraphQLSchema, text: string): Document {
+export function parseValidDocument(schema: GraphQLSchema, text: string): Document {
   const node = parse(text);
   const [error] = validate(schema, node);
   if (error) throw error;
@@ -207,7 +212,12 @@ export function documentOf(schema: GraphQLSchema, text: string): Document {
 type Variables = Readonly<Record<string, unknown>>;
 
 /** The first operation of a document, or that of a name. */
-export function operationOf(built: CallerSchema, text: string, variables: Variables = {}, name?: string): Operation {
+export function prepareOperation(
+  built: CallerSchema,
+  text: string,
+  variables: Variables = {},
+  name?: string,
+): Operation {
   const document = built.documents.get(text);
   const node = document.operations.get(name ?? [...document.operations.keys()][0] ?? '');
   if (!node) throw new Error('there is no such operation');
@@ -215,16 +225,16 @@ export function operationOf(built: CallerSchema, text: string, variables: Variab
 }
 
 /** The root fields of an operation, and what they are translated with. */
-export function rootFields(
+export function collectRootFields(
   built: CallerSchema,
   text: string,
   variables: Variables = {},
   options: Partial<TranslationContext> = {},
-): { readonly roots: readonly CollectedField[]; readonly reading: TranslationContext } {
-  const { document, node } = operationOf(built, text, variables);
+): { readonly roots: readonly CollectedField[]; readonly context: TranslationContext } {
+  const { document, node } = prepareOperation(built, text, variables);
   const { variableValues, errors } = getVariableValues(built.schema, node.variableDefinitions ?? [], variables);
   if (!variableValues) throw errors?.[0];
-  const reading: TranslationContext = {
+  const context: TranslationContext = {
     schema: built.schema,
     fragments: document.fragments,
     variables: variableValues,
@@ -233,5 +243,5 @@ export function rootFields(
     ...options,
   };
   const type = built.schema.getRootType(node.operation) as GraphQLObjectType;
-  return { reading, roots: collectFields(reading, type, [node.selectionSet]) };
+  return { context, roots: collectFields(context, type, [node.selectionSet]) };
 }

@@ -1,23 +1,23 @@
 import type { Log } from '#kernel';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import type { GraphqlResponse } from '../../../../plugins/graphql/execute/response.ts';
 import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
 import type { ExecuteDeps } from '../../../../plugins/graphql/execute/operation-run.ts';
+import type { GraphqlResponse } from '../../../../plugins/graphql/execute/response.ts';
 import type { HttpContext } from '../../../../plugins/http/contract.ts';
 import type { Selecting } from '../../../../plugins/items/contract.ts';
 import type { GroupSelection, ReadText, Selection, Stream } from '../../../../plugins/query/contract.ts';
 import type { Overview } from '../../../../plugins/schema/contract.ts';
 import { callerOf } from '../../../support/caller.ts';
-import { operationOf, smallSchema } from '../plan/small.ts';
+import { createSmallSchema, prepareOperation } from '../plan/small-schema.ts';
 
 /** What the executor asked of the items, in order. */
-export interface Call {
+export interface ItemsCall {
   readonly verb: string;
   readonly collection: string;
   readonly args: readonly unknown[];
 }
 
-export interface Read extends Omit<Selecting, 'selection'> {
+export interface ItemsRead extends Omit<Selecting, 'selection'> {
   readonly collection: string;
   /** Made anew for every look at it. */
   readonly selection: Selection | GroupSelection;
@@ -25,27 +25,27 @@ export interface Read extends Omit<Selecting, 'selection'> {
 
 interface Options {
   /** Answers a read, or throws. Without it a read answers its response keys. */
-  readonly select?: (read: Read) => string | Stream | Promise<string>;
+  readonly select?: (read: ItemsRead) => string | Stream | Promise<string>;
   /** Answers what a write answers, or throws. */
-  readonly write?: (call: Call) => unknown;
+  readonly write?: (call: ItemsCall) => unknown;
   readonly checkQuery?: (collection: string, query: object) => void;
   readonly fields?: Readonly<Record<string, Partial<GraphqlField>>>;
   readonly nodes?: number;
   /** Statements are remembered: selections are not looked at. */
-  readonly lazy?: true;
+  readonly hasCachedStatements?: true;
 }
 
 /** An executor over items that answer without a database and remember what was asked of them. */
-export function ground(options: Options = {}) {
-  const calls: Call[] = [];
-  const reads: Read[] = [];
+export function createTestExecutor(options: Options = {}) {
+  const calls: ItemsCall[] = [];
+  const reads: ItemsRead[] = [];
   const logged: { readonly level: string; readonly err?: unknown; readonly status?: number }[] = [];
   const log = {
     error: (entry: object) => void logged.push({ level: 'error', ...entry }),
     debug: (entry: object) => void logged.push({ level: 'debug', ...entry }),
   } as unknown as Log;
 
-  const written = async (verb: string, collection: string, ...all: readonly unknown[]): Promise<never> => {
+  const recordWrite = async (verb: string, collection: string, ...all: readonly unknown[]): Promise<never> => {
     const limits = all.at(-1) as { signal?: unknown };
     if (typeof limits.signal !== 'function') throw new Error(`${verb} does not end with its client`);
     const call = { verb, collection, args: all.slice(0, -1) };
@@ -55,23 +55,23 @@ export function ground(options: Options = {}) {
   const deps: ExecuteDeps = {
     items: {
       async select(_caller, collection, { selection, ...asked }): Promise<ReadText | Stream> {
-        const read = { collection, ...asked, selection: options.lazy ? { shown: [] } : selection() };
+        const read = { collection, ...asked, selection: options.hasCachedStatements ? { shown: [] } : selection() };
         reads.push(read);
         calls.push({ verb: 'select', collection, args: [] });
-        const answer = await (options.select?.(read) ?? keysOf(read));
+        const answer = await (options.select?.(read) ?? responseKeys(read));
         return typeof answer === 'string' ? { data: answer, meta: null } : answer;
       },
       async checkQuery(_caller, collection, query) {
         calls.push({ verb: 'checkQuery', collection, args: [query] });
         options.checkQuery?.(collection, query);
       },
-      createOne: (_caller, ...rest) => written('createOne', ...rest),
-      createMany: (_caller, ...rest) => written('createMany', ...rest),
-      updateOne: (_caller, ...rest) => written('updateOne', ...rest),
-      updateMany: (_caller, ...rest) => written('updateMany', ...rest),
-      updateEach: (_caller, ...rest) => written('updateEach', ...rest),
-      upsertSingleton: (_caller, ...rest) => written('upsertSingleton', ...rest),
-      deleteMany: (_caller, ...rest) => written('deleteMany', ...rest),
+      createOne: (_caller, ...rest) => recordWrite('createOne', ...rest),
+      createMany: (_caller, ...rest) => recordWrite('createMany', ...rest),
+      updateOne: (_caller, ...rest) => recordWrite('updateOne', ...rest),
+      updateMany: (_caller, ...rest) => recordWrite('updateMany', ...rest),
+      updateEach: (_caller, ...rest) => recordWrite('updateEach', ...rest),
+      upsertSingleton: (_caller, ...rest) => recordWrite('upsertSingleton', ...rest),
+      deleteMany: (_caller, ...rest) => recordWrite('deleteMany', ...rest),
     },
     schema: {
       overview: async () => ({ collections: new Map([['posts', { primary: 'post_id' }]]) }) as unknown as Overview,
@@ -81,13 +81,13 @@ export function ground(options: Options = {}) {
     showsSuggestions: true,
   };
   const execute = createExecute(deps);
-  const built = smallSchema(options.fields);
+  const built = createSmallSchema(options.fields);
   const caller = callerOf({ user: 'u' });
   const ctx = {} as HttpContext;
 
   /** The same operation may be run again with other variables, as remembered documents are. */
-  const prepared = (text: string, name?: string) => {
-    const operation = operationOf(built, text, {}, name);
+  const prepare = (text: string, name?: string) => {
+    const operation = prepareOperation(built, text, {}, name);
     return (variables: Record<string, unknown> = {}): Promise<GraphqlResponse> =>
       execute(built, { ...operation, variables }, { caller, ctx });
   };
@@ -97,11 +97,11 @@ export function ground(options: Options = {}) {
     logged,
     caller,
     ctx,
-    prepared,
-    run: (text: string, variables: Record<string, unknown> = {}, name?: string) => prepared(text, name)(variables),
+    prepare,
+    run: (text: string, variables: Record<string, unknown> = {}, name?: string) => prepare(text, name)(variables),
     /** The parsed answer of an operation that answers a text. */
     async answer(text: string, variables: Record<string, unknown> = {}) {
-      const answer = await prepared(text)(variables);
+      const answer = await prepare(text)(variables);
       if (answer.kind !== 'text') throw new Error('the answer comes in parts');
       return { ...JSON.parse(answer.text), failed: answer.failed } as {
         data: Record<string, unknown> | null;
@@ -112,5 +112,5 @@ export function ground(options: Options = {}) {
   };
 }
 
-const keysOf = ({ selection }: Read): string =>
+const responseKeys = ({ selection }: ItemsRead): string =>
   JSON.stringify(('shown' in selection ? selection.shown : selection.groups).map(({ key }) => key));

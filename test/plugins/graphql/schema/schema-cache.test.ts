@@ -8,11 +8,11 @@ import { createSchemaCache } from '../../../../plugins/graphql/schema/schema-cac
 import type { Overview } from '../../../../plugins/schema/contract.ts';
 import { callerOf } from '../../../support/caller.ts';
 import { garbageCollector } from '../../../support/garbage.ts';
-import { overviewOf, rights } from './made.ts';
+import { buildPermissionSet, buildSnapshot } from './test-schema.ts';
 
 const caller = (key: string): Caller => callerOf({ role: key });
 const version = (name: string, fields: Record<string, string> = {}): Overview => ({
-  ...overviewOf({ post: { id: 'integer key', ...fields } }),
+  ...buildSnapshot({ post: { id: 'integer key', ...fields } }),
   version: name,
 });
 
@@ -60,7 +60,7 @@ describe('the memory of GraphQL schemas', () => {
     const second = await schemas.get(caller('a'), 'items');
     expect(second).to.not.equal(first);
     expect(second.version).to.equal('2');
-    state.sets.set('a', { ...rights({ post: { read: ['id'] } }, 'a'), version: '2' });
+    state.sets.set('a', { ...buildPermissionSet({ post: { read: ['id'] } }, 'a'), version: '2' });
     const third = await schemas.get(caller('a'), 'items');
     expect(third.schema.getMutationType()).to.equal(undefined);
     const value: GraphqlField = { scope: 'items', operation: 'query', definition: 'extra: Int', resolve: () => 1 };
@@ -94,7 +94,7 @@ describe('the memory of GraphQL schemas', () => {
     const { schemas, state } = memory();
     for (const name of ['1', '2', '3']) {
       const fields = { id: 'integer key' };
-      state.overview = { ...overviewOf({ post: fields, post_filter: fields }), version: name };
+      state.overview = { ...buildSnapshot({ post: fields, post_filter: fields }), version: name };
       for (const role of ['a', 'b'])
         for (const scope of ['items', 'system'] as const) await schemas.get(caller(role), scope);
     }

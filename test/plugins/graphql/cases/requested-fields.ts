@@ -1,60 +1,61 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
-import { type Aliases, isObject, NO_NAME } from './conditions.ts';
+import { type Aliases, isObject, NOT_A_NAME } from './conditions.ts';
 import { Inexpressible, isGraphqlName } from './entries.ts';
-import { type Call, calledInRest, callOf, GRAMMAR, listOf, QUERY_STRINGS, stepsOf } from './names.ts';
-import type { Sight } from './sight.ts';
+import { type FunctionCall, GRAMMAR, parseCall, QUERY_STRINGS, restFunctionName, toList, toSteps } from './names.ts';
+import type { ReadableSchema } from './readable-schema.ts';
 
 /** Two results of REST would have one name, or one that is too long; in GraphQL they stand apart. */
-export const CLASH = 'a clash of names that only REST has';
+export const NAME_CLASH = 'a clash of names that only REST has';
 
 /** What was asked of one field, from all entries that begin with it. */
-export interface Wanted {
+export interface RequestedField {
   readonly key: string;
   readonly field: Field | undefined;
-  readonly call?: Call | undefined;
+  readonly call?: FunctionCall | undefined;
   /** Itself. */
   bare: boolean;
   nested: readonly string[];
   readonly scoped: Map<string, readonly string[]>;
 }
 
-export function aliasesOf(raw: unknown): Aliases {
+export function parseAliases(raw: unknown): Aliases {
   if (raw === undefined || raw === null) return {};
   if (!isObject(raw)) throw new Inexpressible(QUERY_STRINGS);
   for (const [key, name] of Object.entries(raw)) {
-    checked(key);
+    assertGraphqlName(key);
     if (typeof name !== 'string') throw new Inexpressible(QUERY_STRINGS);
-    if (stepsOf(name).length > 1) throw new Inexpressible(GRAMMAR);
+    if (toSteps(name).length > 1) throw new Inexpressible(GRAMMAR);
   }
   return raw as Aliases;
 }
 
 /** Entries of `fields` by what they are called in the answer of REST; wildcards are spelled out. */
-export function wantedOf(
-  sight: Sight,
+export function requestedFields(
+  sight: ReadableSchema,
   collection: Collection,
   fields: readonly string[],
   aliases: Aliases,
-): Iterable<Wanted> {
-  const wanted = new Map<string, Wanted>();
+): Iterable<RequestedField> {
+  const wanted = new Map<string, RequestedField>();
   const want = (step: string, rest: readonly string[]): void => {
     const [called = '', only]: readonly string[] =
       collection.fields.has(step) || step.includes('(') ? [step] : step.split(':');
     const isAlias = Object.hasOwn(aliases, called);
     const meant: string = isAlias ? (aliases[called] as string) : called;
-    const call = collection.fields.has(meant) ? undefined : callOf(meant);
+    const call = collection.fields.has(meant) ? undefined : parseCall(meant);
     const name = call?.field ?? meant;
-    const field = sight.knows(collection.name, name) ? collection.fields.get(name) : undefined;
+    const field = sight.isFieldReadable(collection.name, name) ? collection.fields.get(name) : undefined;
     const { relation } = field ?? {};
-    if (call && relation?.kind === 'many' && !sight.opens(relation.to) && !sight.bold) return;
-    if (field ? isEmpty(field) || (rest.length > 0 && !field.relation) : !sight.bold) return;
+    if (call && relation?.kind === 'many' && !sight.isCollectionReadable(relation.to) && !sight.includesHiddenNames)
+      return;
+    if (field ? isEmpty(field) || (rest.length > 0 && !field.relation) : !sight.includesHiddenNames) return;
     if (field && only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowed.includes(only)))
       return;
-    const key = call && !isAlias ? calledInRest(call) : called;
-    const known: Wanted = wanted.get(key) ?? { key, field, call, bare: false, nested: [], scoped: new Map() };
+    const key = call && !isAlias ? restFunctionName(call) : called;
+    const known: RequestedField = wanted.get(key) ?? { key, field, call, bare: false, nested: [], scoped: new Map() };
     if (JSON.stringify([known.field?.name, known.call]) !== JSON.stringify([field?.name, call]))
-      throw new Inexpressible(CLASH);
-    if (call && !isAlias && Buffer.byteLength(key) > 63) throw new Inexpressible(CLASH);
+      throw new Inexpressible(NAME_CLASH);
+    if (call && !isAlias && Buffer.byteLength(key) > 63) throw new Inexpressible(NAME_CLASH);
     wanted.set(key, known);
     if (rest.length === 0) known.bare = true;
     else if (only === undefined) known.nested = [...known.nested, rest.join('.')];
@@ -62,16 +63,17 @@ export function wantedOf(
   };
   for (const entry of fields) {
     if (entry.includes('\0')) throw new Inexpressible(GRAMMAR);
-    const [head = '', ...rest] = stepsOf(entry);
+    const [head = '', ...rest] = toSteps(entry);
     if (head !== '*') want(head, rest);
     else
-      for (const name of [...collection.fields.keys(), ...Object.keys(aliases)]) spread(collection, name, rest, want);
+      for (const name of [...collection.fields.keys(), ...Object.keys(aliases)])
+        expandWildcard(collection, name, rest, want);
   }
   return wanted.values();
 }
 
 /** `*.*` is the columns and one level more; `*.name` only looks behind relations. */
-function spread(
+function expandWildcard(
   collection: Collection,
   name: string,
   rest: readonly string[],
@@ -84,12 +86,12 @@ function spread(
 const isEmpty = ({ column, relation }: Field): boolean => column === null && relation === null;
 
 /** Names in `fields`: a list, or one text with commas. */
-export const fieldsOf = (raw: unknown): readonly string[] => {
-  const list = listOf(raw);
+export const toFieldList = (raw: unknown): readonly string[] => {
+  const list = toList(raw);
   return list.length > 0 ? list : ['*'];
 };
 
-export function checked(name: string): string {
-  if (!isGraphqlName(name)) throw new Inexpressible(NO_NAME);
+export function assertGraphqlName(name: string): string {
+  if (!isGraphqlName(name)) throw new Inexpressible(NOT_A_NAME);
   return name;
 }

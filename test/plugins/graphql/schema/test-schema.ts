@@ -30,9 +30,9 @@ export type Changes = Readonly<
   >
 >;
 
-export function overviewOf(tables: Sketch, changes: Changes = {}): Overview {
-  const plain = sketch(tables);
-  const collections = [...plain.collections.values()].map((collection): [string, Collection] => {
+export function buildSnapshot(tables: Sketch, changes: Changes = {}): Overview {
+  const sketched = sketch(tables);
+  const collections = [...sketched.collections.values()].map((collection): [string, Collection] => {
     const fields = [...collection.fields.values()].map((field): [string, Field] => {
       const { column, note, ...more } = changes[`${collection.name}.${field.name}`] ?? {};
       return [
@@ -49,15 +49,15 @@ export function overviewOf(tables: Sketch, changes: Changes = {}): Overview {
     const meta = note === undefined ? collection.meta : ({ note } as Collection['meta']);
     return [collection.name, { ...collection, ...(more as Partial<Collection>), meta, fields: new Map(fields) }];
   });
-  return { ...plain, collections: new Map(collections) };
+  return { ...sketched, collections: new Map(collections) };
 }
 
 /** `{ book: { read: ['id', 'title'] } }`; a list of permissions where there are several. */
-export type Rights = Readonly<
+export type RightsByCollection = Readonly<
   Record<string, Partial<Record<Action, readonly string[] | readonly Partial<Permission>[]>>>
 >;
 
-export function rights(all: Rights, key = 'somebody'): PermissionSet {
+export function buildPermissionSet(all: RightsByCollection, key = 'somebody'): PermissionSet {
   const rows = Object.entries(all).flatMap(([collection, actions]) =>
     Object.entries(actions).flatMap(([action, given]): readonly Permission[] => {
       const several =
@@ -76,7 +76,7 @@ export function rights(all: Rights, key = 'somebody'): PermissionSet {
   return permissionSet('1', key, rows);
 }
 
-export interface Made {
+export interface TestSchema {
   readonly schema: GraphQLSchema;
   readonly warnings: readonly { readonly message: string; readonly about: Readonly<Record<string, unknown>> }[];
   /** One type in the schema language, without the descriptions of shared types. */
@@ -89,18 +89,18 @@ export interface Made {
   binding(path: string): Binding | undefined;
 }
 
-interface More {
+interface TestSchemaOptions {
   readonly permissions?: PermissionSet;
   readonly scope?: GraphqlScope;
   readonly contributed?: readonly GraphqlField[];
 }
 
 /** A schema, which is held to be a valid one. */
-export function made(
-  overview: Overview,
-  { permissions = adminSet('1'), scope = 'items', contributed = [] }: More = {},
-): Made {
-  const warnings: Made['warnings'][number][] = [];
+export function buildTestSchema(
+  snapshot: Overview,
+  { permissions = adminSet('1'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
+): TestSchema {
+  const warnings: TestSchema['warnings'][number][] = [];
   const schema = buildSchema({
     snapshot,
     permissions,
@@ -109,7 +109,7 @@ export function made(
     contributed: contributed.map((value) => ({ owner: 'somebody', value })),
     warn: (message, about) => void warnings.push({ message, about }),
   });
-  expect(problems(schema)).to.deep.equal([]);
+  expect(schemaProblems(schema)).to.deep.equal([]);
   expect(printSchema(schema)).to.be.a('string');
   const typeNamed = (name: string) => schema.getType(name) as GraphQLObjectType | GraphQLInputObjectType | undefined;
   const fieldAt = (path: string) => {
@@ -140,5 +140,5 @@ export function made(
 }
 
 /** The check that is left out at run time. */
-export const problems = (schema: GraphQLSchema): readonly string[] =>
+export const schemaProblems = (schema: GraphQLSchema): readonly string[] =>
   validateSchema(new GraphQLSchema({ ...schema.toConfig(), assumeValid: false })).map(({ message }) => message);

@@ -2,14 +2,14 @@ import { type GraphQLInputType, getNamedType, isInputObjectType, isLeafType, isL
 import type { Random } from '../../support/random.ts';
 
 /** Says values in GraphQL, some of them, and parts of some, as variables, which it declares. */
-export function makeSaying(random: Random) {
+export function createValueWriter(random: Random) {
   const variables: Record<string, unknown> = {};
   const declared: string[] = [];
 
   const variable = (type: string, value: unknown, mayBeLeftOut = false): string => {
     const name = `v${declared.length}`;
     const isDefault = random.chance(0.2) && value !== null;
-    declared.push(`$${name}: ${type}${isDefault ? ` = ${literal(value)}` : ''}`);
+    declared.push(`$${name}: ${type}${isDefault ? ` = ${renderLiteral(value)}` : ''}`);
     if (!isDefault && !(mayBeLeftOut && random.chance(0.15))) variables[name] = value;
     return `$${name}`;
   };
@@ -21,11 +21,11 @@ export function makeSaying(random: Random) {
     if (value === null || isLeafType(getNamedType(inner))) {
       if (Array.isArray(value) && isListType(inner) && random.chance(0.7))
         return `[${value.map((one) => said(one, inner.ofType as GraphQLInputType, true)).join(', ')}]`;
-      return literal(value);
+      return renderLiteral(value);
     }
     if (isListType(inner))
       return `[${(value as readonly unknown[]).map((one) => said(one, inner.ofType as GraphQLInputType, true)).join(', ')}]`;
-    if (!isInputObjectType(inner)) return literal(value);
+    if (!isInputObjectType(inner)) return renderLiteral(value);
     const fields = inner.getFields();
     const entries = Object.entries(value as object).map(
       ([name, one]) => `${name}: ${said(one, (fields[name] as { type: GraphQLInputType }).type)}`,
@@ -37,10 +37,10 @@ export function makeSaying(random: Random) {
 }
 
 /** A value in GraphQL. */
-function literal(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+function renderLiteral(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(renderLiteral).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   return `{ ${Object.entries(value)
-    .map(([name, one]) => `${name}: ${literal(one)}`)
+    .map(([name, one]) => `${name}: ${renderLiteral(one)}`)
     .join(', ')} }`;
 }

@@ -2,23 +2,23 @@ import type { Collection, Field, Overview } from '../../../../plugins/schema/con
 import type { Entry } from './entries.ts';
 
 /** What somebody may read of a schema, told from the words of a fixture. */
-export interface Sight {
-  readonly overview: Overview;
+export interface ReadableSchema {
+  readonly snapshot: Overview;
   /** On some rows at least. */
-  knows(collection: string, field: string): boolean;
-  opens(collection: string): boolean;
+  isFieldReadable(collection: string, field: string): boolean;
+  isCollectionReadable(collection: string): boolean;
   /** The keys of all rows, as texts. */
   keysOf(collection: string): ReadonlySet<string>;
   /** Asks for names in `fields` that REST would leave out as well. */
-  readonly bold: boolean;
+  readonly includesHiddenNames: boolean;
 }
 
 export const NUMBERS = ['integer', 'bigInteger', 'decimal', 'float'];
 
 /** Keys and uuids are `ID`s, exact and inexact numbers `Float`s. */
-export function formOf({ primary }: Collection, { name, type }: Field): { readonly as?: 'text' | 'number' } {
+export function valueForm({ primary }: Collection, { name, type }: Field): { readonly as?: 'text' | 'number' } {
   if (name === primary || type === 'uuid') return { as: 'text' };
   return type === 'decimal' || type === 'float' ? { as: 'number' } : {};
 }
 
-export const typename = (type: string): Entry => ({ kind: 'typename', key: '__typename', type });
+export const typenameEntry = (type: string): Entry => ({ kind: 'typename', key: '__typename', type });

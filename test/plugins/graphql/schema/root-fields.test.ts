@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { made, overviewOf } from './made.ts';
+import { buildSnapshot, buildTestSchema } from './test-schema.ts';
 
 const LIST = 'filter: post_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
 const id = 'integer key';
@@ -9,7 +9,7 @@ const related = (collection: string, type: string): string => `(${LIST.replace('
 
 describe('root fields of a GraphQL schema', () => {
   it('has lists, rows by key and groups, and the writes of the conventions', () => {
-    const one = made(overviewOf({ post: { id, title: 'string' } }));
+    const one = buildTestSchema(buildSnapshot({ post: { id, title: 'string' } }));
     expect(one.type('Query')).to.equal(`type Query {
   post(${LIST}): [post!]!
   post_by_id(id: ID!): post
@@ -37,7 +37,7 @@ describe('root fields of a GraphQL schema', () => {
   });
 
   it('has one object and one write of a singleton', () => {
-    const one = made(overviewOf({ config: { $: 'singleton', id, title: 'string' } }));
+    const one = buildTestSchema(buildSnapshot({ config: { $: 'singleton', id, title: 'string' } }));
     expect(one.type('Query')).to.equal('type Query {\n  config: config\n}');
     expect(one.type('Mutation')).to.equal('type Mutation {\n  update_config(data: update_config_input!): config\n}');
     expect(one.binding('Mutation.update_config')).to.deep.equal({
@@ -50,14 +50,14 @@ describe('root fields of a GraphQL schema', () => {
   it('has nothing of a singleton for certain, since it answers before it has a row', () => {
     const tables = { config: { $: 'singleton', id, title: 'string' }, post: { id, title: 'string' } } as const;
     const title = { column: { nullable: false } };
-    const one = made(overviewOf(tables, { 'config.title': title, 'post.title': title }));
+    const one = buildTestSchema(buildSnapshot(tables, { 'config.title': title, 'post.title': title }));
     expect(['config.id', 'config.title'].map(one.field)).to.deep.equal([': ID', ': String']);
     expect(['post.id', 'post.title'].map(one.field)).to.deep.equal([': ID!', ': String!']);
   });
 
   it('only reads views, by key where they have one', () => {
-    const one = made(
-      overviewOf(
+    const one = buildTestSchema(
+      buildSnapshot(
         { seen: { id, title: 'string' } },
         {
           seen: { kind: 'view', primary: null, key: null, hasKey: false },
@@ -71,8 +71,8 @@ describe('root fields of a GraphQL schema', () => {
   });
 
   it('has nothing of folders, and nothing that names a row of tables without a key', () => {
-    const one = made(
-      overviewOf(
+    const one = buildTestSchema(
+      buildSnapshot(
         { folder: {}, pair: { a: 'integer', b: 'integer' } },
         { folder: { table: null, kind: 'folder', primary: null }, pair: { primary: null, key: null, hasKey: false } },
       ),
@@ -83,18 +83,18 @@ describe('root fields of a GraphQL schema', () => {
   });
 
   it('has the service’s own collections behind relations, and at the root of their own scope without the prefix', () => {
-    const overview = overviewOf(
+    const overview = buildSnapshot(
       {
         platform_users: { id: 'uuid key', name: 'string', posts: 'many post.author' },
         post: { id, author: 'one platform_users' },
       },
       { platform_users: { system: true } },
     );
-    const items = made(overview);
+    const items = buildTestSchema(overview);
     expect(items.fields('Query')).to.deep.equal(['post', 'post_by_id', 'post_aggregated']);
     expect(items.fields('Mutation').every((name) => name.includes('post'))).to.equal(true);
     expect(items.field('post.author')).to.equal(related('platform_users', 'platform_users'));
-    const system = made(overview, { scope: 'system' });
+    const system = buildTestSchema(overview, { scope: 'system' });
     expect(system.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);
     expect(system.field('Query.users_by_id')).to.equal('(id: ID!): platform_users');
     expect(system.field('Mutation.update_users_item')).to.equal(
@@ -110,12 +110,12 @@ describe('root fields of a GraphQL schema', () => {
       platform_b: { id, a: 'one platform_a', c: 'one platform_c' },
       platform_c: { id },
     };
-    const overview = overviewOf(tables, {
+    const overview = buildSnapshot(tables, {
       platform_a: { system: true, verbs: ['read'] },
       platform_b: { system: true },
       platform_c: { system: true, verbs: [] },
     });
-    const one = made(overview, { scope: 'system' });
+    const one = buildTestSchema(overview, { scope: 'system' });
     expect(one.fields('Query')).to.deep.equal(['a', 'a_by_id', 'a_aggregated', 'b', 'b_by_id', 'b_aggregated']);
     expect(one.fields('Mutation').every((name) => name.includes('_b_'))).to.equal(true);
     expect(one.has('platform_c')).to.equal(false);
@@ -125,7 +125,7 @@ describe('root fields of a GraphQL schema', () => {
   });
 
   it('knows the scalars of GraphQL itself, which variables inside JSON may be of', () => {
-    const one = made(overviewOf({ post: { id, doc: 'json' } }));
+    const one = buildTestSchema(buildSnapshot({ post: { id, doc: 'json' } }));
     for (const name of ['ID', 'Int', 'Float', 'String', 'Boolean']) expect(one.has(name), name).to.equal(true);
   });
 });
