@@ -14,11 +14,11 @@ import type { GraphqlRequest } from './http/request.ts';
 import type { ContributedFields } from './schema/contributed.ts';
 import { createSchemaCache } from './schema/schema-cache.ts';
 
-/** What answers documents. It is loaded with the first of them: the library and the schemas are a tenth of all code. */
+/** Runs documents. The first document loads it: the graphql package and the schemas are a tenth of all code. */
 export interface GraphqlEngine {
-  /** Answers one request. What is wrong before anything of it runs is a DocumentFailure. */
+  /** Runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
   run(scope: GraphqlScope, request: GraphqlRequest, ctx: HttpContext): Promise<GraphqlResponse>;
-  /** The caller's own schema in the schema language. */
+  /** The schema of the caller in the schema language. @throws FORBIDDEN when introspection is off. */
   sdl(caller: Caller, scope: GraphqlScope): Promise<string>;
 }
 
@@ -27,16 +27,16 @@ export interface GraphqlEngineDeps {
   readonly items: Items;
   readonly query: Pick<Query, 'ceilings'>;
   readonly schema: Schema;
-  /** The same list until a field is added or taken away: schemas are kept by it. */
+  /** Returns the same list until a field is added or removed: cached schemas depend on its identity. */
   readonly contributed: () => ContributedFields;
   readonly limits: { readonly tokens: number; readonly aliases: number; readonly rootFields: number };
-  /** How many schemas are kept. */
+  /** Schemas in the cache. */
   readonly capacity: number;
   readonly introspection: boolean;
   readonly log: Log;
 }
 
-/** Schemas that were printed: large ones take long. */
+/** Printed schemas: printing a large one takes long. */
 const printedSchemas = new WeakMap<GraphQLSchema, string>();
 
 export function createGraphqlEngine(deps: GraphqlEngineDeps): GraphqlEngine {

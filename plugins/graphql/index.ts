@@ -11,7 +11,7 @@ import { graphqlRoutes } from './http/routes.ts';
 import { sdlField, sdlRoutes } from './http/sdl.ts';
 import manifest from './package.json' with { type: 'json' };
 
-/** Loads with the first call; all calls get the same. What failed is tried again by the next call. */
+/** Loads once, with the first call. After a failure the next call tries again. */
 function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {

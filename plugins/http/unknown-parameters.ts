@@ -61,20 +61,20 @@ export function createParameterCheck(mode: UnknownParametersMode, log: Log): Par
     if (logged.size > MAX_LOG_LINES || logged.has(line)) return;
     logged.add(line);
     if (logged.size > MAX_LOG_LINES) log.warn({}, 'unknown query parameters: further ones are not logged');
-    else log.warn({ route, parameter, ...(suggestion ? { suggestion } : {}) }, 'unknown query parameter');
+    else log.warn({ route, parameter, ...(suggestion ? { meant: suggestion } : {}) }, 'unknown query parameter');
   }
 
   return {
     check(ctx, names, known) {
       if (mode === 'ignore' || names.length === 0) return;
       const warnings = names.slice(0, MAX_WARNINGS).map((name) => {
-        const meant = nearestName(name, known);
-        const hint = meant ? `Did you mean "${meant}"?` : '';
+        const suggestion = nearestName(name, known);
+        const hint = suggestion ? `Did you mean "${suggestion}"?` : '';
         const shown = name.slice(0, MAX_NAME_LENGTH);
         if (mode === 'refuse')
           throw fail('INVALID_QUERY', `There is no query parameter "${shown}". ${hint}`.trim(), { path: [shown] });
-        report(`${ctx.method} /${ctx.path.split('/')[1]}`, shown, meant);
-        return `299 - "unknown query parameter ${toHeaderText(shown)}${meant ? `, did you mean ${meant}?` : ''}"`;
+        report(`${ctx.method} /${ctx.path.split('/')[1]}`, shown, suggestion);
+        return `299 - "unknown query parameter ${toHeaderText(shown)}${suggestion ? `, did you mean ${suggestion}?` : ''}"`;
       });
       ctx.append('Warning', warnings.join(', '));
     },

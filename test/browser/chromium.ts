@@ -7,10 +7,10 @@ import { type Browser, chromium } from 'playwright-core';
 import packed from '../../package.json' with { type: 'json' };
 import { root } from '../support/sources.ts';
 
-/** Of what is unpacked: the browser, the libraries and the fonts that a bare machine lacks. Goes away with node_modules. */
+/** Folder of the unpacked browser with its libraries and fonts, inside of node_modules. */
 const chromiumFolder = join(root, 'node_modules/.chromium', packed.devDependencies['@sparticuz/chromium']);
 
-/** The package's own looks in other folders, and without any font the browser ends. */
+/** The configuration of the package names other folders, and the browser exits without a font. */
 const FONT_CONFIG = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -19,7 +19,7 @@ const FONT_CONFIG = `<?xml version="1.0"?>
 </fontconfig>
 `;
 
-/** A Chromium without a window. It is a dependency, so nothing has to be installed; `CHROMIUM_PATH` names another one. */
+/** Starts a headless Chromium from the development dependencies, or the one of `CHROMIUM_PATH`. */
 export async function openChromium(): Promise<Browser> {
   const own = process.env.CHROMIUM_PATH;
   if (own) return chromium.launch({ executablePath: own });
@@ -37,7 +37,7 @@ export async function openChromium(): Promise<Browser> {
   });
 }
 
-/** The package unpacks itself into the folder for temporary files, and its libraries only where it believes to be at home. */
+/** The package unpacks itself into TMPDIR, and its libraries only in an environment like AWS Lambda. */
 async function unpackChromium(): Promise<void> {
   await mkdir(dirname(chromiumFolder), { recursive: true });
   const folder = await mkdtemp(`${chromiumFolder}-`);
@@ -51,7 +51,7 @@ async function unpackChromium(): Promise<void> {
     const [status] = (await once(child, 'exit')) as [number | null];
     if (status !== 0) throw new Error(`Chromium cannot be unpacked (${process.platform} ${process.arch})`);
     await writeFile(join(folder, 'fonts.conf'), FONT_CONFIG);
-    // Somebody else may have been faster; theirs is as good.
+    // Another process may have unpacked it meanwhile.
     await rename(folder, chromiumFolder).catch((error) => {
       if (!existsSync(chromiumFolder)) throw error;
     });

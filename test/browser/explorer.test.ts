@@ -6,15 +6,15 @@ import { startProxy } from './proxy.ts';
 
 const HTML = { accept: 'text/html' };
 
-/** One visitor with nothing stored, and what went wrong under their eyes. */
+/** A page in a fresh browser context, and the errors on it. */
 interface Visit {
   readonly page: Page;
-  /** What the console was told as an error, exceptions, and requests to other hosts or without an answer. */
+  /** Console errors, exceptions, and requests that failed or went to other hosts. */
   readonly problems: string[];
 }
 
 describe('the GraphQL explorer in a browser', function () {
-  // A machine that is busy with other tests may need long to make the page and to draw it.
+  // On a busy machine the page takes long to build and to render.
   this.timeout(120_000);
 
   let service: InProcess;
@@ -25,7 +25,7 @@ describe('the GraphQL explorer in a browser', function () {
     service = await startService();
     browser = await openChromium();
     const { request, admin } = service;
-    const made = await request('POST', '/collections', {
+    const reply = await request('POST', '/collections', {
       token: admin.token,
       body: {
         collection: 'tune',
@@ -38,7 +38,7 @@ describe('the GraphQL explorer in a browser', function () {
         ],
       },
     });
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    expect(reply.status, JSON.stringify(reply.body)).to.equal(200);
     const rows = [{ title: 'So What' }, { title: 'Naima' }];
     expect((await request('POST', '/items/tune', { token: admin.token, body: rows })).status).to.equal(200);
   });
@@ -62,7 +62,7 @@ describe('the GraphQL explorer in a browser', function () {
     });
     page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
     page.on('requestfailed', (request) => {
-      // A page that is left gives up what it waits for.
+      // A closed page aborts its pending requests.
       const why = request.failure()?.errorText;
       if (why !== 'net::ERR_ABORTED') problems.push(`no answer: ${request.url()} ${why}`);
     });
@@ -88,7 +88,7 @@ describe('the GraphQL explorer in a browser', function () {
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
   }
 
-  /** Pasted, since the editor closes braces by itself; `shown` is what to wait for before going on. */
+  /** Pastes a text, since the editor closes typed braces itself. Waits for `shown`. */
   async function write(page: Page, editor: string, text: string, shown: string): Promise<void> {
     const lines = page.locator(`${editor} .view-lines`);
     await lines.click();
@@ -122,8 +122,8 @@ describe('the GraphQL explorer in a browser', function () {
 
   it('fills in "query" and "variables" from its URL without running them', async () => {
     const query = 'query One($id: ID!) { tune_by_id(id: $id) { title } }';
-    const asked = new URLSearchParams({ query, variables: '{"id":"1"}' });
-    const { page, problems } = await visit(`/graphql?${asked}`);
+    const parameters = new URLSearchParams({ query, variables: '{"id":"1"}' });
+    const { page, problems } = await visit(`/graphql?${parameters}`);
     const sent: string[] = [];
     page.on('request', (request) => sent.push(request.postData() ?? ''));
     await signIn(page);
@@ -209,15 +209,15 @@ describe('the GraphQL explorer in a browser', function () {
   });
 
   it('is not served with GRAPHQL_INTROSPECTION=false', async () => {
-    const silent = await startService({ env: { GRAPHQL_INTROSPECTION: 'false' } });
+    const withoutIntrospection = await startService({ env: { GRAPHQL_INTROSPECTION: 'false' } });
     try {
       for (const path of ['/graphql', '/graphql/system']) {
-        const { status, headers } = await silent.request('GET', path, { headers: HTML });
+        const { status, headers } = await withoutIntrospection.request('GET', path, { headers: HTML });
         expect(status, path).to.equal(400);
         expect(headers.get('content-type'), path).to.match(/json/);
       }
     } finally {
-      await silent.stop();
+      await withoutIntrospection.stop();
     }
   });
 });

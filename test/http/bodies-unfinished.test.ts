@@ -7,11 +7,11 @@ import { type InProcess, startService } from '../support/service.ts';
 const LIMIT = 8 * 1024 * 1024;
 const STALL = 2000;
 
-/** A connection that a test writes to byte for byte. */
+/** A connection to which a test writes raw bytes. */
 interface Line {
   readonly socket: Socket;
   readonly text: () => string;
-  /** The service has ended its side. */
+  /** Resolves when the service has ended its side. */
   readonly ended: Promise<unknown>;
 }
 
@@ -53,7 +53,7 @@ describe('request bodies that do not arrive completely', () => {
   };
   const bearer = () => ({ Authorization: `Bearer ${service.admin.token}` });
 
-  /** Bytes that the service holds for bodies at this moment, as its health tells admins. */
+  /** Bytes that the service holds for bodies now, from the health check for admins. */
   async function held(): Promise<number> {
     const { body } = await service.request('GET', '/server/health', { token: service.admin.token });
     return body.checks['http:unfinishedBodies'][0].observedValue;
@@ -113,10 +113,10 @@ describe('request bodies that do not arrive completely', () => {
     slow.socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': login.length, Connection: 'close' }));
     let sent = 500_000;
     slow.socket.write(login.slice(0, sent));
-    // It goes on sending, slowly.
+    // The client continues to send slowly.
     const drip = setInterval(() => void slow.socket.write(login.slice(sent, ++sent)), 50);
     slow.socket.once('close', () => clearInterval(drip));
-    const attack = Array.from({ length: 1000 }, () => {
+    const senders = Array.from({ length: 1000 }, () => {
       const one = open('127.0.0.2');
       one.socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': 900_000 }));
       one.socket.write(part);
@@ -128,17 +128,17 @@ describe('request bodies that do not arrive completely', () => {
       most = Math.max(most, await held());
       const { status } = await service.request('POST', '/auth/login', { body: { email: 'no mail' } });
       expect(status).to.equal(400);
-      refused = attack.filter(({ text }) => text() !== '').length;
+      refused = senders.filter(({ text }) => text() !== '').length;
     }
     clearInterval(drip);
     slow.socket.write(login.slice(sent));
     await slow.ended;
     expect(statusOf(slow.text())).to.equal(401);
-    await Promise.all(attack.map(({ ended }) => ended));
+    await Promise.all(senders.map(({ ended }) => ended));
     expect(most).to.be.within(1, LIMIT);
-    const answers = new Set(attack.map(({ text }) => statusOf(text())));
+    const answers = new Set(senders.map(({ text }) => statusOf(text())));
     expect([...answers].sort()).to.deep.equal([408, 503]);
-    const unavailable = attack.find(({ text }) => statusOf(text()) === 503)?.text();
+    const unavailable = senders.find(({ text }) => statusOf(text()) === 503)?.text();
     expect(unavailable)
       .to.match(/^retry-after: \d+\r$/im)
       .and.match(/^connection: close\r$/im);
@@ -152,16 +152,16 @@ describe('request bodies that do not arrive completely', () => {
       [{ ...JSON_TYPE, 'Content-Encoding': 'gzip' }, '/auth/login', zipped],
       [{ ...bearer(), 'Content-Type': 'multipart/form-data; boundary=x' }, '/files', field],
     ] as const) {
-      const attack = Array.from({ length: 20 }, () => {
+      const senders = Array.from({ length: 20 }, () => {
         const one = open();
         one.socket.write(head(path, { ...headers, 'Content-Length': body.length + 1000 }));
         one.socket.write(body);
         return one;
       });
-      await Promise.all(attack.map(({ ended }) => ended));
-      const counts = Map.groupBy(attack, ({ text }) => statusOf(text()));
+      await Promise.all(senders.map(({ ended }) => ended));
+      const counts = Map.groupBy(senders, ({ text }) => statusOf(text()));
       expect([...counts.keys()].sort(), path).to.deep.equal([408, 503]);
-      // 8 MiB have room for at most nine of them.
+      // At most nine of the bodies fit into 8 MiB.
       expect(counts.get(408), path).to.have.length.at.most(9);
     }
   });
@@ -196,7 +196,7 @@ describe('a response that is sent before the request body has arrived', () => {
         const size = 30 * 1024 * 1024;
         const { socket, text, ended } = line(service);
         try {
-          // A client of this kind does not look at its answer while it sends.
+          // Such a client does not read the response while it sends.
           socket.pause();
           socket.write(head(path, { 'Content-Type': type, 'Content-Length': size, Connection: connection }));
           const part = Buffer.alloc(1024 * 1024, ' ');

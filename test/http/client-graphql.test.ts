@@ -2,31 +2,31 @@ import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 
-// The client's own types describe collections of another product.
+// The types of the client library describe the collections of another product.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-type Loose = any;
-const sdk: Loose = published;
+type Untyped = any;
+const sdk: Untyped = published;
 
 const COMMANDS = 60;
 
 /**
- * A published client of this field, unmodified: it signs in, and does over REST and GraphQL what an application does in a
- * day, one thing after the other.
+ * A published client library, unmodified: it signs in, and does by REST and GraphQL what an application does, one step after
+ * the other.
  */
 describe('a published client library, by REST and GraphQL', () => {
   let service: InProcess;
-  let client: Loose;
+  let client: Untyped;
   const used = new Set<string>();
   /** Runs a command of the client by its name. */
-  const run = (name: string, ...args: unknown[]): Promise<Loose> => {
+  const run = (name: string, ...args: unknown[]): Promise<Untyped> => {
     used.add(name);
     return client.request(sdk[name](...args));
   };
-  const items = (text: string, variables?: object): Promise<Loose> => client.query(text, variables);
-  const system = (text: string, variables?: object): Promise<Loose> => client.query(text, variables, 'system');
+  const items = (text: string, variables?: object): Promise<Untyped> => client.query(text, variables);
+  const system = (text: string, variables?: object): Promise<Untyped> => client.query(text, variables, 'system');
 
-  const failure = async (work: Promise<unknown>): Promise<Loose> => {
-    const error: Loose = await work.then(
+  const failure = async (work: Promise<unknown>): Promise<Untyped> => {
+    const error: Untyped = await work.then(
       () => expect.fail('it was expected to fail'),
       (reason: unknown) => reason,
     );
@@ -40,7 +40,7 @@ describe('a published client library, by REST and GraphQL', () => {
   });
   after(() => service?.stop());
 
-  it('signs in and refreshes its token', async () => {
+  it('signs in, and reads and updates the own user', async () => {
     expect(await failure(items('{ _empty }').then(() => run('readMe')))).to.include({ status: 401 });
     const { email, password } = service.admin;
     expect((await client.login({ email, password })).access_token).to.be.a('string');
@@ -99,7 +99,7 @@ describe('a published client library, by REST and GraphQL', () => {
       related_collection: 'author',
       meta: { one_field: 'articles' },
     });
-    expect((await run('readCollections')).map((one: Loose) => one.collection)).to.include.members([
+    expect((await run('readCollections')).map((one: Untyped) => one.collection)).to.include.members([
       'author',
       'article',
     ]);
@@ -107,7 +107,7 @@ describe('a published client library, by REST and GraphQL', () => {
     expect((await run('updateCollection', 'article', { meta: { note: 'n' } })).meta.note).to.equal('n');
     await run('updateCollectionsBatch', [{ collection: 'article', meta: { sort: 2 } }]);
     expect((await run('readFields')).length).to.be.greaterThan(20);
-    expect((await run('readFieldsByCollection', 'author')).map((one: Loose) => one.field)).to.deep.equal([
+    expect((await run('readFieldsByCollection', 'author')).map((one: Untyped) => one.field)).to.deep.equal([
       'id',
       'name',
       'articles',
@@ -116,7 +116,9 @@ describe('a published client library, by REST and GraphQL', () => {
     expect((await run('updateField', 'article', 'title', { meta: { note: 't' } })).meta.note).to.equal('t');
     await run('updateFields', 'article', [{ field: 'title', meta: { sort: 1 } }]);
     expect((await run('readRelations')).length).to.be.greaterThan(0);
-    expect((await run('readRelationByCollection', 'article')).map((one: Loose) => one.field)).to.deep.equal(['author']);
+    expect((await run('readRelationByCollection', 'article')).map((one: Untyped) => one.field)).to.deep.equal([
+      'author',
+    ]);
     expect((await run('readRelation', 'article', 'author')).related_collection).to.equal('author');
     await run('updateRelation', 'article', 'author', { meta: { one_deselect_action: 'nullify' } });
     const found = await system('{ collections_by_name(name: "article") { collection meta { note } } }');
@@ -201,13 +203,13 @@ describe('a published client library, by REST and GraphQL', () => {
     });
     await run('updateItems', 'article', [1, 2], { status: 'live' });
     await run('updateItemsBatch', 'article', [{ id: 2, views: 8 }]);
-    const made = await items(
+    const created = await items(
       `mutation ($data: create_article_input!) {
         create_article_item(data: $data) { id title views author { id name } }
       }`,
       { data: { title: 'three', views: 1, author: { name: 'Bob' } } },
     );
-    expect(made).to.deep.equal({
+    expect(created).to.deep.equal({
       create_article_item: { id: '3', title: 'three', views: 1, author: { id: '2', name: 'Bob' } },
     });
     expect(
@@ -251,7 +253,7 @@ describe('a published client library, by REST and GraphQL', () => {
     expect(await failure(run('readItem', 'article', 99))).to.deep.equal({ status: 403, code: 'FORBIDDEN' });
   });
 
-  // Create, read, update, delete, one and many: each collection of the service has its commands.
+  // Each system collection has commands to create, read, update and delete one and many.
   const collections: readonly (readonly [many: string, one: string, row: (at: number) => object, change: object])[] = [
     ['Folders', 'Folder', (at) => ({ name: `folder ${at}` }), { name: 'changed' }],
     ['Presets', 'Preset', (at) => ({ bookmark: `preset ${at}` }), { layout: 'cards' }],
@@ -266,11 +268,11 @@ describe('a published client library, by REST and GraphQL', () => {
       const root = many.toLowerCase();
       const first = await run(`create${one}`, row(1));
       const others = await run(`create${many}`, [row(2), row(3)]);
-      const ids: string[] = [first, ...others].map(({ id }: Loose) => id);
+      const ids: string[] = [first, ...others].map(({ id }: Untyped) => id);
       expect((await run(`read${one}`, first.id)).id).to.equal(first.id);
       const listed = `query ($ids: [ID]) { ${root}(filter: { id: { _in: $ids } }) { id } ${root}_aggregated(filter: { id: { _in: $ids } }) { countAll } }`;
       const found = await system(listed, { ids });
-      expect(found[root].map(({ id }: Loose) => id)).to.have.members(ids.map(String));
+      expect(found[root].map(({ id }: Untyped) => id)).to.have.members(ids.map(String));
       expect(found[`${root}_aggregated`]).to.deep.equal([{ countAll: 3 }]);
       expect(await run(`read${many}`, { fields: ['id'], filter: { id: { _in: ids } } })).to.have.length(3);
       expect(await run(`update${one}`, first.id, change)).to.deep.include(change);

@@ -2,15 +2,15 @@ import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 
-// The client's own types describe collections of another product.
+// The types of the client library describe the collections of another product.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-type Loose = any;
-const sdk: Loose = published;
+type Untyped = any;
+const sdk: Untyped = published;
 
-/** What a published client of this field calls beside items: each collection of the service's own has its commands. */
+/** The commands of a published client library for system collections. */
 describe('a published client library on the system collections', () => {
   let service: InProcess;
-  let request: (command: Loose) => Promise<Loose>;
+  let request: (command: Untyped) => Promise<Untyped>;
   let me: string;
   before(async () => {
     service = await startService();
@@ -25,13 +25,13 @@ describe('a published client library on the system collections', () => {
   after(() => service?.stop());
 
   interface Case {
-    /** The commands' names are made of these: `readFolders`, `readFolder`. */
+    /** The names of the commands contain these: `readFolders`, `readFolder`. */
     readonly many: string;
     readonly one: string;
-    /** A row to create, told apart from others by a number. */
+    /** A row to create, distinguished by a number. */
     readonly row: (number: number) => Record<string, unknown>;
     readonly change: Record<string, unknown>;
-    /** What its rows need to be there. */
+    /** Creates what its rows refer to. */
     readonly before?: () => Promise<void>;
   }
 
@@ -84,7 +84,7 @@ describe('a published client library on the system collections', () => {
       expect(first).to.deep.include(row(1));
       const others = await request(sdk[`create${many}`]([row(2), row(3)]));
       expect(others).to.have.length(2);
-      const ids = [first.id, ...others.map(({ id }: Loose) => id)];
+      const ids = [first.id, ...others.map(({ id }: Untyped) => id)];
       expect(await request(sdk[`read${one}`](first.id))).to.deep.equal(first);
       const listed = await request(sdk[`read${many}`]({ fields: ['id'], filter: { id: { _in: ids } }, limit: -1 }));
       expect(listed).to.have.deep.members(ids.map((id) => ({ id })));
@@ -103,8 +103,10 @@ describe('a published client library on the system collections', () => {
 
   it('dashboards: are written and read with their panels', async () => {
     const panels = [{ type: 'metric', position_x: 1, position_y: 1, width: 4, height: 4 }];
-    const made = await request(sdk.createDashboard({ name: 'nested', panels }, { fields: ['id', { panels: ['*'] }] }));
-    expect(made.panels[0]).to.deep.include({ ...panels[0], dashboard: made.id });
+    const dashboard = await request(
+      sdk.createDashboard({ name: 'nested', panels }, { fields: ['id', { panels: ['*'] }] }),
+    );
+    expect(dashboard.panels[0]).to.deep.include({ ...panels[0], dashboard: dashboard.id });
     const read = await request(
       sdk.readPanels({ filter: { dashboard: { name: { _eq: 'nested' } } }, fields: ['type'] }),
     );

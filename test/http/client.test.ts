@@ -2,15 +2,15 @@ import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 
-// The client's own types describe collections of another product.
+// The types of the client library describe the collections of another product.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-type Loose = any;
-const sdk: Loose = published;
+type Untyped = any;
+const sdk: Untyped = published;
 
-/** A published client of this field, as its users have it: what it sends and expects is not ours to choose. */
+/** A published client library, unmodified: we cannot choose what it sends and expects. */
 describe('a published client library', () => {
   let service: InProcess;
-  let request: (command: Loose) => Promise<Loose>;
+  let request: (command: Untyped) => Promise<Untyped>;
   before(async () => {
     service = await startService({ env: { ACCESS_TOKEN_TTL: '15m' } });
     const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
@@ -18,8 +18,8 @@ describe('a published client library', () => {
   });
   after(() => service?.stop());
 
-  const failure = async (work: Promise<unknown>): Promise<Loose> => {
-    const error: Loose = await work.then(
+  const failure = async (work: Promise<unknown>): Promise<Untyped> => {
+    const error: Untyped = await work.then(
       () => expect.fail('it was expected to fail'),
       (reason: unknown) => reason,
     );
@@ -75,7 +75,7 @@ describe('a published client library', () => {
     });
 
     it('reads and updates collections, fields and relations', async () => {
-      const names = (await request(sdk.readCollections())).map((one: Loose) => one.collection);
+      const names = (await request(sdk.readCollections())).map((one: Untyped) => one.collection);
       expect(names).to.include.members(['author', 'article', 'site', 'platform_users']);
       expect((await request(sdk.readCollection('article'))).schema.name).to.equal('article');
       expect((await request(sdk.updateCollection('article', { meta: { note: 'n' } }))).meta.note).to.equal('n');
@@ -85,9 +85,9 @@ describe('a published client library', () => {
           { collection: 'author', meta: { sort: 1 } },
         ]),
       );
-      expect(batch.map((one: Loose) => one.meta.sort)).to.deep.equal([2, 1]);
+      expect(batch.map((one: Untyped) => one.meta.sort)).to.deep.equal([2, 1]);
       expect((await request(sdk.readFields())).length).to.be.greaterThan(20);
-      expect((await request(sdk.readFieldsByCollection('article'))).map((one: Loose) => one.field)).to.deep.equal([
+      expect((await request(sdk.readFieldsByCollection('article'))).map((one: Untyped) => one.field)).to.deep.equal([
         'id',
         'title',
         'status',
@@ -102,9 +102,9 @@ describe('a published client library', () => {
           { field: 'views', meta: { sort: 6 } },
         ]),
       );
-      expect(fields.map((one: Loose) => one.meta.sort)).to.deep.equal([5, 6]);
-      expect((await request(sdk.readRelations())).some((one: Loose) => one.collection === 'article')).to.equal(true);
-      expect((await request(sdk.readRelationByCollection('article'))).map((one: Loose) => one.field)).to.deep.equal([
+      expect(fields.map((one: Untyped) => one.meta.sort)).to.deep.equal([5, 6]);
+      expect((await request(sdk.readRelations())).some((one: Untyped) => one.collection === 'article')).to.equal(true);
+      expect((await request(sdk.readRelationByCollection('article'))).map((one: Untyped) => one.field)).to.deep.equal([
         'author',
       ]);
       expect((await request(sdk.readRelation('article', 'author'))).related_collection).to.equal('author');
@@ -370,7 +370,7 @@ describe('a published client library', () => {
       const list = await request(
         sdk.readPermissions({ filter: { role: { _eq: role.id }, collection: { _eq: 'article' } } }),
       );
-      expect(list.filter((one: Loose) => !one.system).map((one: Loose) => one.id)).to.deep.equal([permission.id]);
+      expect(list.filter((one: Untyped) => !one.system).map((one: Untyped) => one.id)).to.deep.equal([permission.id]);
       expect(await request(sdk.deletePermissions([permission.id]))).to.equal(null);
       const another = await request(sdk.createPermission({ role: role.id, collection: 'article', action: 'read' }));
       expect(await request(sdk.deletePermission(another.id))).to.equal(null);
@@ -392,7 +392,7 @@ describe('a published client library', () => {
         await request(sdk.readUsers({ filter: { email: { _starts_with: 'u' } }, sort: ['email'], fields: ['email'] })),
       ).to.deep.equal([{ email: 'u1@example.com' }, { email: 'u2@example.com' }, { email: 'u3@example.com' }]);
       expect((await request(sdk.updateUser(user.id, { last_name: 'L' }))).last_name).to.equal('L');
-      const ids = two.map((one: Loose) => one.id);
+      const ids = two.map((one: Untyped) => one.id);
       expect(await request(sdk.updateUsers(ids, { title: 't' }, { fields: ['title'] }))).to.deep.equal([
         { title: 't' },
         { title: 't' },
@@ -483,7 +483,7 @@ describe('a published client library', () => {
 
     it('mode cookie: the refresh token never reaches the client', async () => {
       let jar = '';
-      // What a browser does with `credentials: include`.
+      // As a browser does with `credentials: include`.
       const fetchWithCookies: typeof fetch = async (input, init) => {
         const headers = new Headers(init?.headers);
         if (jar) headers.set('cookie', jar);

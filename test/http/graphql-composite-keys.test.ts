@@ -88,10 +88,10 @@ describe('/graphql with keys of several columns', () => {
   });
 
   it('mutations create, update and delete rows by an input of the key', async () => {
-    const made =
+    const created =
       await ask(`mutation { create_film_actor_items(data: [{ film_id: { id: 2, title: "zwei" }, actor: "n", role: "1" },
       { film_id: { id: 2 }, actor: "m", role: "2" }], sort: ["actor"]) { actor film_id { title } } }`);
-    expect(made).to.deep.equal({
+    expect(created).to.deep.equal({
       create_film_actor_items: [
         { actor: 'm', film_id: { title: 'zwei' } },
         { actor: 'n', film_id: { title: 'zwei' } },

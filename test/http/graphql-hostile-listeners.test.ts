@@ -36,9 +36,9 @@ const SELECTION: Selection = {
 };
 
 describe('/graphql with a listener that changes queries', () => {
-  /** The row that is answered where the listener does `change`, and what it was told. */
+  /** The row that is answered when the listener applies `change`, and the query that the listener received. */
   async function readWith(change: (query: Row) => Row): Promise<readonly [row: Row, told: Row]> {
-    let told: Row = {};
+    let received: Row = {};
     let row: Row = {};
     await asking(
       SQL,
@@ -56,11 +56,11 @@ describe('/graphql with a listener that changes queries', () => {
       },
       (host) =>
         host.events.onFilter('post.items.query', (query) => {
-          told = structuredClone(query as Row);
+          received = structuredClone(query as Row);
           return change(query as Row);
         }),
     );
-    return [row, told];
+    return [row, received];
   }
   const WHOLE = {
     title: 'One',
@@ -75,9 +75,9 @@ describe('/graphql with a listener that changes queries', () => {
   };
 
   it('a listener that leaves the query as it is does not change the answer', async () => {
-    const [row, told] = await readWith((query) => structuredClone(query));
+    const [row, received] = await readWith((query) => structuredClone(query));
     expect(row).to.deep.equal(WHOLE);
-    expect(told.fields).to.include.members([
+    expect(received.fields).to.include.members([
       'author.name',
       'author.secret',
       'remarks.author.secret',

@@ -24,8 +24,8 @@ describe('/graphql: a client that disconnects', function () {
     );
     return Number(row?.count);
   };
-  async function until(done: () => Promise<boolean>, within = 30_000): Promise<void> {
-    for (const end = Date.now() + within; !(await done()); await pause(10))
+  async function until(done: () => Promise<boolean>, timeout = 30_000): Promise<void> {
+    for (const end = Date.now() + timeout; !(await done()); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
   async function leave(query: string, from: () => Promise<boolean>): Promise<void> {
@@ -47,8 +47,8 @@ describe('/graphql: a client that disconnects', function () {
   ] as const)
     it(`cancels ${what}, by POST as well`, async () => {
       await leave(query, async () => (await running()) > 0);
-      // Nothing of it begins anew either.
-      for (let quiet = 0; quiet < 20; quiet++) await until(async () => (await running()) === 0);
+      // No statement of it starts again.
+      for (let round = 0; round < 20; round++) await until(async () => (await running()) === 0);
       await pause(300);
       expect(await running()).to.equal(0);
     });

@@ -17,7 +17,7 @@ describe('/graphql: limits of documents', function () {
   this.timeout(120_000);
   let service: InProcess;
   before(async () => {
-    // Larger than by default, so that what is refused is refused for what it is.
+    // Larger than the default, so that each document is refused by its own limit.
     service = await startService({ env: { MAX_PAYLOAD_SIZE: '4mb' } });
     await service.database.query(TABLES);
   });
@@ -28,7 +28,7 @@ describe('/graphql: limits of documents', function () {
     const loop = watchEventLoop();
     const blocked: Record<string, number> = {};
     for (const [what, query] of Object.entries(HOSTILE_DOCUMENTS)) {
-      // The best of several, since a machine has other things to do.
+      // The fastest of several runs, since the machine may be busy.
       for (let round = 0, best = Number.POSITIVE_INFINITY; round < 6 && best > 150; round++) {
         loop.reset();
         const { status, body } = await ask(service, query + ' '.repeat(round));
@@ -40,7 +40,7 @@ describe('/graphql: limits of documents', function () {
       }
     }
     loop.stop();
-    // More than the document's own 50 ms, since the body is read and the answer is written too.
+    // More than the 50 ms of the document, since reading the body and writing the response count as well.
     expect(Object.entries(blocked).filter(([, ms]) => ms > 150)).to.deep.equal([]);
     expect((await ask(service, '{ posts { title } }')).body).to.deep.equal({ data: { posts: [{ title: 'first' }] } });
   });
@@ -122,10 +122,10 @@ describe('/graphql: limits of documents', function () {
     it('a table created through the service is in the schema at once', async () => {
       await ask(service, '{ posts { id } }');
       const fields = [{ field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } }];
-      await asAdmin(service, 'POST', '/collections', { collection: 'made', schema: {}, fields });
-      expect((await ask(service, '{ made { id } }')).body).to.deep.equal({ data: { made: [] } });
-      await asAdmin(service, 'DELETE', '/collections/made');
-      expect((await ask(service, '{ made { id } }')).status).to.equal(400);
+      await asAdmin(service, 'POST', '/collections', { collection: 'added', schema: {}, fields });
+      expect((await ask(service, '{ added { id } }')).body).to.deep.equal({ data: { added: [] } });
+      await asAdmin(service, 'DELETE', '/collections/added');
+      expect((await ask(service, '{ added { id } }')).status).to.equal(400);
     });
 
     it('tables and columns created in the database by others are in the schema at once', async () => {

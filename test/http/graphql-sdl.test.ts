@@ -52,8 +52,8 @@ describe('GET /server/specs/graphql', function () {
     const { body } = await sdl('/server/specs/graphql', reader.token);
     expect(body).to.contain('title: String!').and.not.contain('secret').and.not.contain('drafts');
     expect(body).not.to.contain('create_posts_item');
-    const anybody = await sdl('/server/specs/graphql', null);
-    expect(anybody.body).to.contain('_empty').and.not.contain('posts');
+    const publicSchema = await sdl('/server/specs/graphql', null);
+    expect(publicSchema.body).to.contain('_empty').and.not.contain('posts');
   });
 
   it('has a table as soon as it is created', async () => {

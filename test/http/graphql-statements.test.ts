@@ -36,12 +36,12 @@ describe('/graphql runs one statement for each root field, however deep it is', 
     return body.data;
   }
 
-  /** The statements of one request, once all that is remembered has been asked for. */
+  /** The statements of one request, after a first request has filled the caches. */
   async function warm(request: (n: number) => Promise<unknown>): Promise<readonly string[]> {
     for (let n = 0; n < 2; n++) await request(n);
     const runs: (readonly string[])[] = [];
     for (let n = 2; n < 5; n++) runs.push(await statementsDuring(() => request(n)));
-    // News from the database may have something remembered asked anew in between, which no second run has as well.
+    // A notification may clear a cache in between, but not in the second run as well.
     return runs.toSorted((a, b) => a.length - b.length)[0] ?? [];
   }
 
@@ -80,10 +80,10 @@ describe('/graphql runs one statement for each root field, however deep it is', 
   it('the first request of a caller: at most three statements for the user and its permissions, and one for the root field', async () => {
     const { token } = await personWith(service, [{ collection: 'tag', action: 'read', fields: ['id', 'name'] }]);
     const sent = await statementsDuring(() => ask(token, 'query { tag(limit: 1) { id name } }'));
-    const [asked, ...remembered] = sent.toReversed();
-    expect(asked).to.contain('"tag"');
+    const [rootStatement, ...permissionStatements] = sent.toReversed();
+    expect(rootStatement).to.contain('"tag"');
     expect(
-      remembered.filter((text) => !text.includes('platform_')),
+      permissionStatements.filter((text) => !text.includes('platform_')),
       sent.join('\n\n'),
     ).to.deep.equal([]);
     expect(sent, sent.join('\n\n')).to.have.length.within(2, 4);

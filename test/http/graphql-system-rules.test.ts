@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
-/** What `*` does not mean. */
+/** Fields that `*` does not include. */
 const SENSITIVE = ['role', 'status', 'provider'];
 const PUBLIC = '00000000-0000-0000-0000-000000000000';
 
@@ -45,7 +45,7 @@ describe('/graphql/system: rules of system collections', function () {
   });
   after(() => service?.stop());
 
-  it('users: the last admin cannot be deleted or demoted', async () => {
+  it('users: the last admin cannot be deleted, suspended or demoted', async () => {
     const id = await keyOf(`select id from platform_users where email = '${service.admin.email}'`);
     for (const change of [
       `delete_users_item(id: "${id}") { id }`,
@@ -109,14 +109,14 @@ describe('/graphql/system: rules of system collections', function () {
     expect(await admin(create, { data: { ...data, action: 'fly' } })).to.deep.equal(['INVALID_PAYLOAD']);
     expect(await admin(create, { data: { ...data, permissions: [1] } })).to.deep.equal(['INVALID_PAYLOAD']);
     expect(await admin(create, { data: { ...data, fields: ['a,b'] } })).to.deep.equal(['INVALID_PAYLOAD']);
-    const made = (await done(service.admin.token, create, { data })).create_permissions_item;
-    expect(made.role).to.deep.equal({ id: PUBLIC });
+    const permission = (await done(service.admin.token, create, { data })).create_permissions_item;
+    expect(permission.role).to.deep.equal({ id: PUBLIC });
     expect((await service.request('GET', '/items/posts')).body.data).to.deep.equal([{ id: 1 }]);
-    await done(service.admin.token, `mutation { delete_permissions_item(id: "${made.id}") { id } }`);
+    await done(service.admin.token, `mutation { delete_permissions_item(id: "${permission.id}") { id } }`);
     expect((await service.request('GET', '/items/posts')).status).to.equal(403);
   });
 
-  it('comments: callers that may read the item write them, and only their authors change them', async () => {
+  it('comments: need read access to the item and cannot be moved to another collection', async () => {
     const create = (collection: string, item: string) =>
       `mutation { create_comments_item(data: { collection: "${collection}", item: "${item}", comment: "Fine" }) { id item } }`;
     for (const { token } of [writer, app]) {
@@ -169,7 +169,7 @@ describe('/graphql/system: rules of system collections', function () {
     ]);
   });
 
-  it('the schema has activity and revisions to read, and neither sessions nor settings tables', async () => {
+  it('the schema has activity and revisions to read, and neither sessions nor extension settings', async () => {
     const { __schema: schema } = await done(
       service.admin.token,
       '{ __schema { queryType { fields { name } } mutationType { fields { name } } types { name } } }',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { makePerson, makeRole, type Person } from '../plugins/users/people.ts';
 import { type InProcess, type Reply, startService } from '../support/service.ts';
 
-// Every member of the types, so that a member which records have and types do not, or the other way round, is seen.
+// All members of the types, so that a member that only REST or only GraphQL has is found.
 const COLLECTION = `collection
   meta { collection icon note color display_template hidden singleton translations archive_field archive_value
     unarchive_value archive_app_filter sort_field accountability item_duplication_fields sort group collapse system }
@@ -20,7 +20,7 @@ const RELATION = `collection field related_collection
 
 type Record_ = Readonly<Record<string, unknown>>;
 
-/** `system` is in records of the service's own only, and null by GraphQL in those of others. */
+/** Only records of system collections have `system`; GraphQL answers null for others. */
 function withSystem(record: Record_): Record_ {
   const { meta } = record as { meta: Record_ | null };
   return meta === null ? record : { ...record, meta: { system: null, ...meta } };
@@ -96,7 +96,7 @@ describe('/graphql/system: collections, fields and relations', function () {
       'authors.name',
     ]);
     expect(body.data.relations.filter(({ collection }: Record_) => collection === 'books')).to.deep.equal([]);
-    for (const asked of [
+    for (const field of [
       'collections_by_name(name: "stock") { collection }',
       'collections_by_name(name: "nothing") { collection }',
       'fields_in_collection(collection: "stock") { field }',
@@ -104,7 +104,7 @@ describe('/graphql/system: collections, fields and relations', function () {
       'relations_in_collection(collection: "stock") { field }',
       'relations_by_name(collection: "books", field: "author") { field }',
     ]) {
-      expect(codeOf(await ask(person.token, `{ ${asked} }`)), asked).to.deep.equal([200, 'FORBIDDEN']);
+      expect(codeOf(await ask(person.token, `{ ${field} }`)), field).to.deep.equal([200, 'FORBIDDEN']);
     }
   });
 
@@ -129,7 +129,7 @@ describe('/graphql/system: collections, fields and relations', function () {
   });
 
   it('admins create, update and delete collections, fields and relations', async () => {
-    const made = await admin(
+    const created = await admin(
       `mutation ($data: create_platform_collections_input!) { create_collections_item(data: $data) { ${COLLECTION} } }`,
       {
         data: {
@@ -140,7 +140,7 @@ describe('/graphql/system: collections, fields and relations', function () {
         },
       },
     );
-    expect(made.create_collections_item).to.deep.equal(withSystem(await rest('/collections/recipes')));
+    expect(created.create_collections_item).to.deep.equal(withSystem(await rest('/collections/recipes')));
     expect(await rest('/fields/recipes/title')).to.nested.include({
       'schema.max_length': 40,
       'schema.default_value': 'Soup',
@@ -185,7 +185,7 @@ describe('/graphql/system: collections, fields and relations', function () {
     ]);
   });
 
-  it('a deleted folder collection is answered with null', async () => {
+  it('a folder whose metadata is removed is answered as null', async () => {
     await admin(
       'mutation { create_collections_item(data: { collection: "kitchen", meta: { icon: "folder" } }) { collection } }',
     );

@@ -5,7 +5,7 @@ import { type InProcess, type Reply, type RequestOptions, startService } from '.
 const WRONG = 'INVALID_CREDENTIALS';
 const codesOf = ({ body }: Reply): unknown[] =>
   (body.errors ?? []).map((error: { extensions: { code: unknown } }) => error.extensions.code);
-/** The answer of a document that has none of what is asked for in its schema. */
+/** The answer to a document with fields that the schema does not have. */
 const ABSENT = [400, ['GRAPHQL_VALIDATION_EXCEPTION']];
 
 describe('/graphql/system', function () {
@@ -15,8 +15,8 @@ describe('/graphql/system', function () {
   let person: Person;
   const ask = (token: string | null, query: string, variables?: object, options: RequestOptions = {}) =>
     service.request('POST', '/graphql/system', { token, body: { query, variables }, ...options });
-  const dataOf = async (asked: Promise<Reply>) => {
-    const { status, body } = await asked;
+  const dataOf = async (pending: Promise<Reply>) => {
+    const { status, body } = await pending;
     expect([status, body.errors], JSON.stringify(body.errors)).to.deep.equal([200, undefined]);
     return body.data;
   };
@@ -136,12 +136,12 @@ describe('/graphql/system', function () {
     it('answer as much as the caller may know', async () => {
       const project = { project_name: 'Tenon', default_language: 'en-US', project_logo: null };
       const nothing = { rateLimit: null, rateLimitGlobal: null, websocket: null, queryLimit: null, service: null };
-      // What is off is null here, since false is no object.
+      // A disabled feature is null, since false is no object.
       const level = {
         queryLimit: { default: 100, max: 500 },
       };
-      const anybody = await dataOf(ask(null, INFO));
-      expect(anybody).to.deep.equal({
+      const publicInfo = await dataOf(ask(null, INFO));
+      expect(publicInfo).to.deep.equal({
         server_ping: 'pong',
         server_health: { status: 'ok' },
         server_info: { project, ...nothing },
@@ -177,15 +177,15 @@ describe('/graphql/system', function () {
       const reader = await makePerson(service, open);
       await absent(reader.token, '{ users_me { id } }');
       await absent(reader.token, '{ roles_me { id } }');
-      const nobody = await makePerson(service, null as never);
+      const userWithoutRole = await makePerson(service, null as never);
       const grants: number[] = [];
       for (const collection of ['platform_users', 'platform_roles'])
         grants.push(await allow(service, null, { collection, action: 'read', fields: ['id'] }));
       for (const query of ['{ users_me { id } }', '{ roles_me { id } }']) {
         expect(codesOf(await ask(null, query)), query).to.deep.equal([WRONG]);
       }
-      expect(await dataOf(ask(nobody.token, '{ users_me { id } roles_me { id } }'))).to.deep.equal({
-        users_me: { id: nobody.id },
+      expect(await dataOf(ask(userWithoutRole.token, '{ users_me { id } roles_me { id } }'))).to.deep.equal({
+        users_me: { id: userWithoutRole.id },
         roles_me: null,
       });
       await service.request('DELETE', '/permissions', { token: service.admin.token, body: grants });

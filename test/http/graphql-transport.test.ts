@@ -17,11 +17,11 @@ describe('/graphql: GraphQL over HTTP', function () {
   });
   after(() => service?.stop());
 
-  const asked = (method: string, path: string, options: RequestOptions = {}) =>
+  const send = (method: string, path: string, options: RequestOptions = {}) =>
     service.request(method, path, { token: service.admin.token, ...options });
-  const post = (body: unknown, headers: Record<string, string> = {}) => asked('POST', '/graphql', { body, headers });
+  const post = (body: unknown, headers: Record<string, string> = {}) => send('POST', '/graphql', { body, headers });
   const get = (params: Record<string, string>, headers: Record<string, string> = {}, method = 'GET') =>
-    asked(method, `/graphql?${new URLSearchParams(params)}`, { headers });
+    send(method, `/graphql?${new URLSearchParams(params)}`, { headers });
   const codeOf = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions.code];
   const typeOf = ({ headers }: Reply) => headers.get('content-type');
   const TITLES = { data: { posts: [{ title: 'first' }, { title: 'second' }] } };
@@ -76,13 +76,13 @@ describe('/graphql: GraphQL over HTTP', function () {
         ['multipart/form-data; boundary=x', 415],
       ] as const)
         expect((await post(text, { 'content-type': type })).status, type).to.equal(status);
-      // A form of another site may leave the type out.
+      // A form of another site can send a body without a type.
       const untyped = await fetch(`${service.url}/graphql`, { method: 'POST', body: new Blob([text]) });
       expect([untyped.status, ((await untyped.json()) as Reply['body']).errors[0].extensions.code]).to.deep.equal([
         415,
         'UNSUPPORTED_MEDIA_TYPE',
       ]);
-      expect(codeOf(await asked('POST', '/graphql'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(codeOf(await send('POST', '/graphql'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       expect(codeOf(await post('{'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       expect(codeOf(await post({ query: `${' '.repeat(110_000)}${ASK}` }))).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     });
@@ -104,10 +104,10 @@ describe('/graphql: GraphQL over HTTP', function () {
       const once = { data: { posts: [{ title: 'first' }] } };
       expect((await get({ query })).body).to.deep.equal(once);
       const sparing = query.replaceAll('&', '%26').replaceAll('+', '%2B').replaceAll('"', '%22');
-      expect((await asked('GET', `/graphql?query=${sparing}`)).body).to.deep.equal(once);
+      expect((await send('GET', `/graphql?query=${sparing}`)).body).to.deep.equal(once);
       const title = 'query($t:String){posts(filter:{title:{_eq:$t}}){title}}';
       expect((await get({ query: title, variables: '{"t":"first"}' })).body).to.deep.equal(once);
-      expect((await asked('GET', `/graphql?query={posts(sort:[%22id%22]){title}}`)).body).to.deep.equal(TITLES);
+      expect((await send('GET', `/graphql?query={posts(sort:[%22id%22]){title}}`)).body).to.deep.equal(TITLES);
     });
 
     it('accepts a token in the query string', async () => {
@@ -130,7 +130,7 @@ describe('/graphql: GraphQL over HTTP', function () {
         expect(codeOf(reply), JSON.stringify(params)).to.deep.equal([400, 'INVALID_PAYLOAD']);
         expect(reply.body.errors[0].message).to.contain(`"${name}"`);
       }
-      const twice = await asked('GET', '/graphql?query={__typename}&query={__typename}');
+      const twice = await send('GET', '/graphql?query={__typename}&query={__typename}');
       expect(codeOf(twice)).to.deep.equal([400, 'INVALID_PAYLOAD']);
     });
 
@@ -163,7 +163,7 @@ describe('/graphql: GraphQL over HTTP', function () {
       for (const method of ['PUT', 'PATCH', 'DELETE', 'SEARCH', 'PROPFIND', 'OPTIONS'])
         it(`${method} ${path} is refused with 405 and Allow`, async () => {
           const body = method === 'PUT' ? { body: 'x', headers: { 'content-type': 'text/plain' } } : {};
-          const reply = await asked(method, path, body);
+          const reply = await send(method, path, body);
           expect(reply.status).to.equal(405);
           expect(reply.headers.get('allow')).to.equal('GET, HEAD, POST');
           expect(reply.body.errors[0].extensions).to.deep.equal({
@@ -174,7 +174,7 @@ describe('/graphql: GraphQL over HTTP', function () {
 
     it('an OPTIONS preflight is answered as on all routes', async () => {
       const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
-      const reply = await asked('OPTIONS', '/graphql', { headers });
+      const reply = await send('OPTIONS', '/graphql', { headers });
       expect([reply.status, reply.headers.get('access-control-allow-origin')]).to.deep.equal([
         204,
         'https://app.example',
@@ -183,7 +183,7 @@ describe('/graphql: GraphQL over HTTP', function () {
 
     it('a path below /graphql without a route is 404', async () => {
       for (const method of ['GET', 'POST', 'PUT'])
-        expect((await asked(method, '/graphql/other')).status, method).to.equal(404);
+        expect((await send(method, '/graphql/other')).status, method).to.equal(404);
     });
   });
 

@@ -42,7 +42,7 @@ describe('a database that ends connections or takes too long', () => {
     }
   }
 
-  /** Ends the service's connections that are in this state, once there is one. */
+  /** Terminates the database connections of the service in this state, as soon as there is one. */
   const end = (state: string) =>
     until(async () => {
       const rows = await database.query(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -68,9 +68,9 @@ describe('a database that ends connections or takes too long', () => {
     ['an export', 'GET', '/items/slow?export=csv', undefined],
   ] as const) {
     it(`${what} whose connection is ended answers that it may be tried again, and the next request gets a new connection`, async () => {
-      const asked = admin(method, path, body);
+      const pending = admin(method, path, body);
       await end(ASLEEP);
-      const { status, body: answer } = await asked;
+      const { status, body: answer } = await pending;
       expect([status, answer.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
       for (let round = 0; round < 5; round++) expect((await admin('GET', '/items/one')).status).to.equal(200);
       expect(await stored()).to.deep.equal(NOTHING);
@@ -93,7 +93,7 @@ describe('a database that ends connections or takes too long', () => {
       );
       let text = '';
       socket.setEncoding('latin1').on('data', (part) => (text += part));
-      // Its answer has begun, and goes on only when more of it is taken.
+      // The response has begun, and continues only when the client reads more.
       await once(socket, 'data');
       socket.pause();
       await end("state = 'idle in transaction'");
@@ -125,7 +125,7 @@ describe('a database that ends connections or takes too long', () => {
     }
     await until(async () => (await open()) === 2);
     expect((await admin('GET', '/items/one')).status).to.equal(200);
-    // They have not gone meanwhile; one may be fetching its next rows at the moment.
+    // The connections still exist; one may be fetching rows.
     await until(async () => (await open()) === 2);
     for (const socket of sockets) socket.destroy();
     await until(async () => (await open()) === 0);

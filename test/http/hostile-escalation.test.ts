@@ -136,7 +136,7 @@ describe('a caller cannot gain permissions', () => {
       'pg_authid',
     ]) {
       expect(await statusOf('GET', `/items/${name}`, me.token), name).to.equal(403);
-      // Nothing is hidden from an admin: a name that nothing has is 404.
+      // An admin sees everything, so a missing name is 404.
       expect(await statusOf('GET', `/items/${name}`, service.admin.token), name).to.be.oneOf([403, 404]);
     }
     const writes: readonly [string, string, unknown][] = [
@@ -222,7 +222,7 @@ describe('a caller cannot gain permissions', () => {
     });
     expect((await send('GET', '/items/child')).body.data).to.deep.equal([]);
     for (const rule of rules) {
-      const made = await asAdmin(service, 'POST', '/permissions', {
+      const permission = await asAdmin(service, 'POST', '/permissions', {
         role: null,
         collection: 'salary',
         action: 'read',
@@ -244,7 +244,7 @@ describe('a caller cannot gain permissions', () => {
         expect(await statusOf('PATCH', `/items/salary/${id}`, null, { amount: 0 })).to.be.within(400, 403);
         expect(await statusOf('DELETE', `/items/salary/${id}`)).to.be.within(400, 403);
       }
-      await asAdmin(service, 'DELETE', '/permissions', [made.id, ...more.map(({ id }: { id: number }) => id)]);
+      await asAdmin(service, 'DELETE', '/permissions', [permission.id, ...more.map(({ id }: { id: number }) => id)]);
     }
   });
 
@@ -281,7 +281,7 @@ describe('a caller cannot gain permissions', () => {
       'sort=salary.unknown',
     ];
     const answers = await Promise.all(paths.map((path) => send('GET', `/items/child?${path}`, me.token)));
-    // The same answer for what is hidden and for what does not exist.
+    // The same answer for hidden and for missing fields.
     for (const [at, { status, body }] of answers.entries())
       expect([paths[at], status, body]).to.deep.equal([paths[at], 403, answers[0]?.body]);
     for (const query of [

@@ -12,12 +12,12 @@ import {
   VIEWS,
 } from '../support/rental.ts';
 
-/** Fields whose form in GraphQL is another than in REST, or whose names it cannot have. */
+/** Fields with another format in GraphQL than in REST, or with names that are not GraphQL names. */
 const APART = /^(integer|bigint|numeric|text|character varying|character|date|uuid|boolean)$/;
 
 const BATCH = '00000000-0000-4000-8000-00000000cccc';
 
-/** A key as it is written into a document, and a row that it names. */
+/** A key as a literal in a document, and the row it names. */
 const BY_ID: readonly [collection: string, key: string, text: string][] = [
   ['film_actor', '{ actor_id: 3, film_id: 5 }', '3,5'],
   ['film_category', '{ category_id: 1, film_id: 4 }', '1,4'],
@@ -104,7 +104,7 @@ describe('/graphql over the tables of a rental company', () => {
       const data = await ask(`{ ${collection}_by_id(id: ${key}) { __typename ${plain.join(' ')} } }`);
       const expected = await rental.ok('GET', itemPath(collection, text));
       const found = data[`${collection}_by_id`];
-      // Values of enums have names of GraphQL there.
+      // Values of enums are GraphQL names in a document.
       const texts = plain.map((field) => String(expected[field]).replace('PG-13', 'PG_u002D_13'));
       expect(plain.map((field) => String(found?.[field]))).to.deep.equal(texts);
     });
@@ -149,7 +149,7 @@ describe('/graphql over the tables of a rental company', () => {
 
   it('rows are created, updated and deleted by keys of several columns', async () => {
     const stored = () => rows('select copy_no, condition from film_copy where film_id = 33 order by copy_no');
-    const made = await ask(
+    const written = await ask(
       'mutation ($data: [create_film_copy_input!]) { create_film_copy_items(data: $data) { copy_no format } }',
       {
         data: [
@@ -159,7 +159,7 @@ describe('/graphql over the tables of a rental company', () => {
         ],
       },
     );
-    expect(made.create_film_copy_items).to.deep.equal([1, 2, 3].map((copy_no) => ({ copy_no, format: 'DVD' })));
+    expect(written.create_film_copy_items).to.deep.equal([1, 2, 3].map((copy_no) => ({ copy_no, format: 'DVD' })));
     await ask(
       'mutation { update_film_copy_item(id: { film_id: 33, copy_no: 1 }, data: { condition: "one" }) { condition } }',
     );
@@ -193,22 +193,22 @@ describe('/graphql over the tables of a rental company', () => {
   });
 
   it('a row is written together with its junction rows', async () => {
-    const made =
+    const written =
       await ask(`mutation { create_film_item(data: { title: "By GraphQL", cast: [{ actor_id: { actor_id: 2 }, role: "x" }, { actor_id: { name: "Fresh" } }] }) {
       film_id cast(sort: ["actor_id"]) { role actor_id { name } } } }`);
-    expect(made.create_film_item.cast).to.deep.equal([
+    expect(written.create_film_item.cast).to.deep.equal([
       { role: 'x', actor_id: { name: 'Actor B' } },
       { role: null, actor_id: { name: 'Fresh' } },
     ]);
-    await ask('mutation ($id: ID!) { delete_film_item(id: $id) { id } }', { id: made.create_film_item.film_id });
+    await ask('mutation ($id: ID!) { delete_film_item(id: $id) { id } }', { id: written.create_film_item.film_id });
     await rows(`delete from actor where name = 'Fresh'`);
   });
 
   it('rows of a table without a key are created', async () => {
-    const made = await ask(
+    const written = await ask(
       'mutation { create_visit_item(data: { at: "2026-08-01T10:00:00", visitors: 3, remark: "new" }) { visitors remark } }',
     );
-    expect(made.create_visit_item).to.deep.equal({ visitors: 3, remark: 'new' });
+    expect(written.create_visit_item).to.deep.equal({ visitors: 3, remark: 'new' });
     await rows(`delete from visit where remark = 'new'`);
   });
 });

@@ -10,17 +10,16 @@ import { fragmentsOf, operationsOf } from './document-size.ts';
 import { schemaIndependentFailure } from './limits.ts';
 
 /**
- * Fields with one name in one place of the answer have to be the same field, so validation compares each with each, their
- * arguments included, and fragments with each other for the fields in them. A comparison takes about a microsecond; real
- * documents have dozens.
+ * Fields with one response key must be the same field. So validation compares each with each, arguments included, and
+ * fragments with each other for their fields. A comparison takes about a microsecond; real documents need dozens.
  */
 const MAX_COMPARISONS = 20_000;
-/** Of arguments, for as much time as comparing two fields without any takes. */
+/** Comparing so many characters of arguments takes as long as comparing two fields without arguments. */
 const CHARACTERS_PER_COMPARISON = 8;
-/** Two fragments take more of it. */
+/** Comparing two fragments costs so many comparisons of fields. */
 const FRAGMENT_COST = 2;
 
-/** Counts what validation would compare, in the time of going through the fields once. Only for documents with an end. */
+/** Counts the comparisons of validation in one pass over the fields. Only for documents without fragment cycles. @throws DocumentFailure */
 export function assertComparisons(document: DocumentNode): void {
   const fragments = fragmentsOf(document);
   let comparisons = 0;
@@ -44,14 +43,14 @@ export function assertComparisons(document: DocumentNode): void {
 }
 
 const comparisonCost = (same: readonly FieldNode[]): number =>
-  1 + Math.max(...same.map(({ arguments: given }) => sourceLength(given) / CHARACTERS_PER_COMPARISON));
+  1 + Math.max(...same.map(({ arguments: args }) => sourceLength(args) / CHARACTERS_PER_COMPARISON));
 
-const sourceLength = (given: FieldNode['arguments']): number =>
-  given?.length ? (given.at(-1)?.loc?.end ?? 0) - (given[0]?.loc?.start ?? 0) : 0;
+const sourceLength = (args: FieldNode['arguments']): number =>
+  args?.length ? (args.at(-1)?.loc?.end ?? 0) - (args[0]?.loc?.start ?? 0) : 0;
 
 const pairCount = (count: number): number => (count * (count - 1)) / 2;
 
-/** The fields of one place by what they are called in the answer, and how many fragments they came by. */
+/** The fields of merged selection sets by response key, and the number of fragments they spread. */
 function mergeFields(
   sets: readonly SelectionSetNode[],
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,

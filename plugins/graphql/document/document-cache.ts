@@ -5,26 +5,26 @@ import type { DocumentLimits } from './limits.ts';
 import { parseDocument } from './parse.ts';
 import { assertValidDocument } from './validate.ts';
 
-/** A document that is valid in a schema. */
+/** A document that was validated against a schema. */
 export interface Document {
-  /** Of this process and this schema: no two documents have the same. For keys of memories. */
+  /** Unique in this process, for cache keys. The same text in another schema has another id. */
   readonly id: number;
-  /** By name; the only anonymous one by the empty text. */
+  /** Operations by name; an anonymous one by the empty text. */
   readonly operations: ReadonlyMap<string, OperationDefinitionNode>;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
 }
 
-/** The documents of one schema, remembered by their text. */
+/** The valid documents of one schema, by their text. */
 export interface DocumentCache {
-  /** Parses and checks it, or knows it already. Throws a DocumentFailure. */
+  /** Parses and validates a text, or takes it from the cache. @throws DocumentFailure for an invalid document. */
   get(text: string): Document;
 }
 
 export type CreateDocumentCache = (schema: GraphQLSchema) => DocumentCache;
 
-/** A token and what is made of it take some 250 bytes, so all documents of the process stay within about 50 MB. */
+/** Tokens of all documents: one costs some 250 bytes, so the cache stays below about 50 MB. */
 const MAX_TOKENS = 200_000;
-/** What a document takes beside its tokens: the smallest ones weigh some 5 KB. */
+/** Overhead of a document in tokens: the smallest documents cost some 5 KB. */
 const TOKENS_PER_DOCUMENT = 20;
 const CHARACTERS_PER_TOKEN = 100;
 
@@ -34,8 +34,8 @@ interface CachedDocument {
 }
 
 /**
- * For each schema its documents, in one memory for all of them: there may be a hundred schemas, and anybody can send documents
- * that nobody will send again. Those that are refused are not remembered.
+ * Creates a document cache for each schema. All share one memory limit: there may be a hundred schemas, and any client can send
+ * documents that are never sent again. Invalid documents are not cached.
  */
 export function createDocumentCaches(limits: DocumentLimits): CreateDocumentCache {
   const cache = new LRUCache<string, CachedDocument>({ maxSize: MAX_TOKENS, sizeCalculation: ({ size }) => size });

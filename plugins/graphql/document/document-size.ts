@@ -10,25 +10,25 @@ import {
 import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
 
 /**
- * Levels of a document beyond its relations: the root field, a function's object (`published_func { year }`) or an
- * aggregate's (`posts_aggregated { avg { views } }`), the value in it, and two that a client may need for wrapping.
+ * Levels of a document besides its relations: the root field, the object of a function (`published_func { year }`) or of an
+ * aggregate (`posts_aggregated { avg { views } }`), the value in it, and two spare ones for clients.
  */
 const LEVELS_BESIDE_RELATIONS = 5;
-/** Of GraphQL's own, which tell of the schema. Tools ask for about two hundred. */
+/** Introspection fields of a document. Tools select about two hundred. */
 const MAX_SCHEMA_NODES = 1000;
-/** Selections inside each other, the fragments they spread included: as many as braces in the text. */
+/** Nested selections, with their fragments expanded; the same limit as for braces in the text. */
 const MAX_NESTING = 100;
 
 interface DocumentSize {
-  /** Fields at the top. */
+  /** Root fields. */
   readonly fields: number;
-  /** Fields and fragments in all, as often as they are spread. */
+  /** All fields and fragments, counted as often as they are spread. */
   readonly nodes: number;
-  /** Those below `__schema` and `__type`. */
+  /** Fields below `__schema` and `__type`. */
   readonly schemaNodes: number;
-  /** Fields inside each other. */
+  /** Levels of nested fields. */
   readonly depth: number;
-  /** Selections inside each other. */
+  /** Levels of nested selection sets. */
   readonly nesting: number;
 }
 
@@ -42,12 +42,13 @@ export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, Fragmen
     document.definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION).map((one) => [one.name.value, one]),
   );
 
-/** GraphQL's own fields tell of the schema, not of rows: they are measured by themselves. */
+/** Introspection fields answer the schema and no rows, so they have limits of their own. */
 export const isIntrospection = ({ name }: FieldNode): boolean => name.value === '__schema' || name.value === '__type';
 
 /**
- * How large operations are once their fragments are spread out, which takes no longer than reading them: each fragment is
- * measured once. Answers whether fragments spread themselves; then there is no size, and validation says what is wrong.
+ * Measures operations with their fragments expanded. Each fragment is measured once, so this takes no longer than parsing.
+ * Returns whether fragments form a cycle: then the size is infinite, and validation reports the cycle.
+ * @throws DocumentFailure over a limit.
  */
 export function assertDocumentSize(
   document: DocumentNode,
@@ -77,7 +78,7 @@ export function assertDocumentSize(
     if (schemaNodes > MAX_SCHEMA_NODES)
       throw schemaIndependentFailure(sizeMessage(schemaNodes, 'fields of the schema', MAX_SCHEMA_NODES));
   }
-  // Those that nobody spreads are looked at by validation as well.
+  // Validation visits unused fragments as well.
   measure.measureFragments();
   return { hasFragmentCycle: measure.endless() };
 }
@@ -97,7 +98,7 @@ function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
       return measured;
     }
     const fragment = fragments.get(name);
-    // No such fragment, or inside itself: validation will say so.
+    // An unknown fragment or a cycle: validation reports it.
     if (!fragment) return EMPTY_SIZE;
     if (open.has(name)) {
       hasCycle = true;
@@ -127,7 +128,7 @@ function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
         schemaNodes += innerSize.nodes;
         continue;
       }
-      // `__typename` costs nobody a statement.
+      // `__typename` needs no statement.
       fields += isField ? Number(!one.name.value.startsWith('__')) : innerSize.fields;
       nodes += innerSize.nodes;
       depth = Math.max(depth, innerSize.depth + (isField ? 1 : 0));

@@ -11,7 +11,7 @@ import {
 import { fragmentsOf, isIntrospection, operationsOf } from './document-size.ts';
 import { schemaIndependentFailure } from './limits.ts';
 
-/** What a list of GraphQL's own has about this many of, for a guess at the size of the answer. */
+/** Typical lengths of the lists of introspection, to estimate the size of the answer. */
 const TYPICAL_LIST_SIZES: Readonly<Record<string, number>> = {
   directives: 5,
   fields: 10,
@@ -22,7 +22,7 @@ const TYPICAL_LIST_SIZES: Readonly<Record<string, number>> = {
   possibleTypes: 4,
 };
 
-/** Everything that tools ask for. */
+/** The introspection query of tools, with all options. */
 const STANDARD_QUERY = parse(
   getIntrospectionQuery({
     descriptions: true,
@@ -36,8 +36,8 @@ const STANDARD_QUERY = parse(
 );
 
 /**
- * The schema is told about as often and as deep as asked, and of a large one that is long. A document may ask for twice what
- * tools do. Only for documents with an end.
+ * Estimates the size of the introspection that a document selects, which may be repeated and nested. A document may select twice
+ * as much as tools do. Only for documents without fragment cycles. @throws DocumentFailure
  */
 export function assertIntrospectionCost(document: DocumentNode, schema: GraphQLSchema): void {
   const types = Object.keys(schema.getTypeMap()).length;
@@ -58,7 +58,7 @@ function measureOperations(
   return operationsOf(document).map((operation) => ({ operation, cost: weigh(operation.selectionSet, false) }));
 }
 
-/** `inside` is below `__schema` or `__type`, where everything counts; outside only they do. */
+/** `inside`: below `__schema` or `__type`, where every field counts. Outside only these two count. */
 function createCostFunction(fragments: ReadonlyMap<string, FragmentDefinitionNode>, types: number) {
   const fragmentCosts = new Map<string, number>();
   const listSize = (name: string) => (name === 'types' ? types : (TYPICAL_LIST_SIZES[name] ?? 1));

@@ -12,14 +12,14 @@ import {
 import { DocumentFailure } from './failure.ts';
 import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
 
-/** Braces and brackets inside each other, as for JSON bodies: nothing that goes through a document runs out of stack. */
+/** Nested braces and brackets, as for JSON bodies, so that no visitor of a document overflows the stack. */
 const MAX_NESTING = 100;
-/** PostgreSQL's names have 63 characters, and around them we put a word or two. Names are repeated in messages. */
+/** Characters of a name. Names of PostgreSQL have 63 bytes, and type names add a prefix and a suffix. Messages repeat names. */
 const MAX_NAME_LENGTH = 200;
-/** Each error says line and column, and to find them the lines are counted: of a million empty ones that takes its time. */
+/** The package counts lines to locate an error, which takes long for a million empty lines. */
 const LINES_PER_TOKEN = 2;
 
-/** The same types go by these names in documents of other services. */
+/** Names that other services use for types of variables. */
 const TYPE_SYNONYMS: Readonly<Record<string, string>> = {
   GraphQLBigInt: 'BigInt',
   GraphQLGeoJSON: 'GeoJSON',
@@ -31,7 +31,7 @@ export interface ParsedDocument {
   readonly tokens: number;
 }
 
-/** Text → syntax tree, within the bounds of what may be looked at more closely. */
+/** Parses a text and checks the limits that need no schema. @throws DocumentFailure */
 export function parseDocument(text: string, limits: Pick<DocumentLimits, 'tokens' | 'aliases'>): ParsedDocument {
   assertLineCount(text, limits.tokens * LINES_PER_TOKEN);
   const node = parseText(text, limits.tokens);
@@ -44,11 +44,11 @@ export function parseDocument(text: string, limits: Pick<DocumentLimits, 'tokens
 
 function parseText(text: string, tokens: number): DocumentNode {
   try {
-    // A selection of nothing is no GraphQL; the package lets it pass unless it is told.
+    // An empty selection set is invalid GraphQL, which the package accepts by default.
     return parse(text, { maxLexicalTokens: tokens, maxComments: tokens, allowEmptySelectionSets: false });
   } catch (error) {
     if (error instanceof GraphQLError) throw new DocumentFailure('INVALID_PAYLOAD', [error]);
-    // The parser goes down with the text, as deep as the stack is.
+    // The parser is recursive and overflows the stack for deeply nested texts.
     if (error instanceof RangeError) throw createNestingFailure();
     throw error;
   }
@@ -71,7 +71,7 @@ function assertLineCount(text: string, most: number): void {
   }
 }
 
-/** What can be said of the text alone, once through it. */
+/** Checks nesting, names, texts and aliases in one pass. @throws DocumentFailure */
 function assertShape(document: DocumentNode, maxAliases: number): void {
   let level = 0;
   let aliases = 0;
@@ -96,7 +96,7 @@ function assertShape(document: DocumentNode, maxAliases: number): void {
         );
     },
     [Kind.STRING](node) {
-      // JSON bodies are refused for the same: PostgreSQL has no place for it.
+      // PostgreSQL cannot store it; JSON bodies are refused for the same reason.
       if (node.value.includes('\0')) throw schemaIndependentFailure('A text contains a NUL character.', node);
     },
     [Kind.FIELD](node) {

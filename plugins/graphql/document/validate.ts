@@ -16,7 +16,7 @@ import { assertIntrospectionCost } from './introspection-cost.ts';
 import type { DocumentLimits } from './limits.ts';
 import { variablePositionsRule } from './variable-positions.ts';
 
-/** A suggestion looks at all names of a type, and there may be thousands: each error takes milliseconds. */
+/** A suggestion compares all names of a type, possibly thousands, so each error takes milliseconds. */
 const MAX_ERRORS = 5;
 
 const REPLACED_RULES: readonly ValidationRule[] = [OverlappingFieldsCanBeMergedRule, VariablesInAllowedPositionRule];
@@ -26,8 +26,8 @@ const RULES: readonly ValidationRule[] = [
 ];
 
 /**
- * Throws a DocumentFailure where the document makes no sense in the schema. How much it asks for is bounded first, by
- * going through it once, since some of GraphQL's own rules take much longer than that.
+ * Validates a document against a schema. Limits are checked first, in one pass, since some rules of the specification take
+ * much longer than that. @throws DocumentFailure
  */
 export function assertValidDocument(document: DocumentNode, schema: GraphQLSchema, limits: DocumentLimits): void {
   const { hasFragmentCycle } = assertDocumentSize(document, limits);
@@ -37,7 +37,7 @@ export function assertValidDocument(document: DocumentNode, schema: GraphQLSchem
   }
   const rules = limits.introspection ? RULES : [NoSchemaIntrospectionCustomRule, ...RULES];
   assertRules(rules);
-  // Last, since it compares fields with each other: now they are known to exist and to have an end.
+  // Last, since it compares fields with each other: they must exist, without fragment cycles.
   assertRules([OverlappingFieldsCanBeMergedRule]);
 
   function assertRules(rules: readonly ValidationRule[]): void {

@@ -19,18 +19,18 @@ import { ColumnEnum } from '../schema/enum-types.ts';
 import { isOperatorsType } from '../schema/operators.ts';
 import { JsonScalar, StringOrFloatScalar } from '../schema/scalars.ts';
 
-/** Scalars of operators, and those whose values they take from literals anyway, so that the engine checks them in any case. */
+/** Scalars of operators, each with the further types of variables that it accepts. The engine checks the values. */
 const ACCEPTED_VARIABLE_TYPES: Readonly<Record<string, readonly string[]>> = {
   ID: ['String', 'Int', 'BigInt'],
   StringOrFloat: ['Int', 'Float', 'String', 'ID', 'BigInt'],
   BigInt: ['Int', 'String', 'ID'],
-  // Those of dates are texts.
+  // Operators of dates take texts.
   String: ['Date', 'ID'],
 };
 
 /**
- * GraphQL's rule, but that what a condition compares with may come from a variable of any type whose values it takes from
- * literals: `_gt: $views` of an `Int`, `_eq: $id` of a `String`. Elsewhere keys are `ID`s, as GraphQL has it.
+ * GraphQL's rule VariablesInAllowedPosition, relaxed for operands of conditions: they accept variables of any type whose
+ * literals they accept (`_gt: $views` of an `Int`, `_eq: $id` of a `String`). Elsewhere the rule holds unchanged.
  */
 export const variablePositionsRule: ValidationRule = (context) =>
   VariablesInAllowedPositionRule(
@@ -57,7 +57,7 @@ function relaxedUsages(context: ValidationContext, operation: OperationDefinitio
   });
 }
 
-/** Conditions alone compare with this scalar; whether others stand in one is not told of the members of a list. */
+/** Only conditions use StringOrFloat. For other scalars the parent decides, which is unknown for elements of a list. */
 const isOperand = (type: string, parent: unknown): boolean =>
   type === StringOrFloatScalar.name || isOperatorsType(parent);
 
@@ -65,8 +65,8 @@ const typeNameOf = (type: TypeNode): string =>
   type.kind === Kind.NAMED_TYPE ? type.name.value : typeNameOf(type.type);
 
 /**
- * Documents that were written before a column had the type of its enum declare texts, and JSON for a list. The engine compares
- * and writes what is in them as REST does.
+ * Older documents declare variables of `String`, or of `JSON` for a list, where a column has an enum type now. They stay valid:
+ * the engine compares and writes their values as REST does.
  */
 function enumPositionType(type: GraphQLInputType, name: string): GraphQLInputType {
   if (name === GraphQLString.name || name === GraphQLID.name)
@@ -79,7 +79,7 @@ function enumPositionType(type: GraphQLInputType, name: string): GraphQLInputTyp
     : type;
 }
 
-/** The same lists and non-nulls around another scalar. */
+/** The same list and non-null wrappers around another scalar. */
 function withScalar(type: GraphQLInputType, scalar: GraphQLInputType): GraphQLInputType {
   if (isNonNullType(type)) return new GraphQLNonNull(withScalar(type.ofType, scalar) as never);
   return isListType(type) ? new GraphQLList(withScalar(type.ofType, scalar)) : scalar;

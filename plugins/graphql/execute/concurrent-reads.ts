@@ -2,26 +2,26 @@ import { type Failure, fail } from '#kernel';
 import type { ReadText, Stream } from '../../query/contract.ts';
 import { jsonTextOf } from './reads.ts';
 
-/** Half of the connections a process has by default: no request keeps the others waiting for all of them. */
+/** Half of the database connections of a process by default, so that one request never holds all of them. */
 const CONCURRENCY = 5;
-/** Characters. They are in memory until the last root field is done; a list by itself is sent while it is read. */
+/** Characters of all root fields, which stay in memory until the last one is done. A single list is streamed instead. */
 const MAX_CHARACTERS = 16_000_000;
 
-/** What is left for the texts of one answer. */
+/** The characters left for the texts of one response. */
 export interface TextBudget {
   left: number;
 }
 
-/** Does the same for all, a few at a time, and answers in their order. */
+/** Maps all entries, a few at a time, and returns the results in their order. */
 export async function mapConcurrently<T, R>(
   all: readonly T[],
   work: (one: T, budget: TextBudget) => Promise<R>,
 ): Promise<readonly R[]> {
   const results: R[] = [];
-  // One by itself may be as long as in REST.
+  // A single root field has no limit beyond that of REST.
   const room = { left: all.length > 1 ? MAX_CHARACTERS : Number.POSITIVE_INFINITY };
   const left = [...all.entries()].values();
-  // Whoever has one done takes the next.
+  // The workers share one iterator.
   const worker = async (): Promise<void> => {
     for (const [at, one] of left) results[at] = await work(one, room);
   };
@@ -29,14 +29,14 @@ export async function mapConcurrently<T, R>(
   return results;
 }
 
-/** A text that takes its part of the room. */
+/** Takes the length of a text from the budget. @throws INVALID_QUERY over the budget. */
 export function takeFromBudget(text: string, budget: TextBudget): string {
   if (text.length > budget.left) throw createTooLongFailure();
   budget.left -= text.length;
   return text;
 }
 
-/** A list that may be long, in one piece, and no more of it than there is room for. */
+/** Reads a possibly long list completely. @throws INVALID_QUERY over the budget. */
 export async function readWhole(answer: ReadText | Stream, budget: TextBudget): Promise<string> {
   if (!('batches' in answer)) return takeFromBudget(jsonTextOf(answer), budget);
   const parts: string[] = [];

@@ -11,7 +11,7 @@ import { precheckSelection, readBackRow } from './read-back.ts';
 import { jsonTextOf } from './reads.ts';
 import type { RootResult } from './root-result.ts';
 
-/** A field that another plugin answers: by a value, or by the key of a row that is read as any other. */
+/** Executes a field of another plugin, which resolves to a value, or to the key of a row that is read like any other. */
 export async function resolveContributed(
   deps: ExecuteDeps,
   run: OperationRun,
@@ -37,7 +37,7 @@ export async function resolveContributed(
   return { text: jsonTextOf(answer) };
 }
 
-/** Secrets are tried one a request. Throws a DocumentFailure where more of them are asked for. */
+/** A request may try one secret. @throws DocumentFailure for two fields with `once`. */
 export function assertOncePerRequest(roots: readonly RootField[]): void {
   const [, second] = roots.filter(({ binding }) => binding?.kind === 'contributed' && binding.field.once);
   if (second)

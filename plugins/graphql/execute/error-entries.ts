@@ -2,13 +2,13 @@ import { type ASTNode, GraphQLError } from 'graphql';
 import { type Caller, ClientGone, envelope, Failure, fail, type Log } from '#kernel';
 import type { GraphqlErrorEntry } from './response.ts';
 
-/** Where in an answer and in the document something went wrong. */
+/** Where an error occurred: the path in the response and the nodes of the document. */
 export interface ErrorLocation {
   readonly path: readonly (string | number)[];
   readonly nodes: readonly ASTNode[];
 }
 
-/** What a client is told of an error of one field; what nobody stated on purpose goes to the log. */
+/** The entries of one field's error in `errors`. Unexpected errors are logged as such. */
 export function toErrorEntries(
   log: Log,
   caller: Caller,
@@ -30,9 +30,9 @@ export function toErrorEntries(
 const describeError = (error: unknown): string =>
   error instanceof Failure ? `${error.code}: ${error.detail ?? ''}` : String((error as Error).message);
 
-/** What GraphQL itself says of arguments, such as a variable that is null where it must not be, is about the query. */
+/** An error of the graphql package about arguments, such as a null variable, becomes INVALID_QUERY. */
 export const toFailure = (error: unknown): unknown =>
   error instanceof GraphQLError ? fail('INVALID_QUERY', error.message) : error;
 
-/** The client is gone: nobody is there to be told. */
+/** Whether the client disconnected, so that no response is needed. */
 export const isClientGone = (error: unknown): boolean => error instanceof ClientGone;

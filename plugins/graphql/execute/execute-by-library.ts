@@ -3,17 +3,17 @@ import type { RootField } from '../plan/root-fields.ts';
 import type { OperationRun } from './operation-run.ts';
 import type { RootResult } from './root-result.ts';
 
-/** Documents of single root fields, by the field as an operation asks for it. */
+/** Documents with a single root field, by this field. */
 const singleFieldDocuments = new WeakMap<RootField, DocumentNode>();
 
 /**
- * A root field that is no read of ours, answered by GraphQL itself: introspection, and plain data that others gave, of which
- * it shows what is asked.
+ * Executes a root field by the graphql package: introspection, and values that contributed fields resolve, from which it
+ * answers the selected members.
  */
 export async function executeByLibrary(run: OperationRun, root: RootField, value?: unknown): Promise<RootResult> {
   const document = singleFieldDocuments.get(root) ?? createDocument(run, root);
   singleFieldDocuments.set(root, document);
-  // GraphQL goes through all of it at once: with many such fields others have their turn in between.
+  // The package executes a field without a pause, so other requests run between the fields.
   await new Promise((resume) => setImmediate(resume));
   const { data, errors = [] }: ExecutionResult = await execute({
     schema: run.callerSchema.schema,

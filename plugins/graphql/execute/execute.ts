@@ -13,7 +13,7 @@ import type { RootResult } from './root-result.ts';
 import { assertVariableRepetition } from './variable-repetition.ts';
 import { executeWrite } from './writes.ts';
 
-/** Runs operations: reads are statements of the engine, whose texts are put side by side untouched. */
+/** Executes operations. Each read is one statement of the engine; the JSON texts are joined unchanged. */
 export function createExecute(deps: ExecuteDeps): ExecuteOperation {
   return async (callerSchema, operation, call) => {
     const { document, node } = operation;
@@ -43,7 +43,7 @@ export function createExecute(deps: ExecuteDeps): ExecuteOperation {
   };
 }
 
-/** A list by itself may come in parts. */
+/** Executes a single list, which is streamed when it is long. */
 async function executeSingleList(
   deps: ExecuteDeps,
   run: OperationRun,
@@ -70,12 +70,12 @@ const executeReads = (
       if (binding?.kind === 'list')
         return { text: await readWhole(await readRoot(deps, run, root, binding, 'long'), room) };
       const one = await resolveRoot(deps, run, root);
-      // What the schema says of itself is bounded by what documents may ask of it.
+      // Introspection has a limit of its own (document/introspection-cost.ts).
       return one.text === null || !binding ? one : { ...one, text: takeFromBudget(one.text, room) };
     }),
   );
 
-/** One write after the other, as the specification of GraphQL has it, up to one whose failure fails the whole. */
+/** Executes mutations one after the other, as the GraphQL specification requires, until a non-null one fails. */
 async function executeWrites(
   deps: ExecuteDeps,
   run: OperationRun,

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { type CollectedField, collectFields, type DocumentContext, selectionSetsOf } from '../plan/collect-fields.ts';
 
-/** Writes a value of one type, as a document selects it. @throws where a value is null that must not be. */
+/** Renders a value of one type with a selection as JSON. @throws TypeError for null in place of a non-null value. */
 type Render = (value: unknown) => string;
 
 interface ObjectMember {
@@ -20,17 +20,17 @@ interface ObjectMember {
 }
 
 /**
- * `__schema` and `__type` as JSON text. The values are those of the library's own resolvers, which neither wait nor depend on the
- * place of an object, so that the text of a type is made once for each selection of it: the same types are the types of thousands
- * of fields. The library would make, complete and keep an object for each of them.
- * @throws where the library would report an error.
+ * Renders `__schema` and `__type` as JSON text, by the resolvers of the graphql package. These are synchronous and do not depend
+ * on the position of an object, so the text of a type is rendered once for each selection of it: thousands of fields share the
+ * same types. The package would create and complete an object for each of them.
+ * @throws where the package would report an error.
  */
 export function renderIntrospection(reading: DocumentContext, root: CollectedField): string {
   const renders = new Map<SelectionSetNode, Render>();
 
   function createMember({ key, field, nodes }: CollectedField, parentType?: GraphQLObjectType): ObjectMember {
     const args = field.args.length === 0 ? {} : getArgumentValues(field, nodes[0], reading.variables);
-    // The resolvers of introspection look at nothing else.
+    // The resolvers of introspection use no other members.
     const info = { schema: reading.schema, parentType } as GraphQLResolveInfo;
     const render = createRender(field.type, selectionSetsOf(nodes));
     return {
@@ -57,7 +57,7 @@ export function renderIntrospection(reading: DocumentContext, root: CollectedFie
     throw new TypeError(`introspection has no values of the type ${String(type)}`);
   }
 
-  /** Made with the first value: most of what a document says of types inside of types is never reached. */
+  /** Collects the members with the first value: most nested selections of `ofType` are never reached. */
   function createObjectRender(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Render {
     const [only] = sets;
     const known = sets.length === 1 && only ? renders.get(only) : undefined;
@@ -81,7 +81,7 @@ export function renderIntrospection(reading: DocumentContext, root: CollectedFie
   return createMember(root).render({});
 }
 
-/** Joined, which leaves one piece of text: what is remembered would else hold on to all pieces it was made of. */
+/** `join` creates a flat string; a concatenated one in the cache would retain all its pieces. */
 const createListRender =
   (inner: Render): Render =>
   (values) =>

@@ -6,12 +6,12 @@ import { renderIntrospection } from './introspection-text.ts';
 import type { OperationRun } from './operation-run.ts';
 import type { RootResult } from './root-result.ts';
 
-/** Questions remembered of one schema: tools ask the same one, each time somebody opens them. */
+/** Cached introspection queries of one schema: a tool sends the same one each time it starts. */
 const MAX_CACHED_QUERIES = 3;
 
 const introspectionCaches = new WeakMap<GraphQLSchema, LRUCache<string, RootResult>>();
 
-/** What a schema says of itself. Of a large one that takes long to put together, and it stays the same. */
+/** Executes introspection. The answer of a large schema takes long and never changes, so it is cached. */
 export async function resolveIntrospection(run: OperationRun, root: RootField): Promise<RootResult> {
   const { schema } = run.callerSchema;
   const cache = introspectionCaches.get(schema) ?? new LRUCache({ max: MAX_CACHED_QUERIES });
@@ -19,19 +19,19 @@ export async function resolveIntrospection(run: OperationRun, root: RootField): 
   const cacheKey = root.cacheText(run.coercedVariables);
   const cached = cache.get(cacheKey);
   if (cached) return cached;
-  // A schema is written without a pause: other requests have their turn between one and the next.
+  // Rendering has no pause, so other requests run before it.
   await new Promise((resume) => setImmediate(resume));
   const result = renderResult(run, root) ?? (await executeByLibrary(run, root));
   if (!result.errors?.length) cache.set(cacheKey, result);
   return result;
 }
 
-/** Undefined where something fails: GraphQL itself answers then, with its errors. */
+/** Undefined when rendering fails: then the graphql package answers, with its errors. */
 function renderResult(
   { callerSchema, document, coercedVariables }: OperationRun,
   root: RootField,
 ): RootResult | undefined {
-  // How much a document may ask of the schema is checked when it is validated.
+  // The limit of introspection was checked by validation.
   const spend = () => {};
   try {
     return {

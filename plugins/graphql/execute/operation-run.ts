@@ -25,24 +25,24 @@ export interface ExecuteDeps {
   readonly schema: Pick<Schema, 'overview'>;
   readonly ceilings: Pick<Query['ceilings'], 'depth' | 'nodes'>;
   readonly log: Log;
-  /** Whether a wrong variable is answered with names that might have been meant. */
+  /** Whether the error of an invalid variable suggests similar names. */
   readonly showsSuggestions: boolean;
 }
 
-/** One operation while it runs. */
+/** One running operation. */
 export interface OperationRun extends Operation {
   readonly callerSchema: CallerSchema;
   readonly call: GraphqlCall;
-  /** Of their types, with defaults. */
+  /** Variables coerced to their types, with defaults. */
   readonly coercedVariables: VariableValues;
 }
 
-/** Values of what a request may be wrong about at the same time. */
+/** Errors of variables in one response. */
 const MAX_ERRORS = 20;
-/** Each mistake is told with the value around it, which takes long where that is large. */
+/** Each error quotes the surrounding value, so for larger variables only the first error is reported. */
 const MAX_ENTRIES_FOR_ALL_ERRORS = 1000;
 
-/** The variables as the operation declares them. Throws a DocumentFailure. */
+/** Coerces the variables to the types that the operation declares. @throws DocumentFailure */
 export function coerceVariables(
   { showsSuggestions }: ExecuteDeps,
   { schema }: CallerSchema,
@@ -56,7 +56,7 @@ export function coerceVariables(
   throw new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', errors as readonly GraphQLError[]);
 }
 
-/** Has it more entries than that, those inside of others included? */
+/** Whether the variables have more than MAX_ENTRIES_FOR_ALL_ERRORS entries, nested ones included. */
 function isLarge(variables: object): boolean {
   const pending: object[] = [variables];
   let entries = 0;
@@ -69,7 +69,7 @@ function isLarge(variables: object): boolean {
   return false;
 }
 
-/** Counts what is looked at: fragments inside each other make large trees of small documents. */
+/** A counter of visited entries that throws over `limit`: nested fragments make large trees of small documents. */
 export function createCounter(limit: number, tooMany: () => Error): () => void {
   let count = 0;
   return () => {
@@ -77,7 +77,7 @@ export function createCounter(limit: number, tooMany: () => Error): () => void {
   };
 }
 
-/** To translate one root field with. */
+/** The context for the translation of one root field. */
 export function createTranslation(
   { ceilings }: ExecuteDeps,
   { callerSchema, document, coercedVariables: variables }: OperationRun,

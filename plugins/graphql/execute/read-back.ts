@@ -9,8 +9,8 @@ import { createTranslation, type ExecuteDeps, type OperationRun } from './operat
 import { jsonTextOf } from './reads.ts';
 
 /**
- * What is to be shown of rows that will be written. What is wrong with it, and with the conditions in it, is said before
- * anything is written, not after.
+ * Translates the selection of a mutation, and checks it with its conditions, before anything is written.
+ * @throws the errors that reading back would have.
  */
 export async function precheckSelection(
   deps: ExecuteDeps,
@@ -24,7 +24,7 @@ export async function precheckSelection(
   return selection;
 }
 
-/** One row, read under the caller's permissions; null where the caller may not see it, although it was written. */
+/** Reads a written row under the caller's permissions; `null` when the caller may not read it. */
 export function readBackRow(
   { items }: ExecuteDeps,
   { call, coercedVariables }: OperationRun,
@@ -37,7 +37,7 @@ export function readBackRow(
   return readUnlessForbidden(async () => jsonTextOf(await items.select(call.caller, collection, request)), 'null');
 }
 
-/** The rows in the order they were written, or in the order and the number that the document says, where it does. */
+/** Reads written rows in the order of the write, or in the order and number that the document sets. */
 export async function readBackRows(
   deps: ExecuteDeps,
   { call, coercedVariables }: OperationRun,
@@ -58,10 +58,10 @@ export async function readBackRows(
   return readUnlessForbidden(async () => jsonTextOf(await deps.items.select(call.caller, collection, request)), '[]');
 }
 
-/** What has no meaning beside a list of keys, which is an order and a number by itself. */
+/** Parameters that have no meaning for a list of keys, which sets order and number itself. */
 const PAGE_PARAMETERS = ['sort', 'limit', 'offset', 'page'] as const;
 
-/** Undefined where rows have no key: they stay in the order they were written. */
+/** List parameters with a filter for the keys; undefined for rows without a key, which stay in the order of the write. */
 async function withKeyFilter(
   { schema }: ExecuteDeps,
   name: string,
@@ -75,11 +75,11 @@ async function withKeyFilter(
     ? { _or: keys.map((key) => toKeyFilter(columns, key)) }
     : { [collection?.primary as string]: { _in: keys } };
   const filter = { _and: [keyFilter, terms.filter ?? {}] };
-  // Without a word about pages all rows written are meant, and not as many as a list has by default.
+  // Without a limit or page all written rows are answered, not the default number of a list.
   return { ...terms, filter, limit: terms.limit ?? (terms.page === undefined ? -1 : undefined) };
 }
 
-/** A filter that holds for the row of a key of several columns; an empty text is compared with by its own operator. */
+/** A filter for the row with a key of several columns; an empty text has an operator of its own. */
 const toKeyFilter = (columns: readonly Field[], key: Key): object => {
   const texts = splitKey(String(key));
   return Object.fromEntries(

@@ -10,7 +10,7 @@ import { createTranslation, type ExecuteDeps, type OperationRun } from './operat
 
 export type ReadBinding = Extract<RootBinding, { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated' }>;
 
-/** A read of rows or groups: one statement, which is not even translated where it is remembered. */
+/** Reads rows or groups by one statement. A cached statement skips the translation of the selection. */
 export function readRoot(
   deps: ExecuteDeps,
   run: OperationRun,
@@ -20,30 +20,30 @@ export function readRoot(
 ): Promise<ReadText | Stream> {
   const { field, nodes } = root;
   const translate = kind === 'aggregated' ? toGroupSelection : toSelection;
-  const { text, given } = root.parameterize(run.coercedVariables);
+  const { text, given: placeholders } = root.parameterize(run.coercedVariables);
   return deps.items.select(run.call.caller, collection, {
     selection: (isOpen) =>
       translate(
         createTranslation(
           deps,
-          isOpen ? { ...run, coercedVariables: withPlaceholders(run.coercedVariables, given) } : run,
+          isOpen ? { ...run, coercedVariables: withPlaceholders(run.coercedVariables, placeholders) } : run,
         ),
         field,
         nodes,
       ),
     text,
-    given,
+    given: placeholders,
     ...(kind === 'by id' ? { key: readKeyArgument(root, run) } : {}),
     ...(inParts ? { inParts } : {}),
   });
 }
 
-/** The argument `id`, in the form of REST. */
+/** The argument `id` in the form of REST. */
 const readKeyArgument = ({ field, nodes }: RootField, { coercedVariables }: OperationRun): unknown =>
   toPayload(
     field.args.find(({ name }) => name === 'id')?.type,
     getArgumentValues(field, nodes[0], coercedVariables).id,
   );
 
-/** What was not asked for in parts is not answered in parts. */
+/** The JSON text of an answer that was not requested in parts. */
 export const jsonTextOf = (answer: ReadText | Stream): string => (answer as ReadText).data ?? 'null';

@@ -1,8 +1,8 @@
 import type { Stream } from '../../query/contract.ts';
 
 /**
- * The answer with one long list in it: a batch is joined at once and becomes bytes at once. Not a generator: one that is
- * left before it began would not tell the cursor.
+ * Streams a response with one long list: each batch of rows becomes one part of bytes. This is no generator, since `return` of
+ * a generator that has not started would not close the cursor.
  */
 export function createResponseParts(key: string, { batches }: Stream): AsyncIterableIterator<Uint8Array, void> {
   const rows = batches[Symbol.asyncIterator]();

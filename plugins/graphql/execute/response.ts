@@ -6,16 +6,16 @@ import type { CallerSchema } from '../schema/schema-cache.ts';
 export interface Operation {
   readonly document: Document;
   readonly node: OperationDefinitionNode;
-  /** As the request has them, not yet checked against their types. */
+  /** Raw values of the request, not yet coerced to their types. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** The whole answer as JSON text, or in parts where one of its lists is long. Errors are in it. */
+/** The response as JSON text, errors included, or as a stream of parts for a long list. */
 export type GraphqlResponse =
   | { readonly kind: 'text'; readonly text: string; readonly failed: boolean }
   | { readonly kind: 'parts'; readonly parts: AsyncIterable<string | Uint8Array> };
 
-/** Runs one operation. Throws a DocumentFailure where the variables do not fit; all else is an answer with `errors`. */
+/** Runs one operation. Errors of fields are in the response. @throws DocumentFailure for invalid variables. */
 export type ExecuteOperation = (
   built: CallerSchema,
   operation: Operation,

@@ -4,12 +4,12 @@ import type { ExecuteDeps, OperationRun } from './operation-run.ts';
 import type { GraphqlErrorEntry, GraphqlResponse } from './response.ts';
 import type { RootResult } from './root-result.ts';
 
-/** A root field that is done, one way or the other. */
+/** The member of a finished root field in `data`, and its errors. */
 export interface RootMember {
   readonly key: string;
   readonly text: string | null;
   readonly errors: readonly GraphqlErrorEntry[];
-  /** It failed and may not be null, so that the whole answer is. */
+  /** The field failed and is non-null, so `data` is null. */
   readonly isFatal: boolean;
 }
 
@@ -44,14 +44,14 @@ export function failRoot(
   return { key, text: null, errors, isFatal: nonNull };
 }
 
-/** Put together piece by piece, which copies nothing: `join` would copy every text before the answer does. */
+/** Concatenates without copying: `join` would copy every text once more. */
 function joinMembers(all: readonly RootMember[]): string {
   let text = '';
   for (const one of all) text += `${text === '' ? '' : ','}"${one.key}":${one.text ?? 'null'}`;
   return text;
 }
 
-/** The texts side by side, as they are. */
+/** The response with all members. */
 export function createResponse(all: readonly RootMember[]): GraphqlResponse {
   const errors = all.flatMap((one) => one.errors);
   const data = all.some(({ isFatal }) => isFatal) ? 'null' : `{${joinMembers(all)}}`;

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 
-/** The value of a root field as JSON text; null where it failed. `errors` of its parts, with paths of their own. */
+/** The value of a root field as JSON text, null when it failed, and the errors of its subfields with their paths. */
 export interface RootResult {
   readonly text: string | null;
   readonly errors?: readonly GraphQLError[];

@@ -4,15 +4,15 @@ import { countVariableUses } from '../plan/variable-uses.ts';
 import type { OperationRun } from './operation-run.ts';
 
 /**
- * Characters that variables may make beside the ones that were sent, by standing in several places: each is gone through
- * once more, and a body of a megabyte in fifty root fields would keep others waiting for seconds.
+ * Characters that variables may add by being used several times. Each use is processed again: a body of a megabyte in fifty
+ * root fields would block other requests for seconds.
  */
 const MAX_REPEATED_CHARACTERS = 250_000;
 
-/** Of variables that stand in more than one place; most documents have none. */
+/** Variables that an operation uses more than once; most documents have none. */
 const repeatedVariables = new WeakMap<OperationDefinitionNode, readonly (readonly [name: string, times: number])[]>();
 
-/** Throws a DocumentFailure where the variables, put in wherever they stand, are much more than what was sent. */
+/** @throws DocumentFailure when the repeated values of variables exceed the limit. */
 export function assertVariableRepetition({ document, node, coercedVariables }: OperationRun): void {
   const uses =
     repeatedVariables.get(node) ?? [...countVariableUses(node, document.fragments)].filter(([, times]) => times > 1);

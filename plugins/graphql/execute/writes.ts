@@ -17,7 +17,7 @@ interface WriteArguments {
   readonly data?: Payload | readonly Payload[] | null;
 }
 
-/** A write, and the rows of it read back. Its answer is `true` where the caller may read nothing of the collection. */
+/** Executes a mutation and reads its rows back. Answers `true` when the caller may not read the collection. */
 export async function executeWrite(
   deps: ExecuteDeps,
   run: OperationRun,
@@ -41,7 +41,7 @@ function readArguments({ field, nodes }: RootField, { coercedVariables }: Operat
   return Object.fromEntries(present.map(({ name, type }) => [name, toPayload(type, values[name])]));
 }
 
-/** The key of the one row written, or the keys of several. */
+/** Writes; returns the key of a single row, or the keys of several. */
 async function writeRows(
   { items }: ExecuteDeps,
   { call: { caller, ctx } }: OperationRun,
@@ -68,7 +68,7 @@ async function writeRows(
   }
 }
 
-/** Answers the keys as they were given, `{ id }` or `{ ids }`: rows of none of them are there any more. */
+/** Deletes rows and answers the keys of the arguments, `{ id }` or `{ ids }`. */
 async function deleteRows(
   deps: ExecuteDeps,
   run: OperationRun,

@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** The page's files. A name is looked up among those that were made; there is no path behind it. */
+/** The route of the page's files. It serves files of the bundle in memory and never reads a path. */
 export const assetRoute = (loadBundle: () => Promise<Bundle>): Route => ({
   method: 'GET',
   path: '/graphql/explorer/:file',
@@ -42,8 +42,8 @@ async function send(ctx: HttpContext, type: string, compressed: Uint8Array): Pro
 const decompressedFiles = new WeakMap<Uint8Array, Promise<Buffer>>();
 
 /**
- * Made once, for the few who take nothing else: whoever asks a hundred times at once and reads nothing would otherwise have
- * it in memory a hundred times.
+ * Decompresses a file once for all clients without gzip: otherwise a client with a hundred unread requests would hold it in
+ * memory a hundred times.
  */
 export function decompress(compressed: Uint8Array): Promise<Buffer> {
   const decompressed = decompressedFiles.get(compressed) ?? promisify(gunzip)(compressed);

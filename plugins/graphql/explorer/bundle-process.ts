@@ -5,9 +5,9 @@ import { gzip } from 'node:zlib';
 import { type BuildOptions, type BuildResult, build } from 'esbuild';
 import type { Bundle } from './bundle.ts';
 
-/** The process that makes the page's files: a few hundred megabytes for a few seconds, which are given back with it. */
+// The child process that bundles the page's files. It needs a few hundred megabytes, which are free again when it exits.
 
-/** By the names under which the editor asks for them (`client/main.jsx`). */
+/** Workers by the labels that the editor requests (`client/main.jsx`). */
 const WORKERS = {
   editor: 'monaco-editor/esm/vs/editor/editor.worker.js',
   json: 'monaco-editor/esm/vs/language/json/json.worker.js',
@@ -16,12 +16,12 @@ const WORKERS = {
 
 const options = {
   bundle: true,
-  // Makes it the production build, too.
+  // Also selects the production build of React.
   minify: true,
   write: false,
   metafile: true,
   outdir: '.',
-  // What a name stands for never changes, so browsers may keep it for ever.
+  // Names contain a hash of the content, so browsers may cache files for ever.
   entryNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
@@ -54,7 +54,7 @@ async function buildFiles(): Promise<Bundle> {
   };
 }
 
-/** Names of the script an entry has become, and of its style sheet. */
+/** Names of the bundled script of an entry point, and of its style sheet. */
 function findEntry({ metafile }: Result, name: string): readonly [script: string, style: string | undefined] {
   for (const [path, { entryPoint, cssBundle }] of Object.entries(metafile.outputs)) {
     if (entryPoint !== undefined && path.startsWith(`${name}-`) && path.endsWith('.js')) return [path, cssBundle];

@@ -6,28 +6,28 @@ import { type Bundle, buildBundle } from './bundle.ts';
 import { sendPage } from './page.ts';
 
 export interface ExplorerDeps {
-  /** Whether callers may ask for their schema. Without it there is nothing to explore, and no page. */
+  /** Whether introspection is on. Without it there is no page. */
   readonly introspection: boolean;
   readonly log: Log;
   readonly build?: () => Promise<Bundle>;
 }
 
-/** The page in which a person writes documents and runs them, with the schema beside. */
+/** The page in which a person writes and runs documents beside the schema. */
 export interface Explorer {
-  /** Somebody with a browser stands before the address to which clients send documents. */
+  /** Whether the request is of a browser that prefers HTML. */
   acceptsPage(ctx: HttpContext): boolean;
-  /** Sends the page; `?query=` and `?variables=` are filled in and not run. */
+  /** Sends the page, which fills in `?query=` and `?variables=` without running them. */
   sendPage(ctx: HttpContext, scope: GraphqlScope): Promise<void>;
   /** The files the page loads. */
   readonly routes: readonly Route[];
 }
 
-/** Names of what clients take, ours first: who takes anything is given data. */
+/** Media types to negotiate, JSON first: a client that accepts anything gets data. */
 const MEDIA_TYPES = ['application/graphql-response+json', 'application/json', 'text/html'];
 
 /**
- * The page's files are made with the first request for one of them and kept in memory; requests that come meanwhile wait
- * for the same files. What fails is told and tried again with the next request.
+ * The first request builds the page's files, which stay in memory; concurrent requests wait for the same build. A failed build
+ * is logged, and the next request tries again.
  */
 export function createExplorer({ introspection, log, build = buildBundle }: ExplorerDeps): Explorer {
   let bundle: Promise<Bundle> | undefined;

@@ -10,10 +10,10 @@ export interface DistinctFields {
   readonly refused: readonly OwnedField[];
 }
 
-/** The name a definition begins with. */
+/** The field name at the beginning of a definition. */
 export const fieldNameOf = (definition: string): string => /^\w*/.exec(definition)?.[0] ?? '';
 
-/** A root has each name once. Of several who bring the same, the first has it: nobody takes a name from the product. */
+/** Keeps the first of several fields with one name in one root, so that no extension replaces a field of a core plugin. */
 export function keepFirstByName(all: readonly OwnedField[]): DistinctFields {
   const firstByName = new Map<string, OwnedField>();
   for (const one of all) {

@@ -14,7 +14,7 @@ export interface AnswerRequestDeps {
   readonly execute: ExecuteOperation;
 }
 
-/** Answers one request. What is wrong before anything of it runs is a DocumentFailure. */
+/** Validates and runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
 export async function answerRequest(
   { schemas, execute }: AnswerRequestDeps,
   scope: GraphqlScope,
@@ -27,7 +27,7 @@ export async function answerRequest(
     const node = selectOperation(document, request.operationName);
     if (ctx.method !== 'POST' && node.operation === OperationTypeNode.MUTATION)
       throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
-    // A query that is sent by POST ends with its client, as one by GET does.
+    // A query by POST is cancelled when its client disconnects, like one by GET.
     if (node.operation === OperationTypeNode.QUERY) requestScope.getStore()?.onlyReads?.();
     return execute(callerSchema, { document, node, variables: request.variables }, { caller, ctx });
   };
@@ -36,7 +36,7 @@ export async function answerRequest(
     return await attempt(built);
   } catch (error) {
     if (!(error instanceof DocumentFailure) || error.isSchemaIndependent) throw error;
-    // It may name what there was not when the schema was made.
+    // The document may use tables that were created after the schema was built.
     const newer = await schemas.refresh(caller, built);
     if (!newer) throw error;
     return attempt(newer);

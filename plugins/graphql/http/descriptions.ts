@@ -11,7 +11,7 @@ import {
   TEXT,
 } from '../../http/library.ts';
 
-/** With `data` after the document ran, without it where it is refused. */
+/** With `data` after a document ran; without it for an invalid request. */
 const RESPONSE_SCHEMA = exactObject(
   {},
   {
@@ -31,7 +31,7 @@ const responseContent: Content = {
   'application/json': schemaRef('GraphqlAnswer'),
   'application/graphql-response+json': schemaRef('GraphqlAnswer'),
 };
-/** 400 has GraphQL's own codes and, in `locations`, the places in the document. */
+/** 400 has codes of GraphQL, and `locations` in the document. */
 const responses = { 200: responseContent, 400: responseContent } as const;
 const pageContent: Content = { 'text/html': TEXT };
 

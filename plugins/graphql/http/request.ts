@@ -2,14 +2,14 @@ import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import { bodyOf, checkJson } from '../../http/library.ts';
 
-/** What a client asks, its members checked for their types and for nothing else. */
+/** A GraphQL request, whose members have the right types and are not checked further. */
 export interface GraphqlRequest {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly operationName: string | undefined;
 }
 
-/** From the body of a POST, else from the query string. INVALID_PAYLOAD names the member that is wrong. */
+/** Reads the request from the body of a POST, else from the query string. @throws INVALID_PAYLOAD with the invalid member. */
 export const parseRequest = (ctx: HttpContext): GraphqlRequest =>
   validateMembers(ctx.method === 'POST' ? readBodyMembers(ctx) : readQueryMembers(ctx));
 
@@ -19,14 +19,14 @@ function readBodyMembers(ctx: HttpContext): Members {
   const body = bodyOf(ctx);
   if (ctx.is('multipart')) throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON.', { where: 'body' });
   if (body === undefined) throw fail('INVALID_PAYLOAD', 'The body must be JSON with a member "query".');
-  // A page of another site can make a browser send anything but JSON without being asked first.
+  // A browser sends other types across origins without a CORS preflight.
   if (ctx.req.headers['content-type'] === undefined)
     throw fail('UNSUPPORTED_MEDIA_TYPE', 'The header Content-Type must say that the body is JSON.', { where: 'body' });
   if (Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'The body must be one object: requests are sent one by one.');
   return body as Members;
 }
 
-/** Taken from the text itself: a document has brackets of its own, which mean something else than those of filters. */
+/** Reads the raw query string: brackets of a document are not those of filters. */
 function readQueryMembers(ctx: HttpContext): Members {
   const url = ctx.req.url ?? '';
   const at = url.indexOf('?');
@@ -64,7 +64,7 @@ function validateMembers({ query, variables, operationName, extensions }: Member
   if (typeof query !== 'string') throw fail('INVALID_PAYLOAD', '"query" must be a text.');
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string')
     throw fail('INVALID_PAYLOAD', '"operationName" must be a text.');
-  // Nothing uses them, but what is sent has to make sense.
+  // Unused, but an invalid member is refused.
   assertObject('extensions', extensions);
   return { query, variables: assertObject('variables', variables), operationName: operationName || undefined };
 }

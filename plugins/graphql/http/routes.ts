@@ -11,7 +11,7 @@ import { parseRequest } from './request.ts';
 
 export interface GraphqlRoutesDeps {
   readonly engine: () => Promise<GraphqlEngine>;
-  /** The page for people, who come to the same address with a browser. */
+  /** The page for browsers, at the same URLs. */
   readonly explorer: {
     acceptsPage(ctx: HttpContext): boolean;
     sendPage(ctx: HttpContext, scope: GraphqlScope): Promise<void>;
@@ -24,7 +24,7 @@ const PATHS: readonly (readonly [GraphqlScope, string])[] = [
   ['system', '/graphql/system'],
 ];
 
-/** `/graphql` and `/graphql/system`, as GraphQL over HTTP has it: queries by GET and POST, mutations by POST. */
+/** `/graphql` and `/graphql/system`, by the specification GraphQL over HTTP: queries by GET and POST, mutations by POST. */
 export const graphqlRoutes = (deps: GraphqlRoutesDeps): readonly Route[] =>
   PATHS.flatMap(([scope, path]): readonly Route[] => [
     { method: 'GET', path, description: GET, handle: (ctx) => answerGet(deps, scope, ctx) },
@@ -37,7 +37,7 @@ function refuseMethod(ctx: HttpContext): never {
 }
 
 async function answerGet(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
-  // The same address has answers of several types, and others for everybody who asks.
+  // The response depends on the media type and on the caller.
   ctx.vary(['Accept', 'Authorization']);
   return deps.explorer.acceptsPage(ctx) ? deps.explorer.sendPage(ctx, scope) : answerDocument(deps, scope, ctx);
 }
@@ -45,13 +45,13 @@ async function answerGet(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: Http
 async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
   const type = mediaTypeFor(ctx);
   const cacheControl = ctx.response.get('Cache-Control');
-  // Until it is known to be the answer of a query by GET. Failures are sent by the kernel, with these headers.
+  // Holds for errors, which the kernel sends with these headers. The answer of a query by GET replaces it below.
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', type);
   try {
     const response = await (await deps.engine()).run(scope, parseRequest(ctx), ctx);
-    // `no-cache`: it may be kept, but has to be asked for each time, since rows and permissions change unannounced. Where
-    // the entity tag is the same nothing is sent. A stream has none, but its client may keep it as well.
+    // `no-cache`: a client may keep the answer but revalidates it by its entity tag, since rows and permissions change at any
+    // time. A stream has no entity tag, but its client may keep it as well.
     if (ctx.method !== 'POST' && isComplete(response)) ctx.set('Cache-Control', cacheControl);
     await send(ctx, response, type);
   } catch (error) {
@@ -68,7 +68,7 @@ async function send(ctx: HttpContext, response: GraphqlResponse, type: string): 
   ctx.body = response.text;
 }
 
-/** As the kernel would, with the place in the document where clients of GraphQL look for it. */
+/** Sends the error as the kernel would, with `locations` where GraphQL clients expect them. */
 function sendFailure(ctx: HttpContext, failure: DocumentFailure): void {
   const { status, body } = envelope(failure, ctx.state.caller);
   const { locations } = failure;

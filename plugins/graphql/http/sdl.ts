@@ -6,7 +6,7 @@ import { SDL, SDL_OF_SCOPE } from './descriptions.ts';
 
 type LoadEngine = () => Promise<Pick<GraphqlEngine, 'sdl'>>;
 
-/** What a service without settings is called. */
+/** The project name in file names. */
 const PROJECT_NAME = 'Tenon';
 const PATH = '/server/specs/graphql';
 
@@ -35,7 +35,7 @@ export function sdlRoutes(engine: LoadEngine): readonly Route[] {
   ];
 }
 
-/** The same as a field of the root. */
+/** The same as a root field. */
 export const sdlField = (engine: LoadEngine): GraphqlField => ({
   scope: 'system',
   operation: 'query',

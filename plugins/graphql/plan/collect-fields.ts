@@ -15,16 +15,16 @@ import {
   type VariableValues,
 } from 'graphql';
 
-/** What a document is read with. */
+/** The schema, fragments and variables for reading a document. */
 export interface DocumentContext {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: VariableValues;
-  /** Told of every entry that is looked at; throws when there were too many. */
+  /** Called for every visited entry; throws over the limit. */
   readonly spend: () => void;
 }
 
-/** All that a document says about one key of an answer. */
+/** All field nodes of one response key. */
 export interface CollectedField {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown>;
@@ -33,8 +33,8 @@ export interface CollectedField {
 }
 
 /**
- * CollectFields of the GraphQL specification: what is asked of objects of a type, in the order of the answer. Fragments are
- * followed, those for other types left out, and fields of one response key are one.
+ * CollectFields of the GraphQL specification: the selected fields of an object type in the order of the response. Fragments
+ * are expanded, those for other types left out, and fields with one response key merged.
  */
 export function collectFields(
   context: DocumentContext,
@@ -55,7 +55,7 @@ export function collectFields(
       } else if (one.kind === Kind.INLINE_FRAGMENT) {
         if (appliesTo(context, type, one.typeCondition)) visitSelections(one.selectionSet);
       } else if (!visitedFragments.has(one.name.value)) {
-        // What a fragment asks for a second time at the same place is there already.
+        // A fragment that is spread again in the same place adds nothing.
         visitedFragments.add(one.name.value);
         const fragment = context.fragments.get(one.name.value);
         if (fragment && appliesTo(context, type, fragment.typeCondition)) visitSelections(fragment.selectionSet);
@@ -70,7 +70,7 @@ export function collectFields(
   }));
 }
 
-/** The selection sets of fields that are one. */
+/** The selection sets of merged fields. */
 export const selectionSetsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>
   nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
 

@@ -2,13 +2,13 @@ import { type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'gr
 import { filterBindingOf } from '../schema/binding.ts';
 
 /**
- * A filter as a document or a variable has it, checked against its input type, in the form of REST. Variables that were not
- * given have left nothing behind; null in place of operators or of a nested filter says nothing either.
+ * Converts a filter input, already validated against its type, into the form of REST. Missing variables leave no entry; null in
+ * place of operators or of a nested filter is ignored.
  */
-export function toFilter(type: GraphQLInputObjectType, given: object): Record<string, unknown> {
+export function toFilter(type: GraphQLInputObjectType, input: object): Record<string, unknown> {
   const fields = type.getFields();
   const rules: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(input)) {
     const field = fields[name];
     if (!field || value === undefined) continue;
     const inner = getNamedType(field.type);

@@ -5,7 +5,7 @@ import { type CollectedField, collectFields, selectionSetsOf } from './collect-f
 import { toListParameters } from './list-parameters.ts';
 import { objectTypeOf, type TranslationContext } from './selection.ts';
 
-/** What `<c>_aggregated` asks of the groups of a collection. */
+/** Converts the selection of `<c>_aggregated` into a selection of groups. */
 export function toGroupSelection(
   context: TranslationContext,
   field: GraphQLField<unknown, unknown>,
@@ -15,7 +15,7 @@ export function toGroupSelection(
   const groups = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) =>
     toGroupItem(context, field, one),
   );
-  return { ...(parameters ? { parameters } : {}), groups };
+  return { ...(parameters ? { terms: parameters } : {}), groups };
 }
 
 type AggregateItem = Extract<SelectedGroup, { kind: 'aggregate' }>['of'][number];

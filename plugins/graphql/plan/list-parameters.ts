@@ -6,19 +6,19 @@ import { toFilter } from './filter.ts';
 
 const SIMPLE_ARGUMENTS = ['sort', 'limit', 'offset', 'page', 'search', 'groupBy'] as const;
 
-/** Of fields, which may be called as in GraphQL or as in REST. */
+/** Arguments with field paths, which may use aliases or database names. */
 const FIELD_PATH_ARGUMENTS: ReadonlySet<string> = new Set(['sort', 'groupBy']);
 
 const toOriginalPaths = (paths: unknown): unknown =>
   Array.isArray(paths) ? paths.map((one) => (typeof one === 'string' ? toOriginals(one) : one)) : paths;
 
-/** The list arguments of a field as conditions of REST; undefined where it says nothing. Other arguments are left out. */
+/** Converts the list arguments of a field into list parameters of REST; undefined without any. Other arguments are ignored. */
 export function toListParameters(
   { variables }: DocumentContext,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): (Terms & Pick<RawQuery, 'groupBy'>) | undefined {
-  // Without arguments there are only defaults, and list arguments have none.
+  // List arguments have no default values.
   if (!node.arguments?.length) return undefined;
   const values = getArgumentValues(field, node, variables);
   const parameters: [string, unknown][] = SIMPLE_ARGUMENTS.flatMap((name) =>

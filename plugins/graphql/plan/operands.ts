@@ -20,8 +20,8 @@ import { Given, isGivable } from '../../query/library.ts';
 import { type ComparedKind, comparedBy } from '../schema/operators.ts';
 
 /**
- * The variables of a field, and of what is below it, that stand only where a condition compares with them. Statements are
- * made without their values.
+ * The variables of a field and its subfields that are used only as operands of conditions. Statements have placeholders for
+ * them, so that one statement serves all values.
  */
 export function findOperands(
   schema: GraphQLSchema,
@@ -62,18 +62,18 @@ export function findOperands(
   }
 
   const type = getNamedType(field.type);
-  for (const { arguments: given = [], selectionSet } of nodes) {
-    for (const one of given) visitValue(one.value, field.args.find(({ name }) => name === one.name.value)?.type);
+  for (const { arguments: args = [], selectionSet } of nodes) {
+    for (const one of args) visitValue(one.value, field.args.find(({ name }) => name === one.name.value)?.type);
     if (selectionSet && isCompositeType(type)) visitSelections(selectionSet, new TypeInfo(schema, type));
   }
   return [...operands].filter((name) => !others.has(name)).sort();
 }
 
-/** Those of them whose values statements can be made without. */
+/** The operands whose values may be replaced by placeholders. */
 export const toPlaceholderValues = (operands: readonly string[], { coerced }: VariableValues): GivenValues =>
   Object.fromEntries(operands.filter((name) => isGivable(coerced[name])).map((name) => [name, coerced[name]]));
 
-/** Variables with these values left open. */
+/** The variables with placeholders for these values. */
 export function withPlaceholders({ sources, coerced }: VariableValues, placeholders: GivenValues): VariableValues {
   const variables = Object.assign(Object.create(null), coerced);
   for (const [name, value] of Object.entries(placeholders)) variables[name] = new Given(name, value);

@@ -2,8 +2,8 @@ import { type GraphQLInputType, isInputObjectType, isListType, isNonNullType } f
 import { filterBindingOf } from '../schema/binding.ts';
 
 /**
- * What is to be written, as a document or a variable has it, checked against its input type, in the form of REST: objects that
- * GraphQL made have no prototype, and some fields have another name.
+ * Converts a payload input, already validated against its type, into the form of REST: ordinary objects instead of those
+ * without a prototype, and database names instead of aliases.
  */
 export function toPayload(type: GraphQLInputType | undefined, value: unknown): unknown {
   if (isNonNullType(type)) return toPayload(type.ofType, value);
@@ -11,7 +11,7 @@ export function toPayload(type: GraphQLInputType | undefined, value: unknown): u
     const inner = isListType(type) ? type.ofType : undefined;
     return value.map((one) => toPayload(inner, one));
   }
-  // Values of a JSON scalar came with the request and are ordinary already.
+  // Values of the scalar JSON were parsed from the request and are ordinary already.
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== null) return value;
   const fields = isInputObjectType(type) ? type.getFields() : {};
   return Object.fromEntries(

@@ -15,27 +15,27 @@ import { type CollectedField, collectFields, type DocumentContext } from './coll
 import { findOperands, toPlaceholderValues } from './operands.ts';
 import { findConditionVariables, findVariables } from './variables.ts';
 
-/** A field of `Query` or `Mutation` that an operation asks for. */
+/** A selected field of `Query` or `Mutation`. */
 export interface RootField extends CollectedField {
-  /** Undefined for the fields of GraphQL itself. */
+  /** Undefined for introspection fields. */
   readonly binding: RootBinding | undefined;
-  /** Where it fails, the whole answer does. */
+  /** If the field fails, `data` is null. */
   readonly nonNull: boolean;
   /**
-   * Stands for what is asked under this key: the same text is always the same selection. The key of a row, and what is to be
-   * written, are no part of it.
+   * The cache key of the selection under this response key: the same text always means the same selection. It does not contain
+   * the key of a row and payloads.
    */
   readonly cacheText: (variables: VariableValues) => string;
-  /** The same without the values that conditions compare with, and those values. */
+  /** The cache key without the values of operands, and these values. */
   readonly parameterize: (variables: VariableValues) => { readonly text: string; readonly given: GivenValues };
 }
 
 type CollectOptions = Pick<DocumentContext, 'variables' | 'spend'>;
 
-/** By document, since those belong to one schema. Not where variables decide which fields there are. */
+/** Root fields by document, which belongs to one schema. `varying`: @skip and @include decide, so nothing is cached. */
 const rootFieldCache = new WeakMap<Document, Map<OperationDefinitionNode, readonly RootField[] | 'varying'>>();
 
-/** The root fields of an operation in their order. Throws a DocumentFailure where they cannot be told. */
+/** The root fields of an operation in their order. @throws DocumentFailure for a null condition of @skip or @include. */
 export function findRootFields(
   built: CallerSchema,
   document: Document,
@@ -64,7 +64,7 @@ function collectRootFields(
   try {
     return collectFields({ schema, fragments, ...options }, type, [selectionSet]);
   } catch (error) {
-    // A condition that is null although it must not be.
+    // A null condition of @skip or @include.
     if (!(error instanceof GraphQLError)) throw error;
     throw new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', [error]);
   }
@@ -86,13 +86,15 @@ function createRootField(
   const names = [...new Set([...conditions, ...findVariables(relevantNodes, document.fragments)])];
   const operands = findOperands(schema, document.fragments, field, nodes).filter((name) => !conditions.includes(name));
   const start = `g${document.id}.${operation.name?.value ?? ''}.${collectedField.key} `;
-  // What was not given is left out, and is thereby not the same as null.
-  const textOf = ({ coerced }: VariableValues, given: GivenValues): string =>
+  // A missing variable is left out, so that it differs from null.
+  const textOf = ({ coerced }: VariableValues, placeholders: GivenValues): string =>
     names.length === 0
       ? start
       : start +
         JSON.stringify(
-          Object.fromEntries(names.flatMap((name) => (Object.hasOwn(given, name) ? [] : [[name, coerced[name]]]))),
+          Object.fromEntries(
+            names.flatMap((name) => (Object.hasOwn(placeholders, name) ? [] : [[name, coerced[name]]])),
+          ),
         );
   return {
     ...collectedField,
@@ -100,17 +102,17 @@ function createRootField(
     nonNull: isNonNullType(field.type),
     cacheText: (variables) => textOf(variables, {}),
     parameterize(variables) {
-      const given = toPlaceholderValues(operands, variables);
-      const open = Object.keys(given);
+      const placeholders = toPlaceholderValues(operands, variables);
+      const open = Object.keys(placeholders);
       return {
-        text: open.length === 0 ? textOf(variables, given) : `${textOf(variables, given)} ${open.join()}`,
-        given,
+        text: open.length === 0 ? textOf(variables, placeholders) : `${textOf(variables, placeholders)} ${open.join()}`,
+        given: placeholders,
       };
     },
   };
 }
 
-/** Arguments that the selection does not depend on: the keys of rows and what is written. */
+/** Arguments that the selection does not depend on: keys of rows, payloads, and all of contributed fields. */
 const isOutsideSelection = (
   binding: RootBinding | undefined,
   { args }: GraphQLField<unknown, unknown>,

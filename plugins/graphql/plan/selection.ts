@@ -12,15 +12,15 @@ import { bindingOf, collectionOf } from '../schema/binding.ts';
 import { type CollectedField, collectFields, type DocumentContext, selectionSetsOf } from './collect-fields.ts';
 import { toListParameters } from './list-parameters.ts';
 
-/** What a document may ask at most, and what is found in it on the way. */
+/** The context of a document, with the limit of depth and a callback for list parameters. */
 export interface TranslationContext extends DocumentContext {
-  /** Relations inside each other, and the field behind them. */
+  /** Levels of nested relations. */
   readonly maxDepth: number;
-  /** Told of the conditions of every node, with the collection they are about. */
+  /** Called with the list parameters of every node and its collection. */
   readonly onParameters?: (collection: string, terms: Terms) => void;
 }
 
-/** What a field of a collection's type asks of its rows, list arguments included. */
+/** Converts the subfields and list arguments of a field of a collection type into a selection of the engine. */
 export function toSelection(
   context: TranslationContext,
   field: GraphQLField<unknown, unknown>,
@@ -43,7 +43,7 @@ function toSelectionAt(
     );
   const parameters = toListParameters(context, field, nodes[0]);
   if (parameters) context.onParameters?.(collectionOf(type), parameters);
-  return { ...(parameters ? { parameters } : {}), shown: toItems(context, type, nodes, depth) };
+  return { ...(parameters ? { terms: parameters } : {}), shown: toItems(context, type, nodes, depth) };
 }
 
 const toItems = (
@@ -89,7 +89,7 @@ function toItem(
   }
 }
 
-/** The only argument is where inside a JSON value: that of `json`. */
+/** A function of a field. Only `json` has an argument: the path inside the JSON value. */
 function toFunctionItem(
   context: DocumentContext,
   type: GraphQLObjectType,

@@ -1,6 +1,6 @@
 import { type ASTNode, type FragmentDefinitionNode, type OperationDefinitionNode, visit } from 'graphql';
 
-/** How often each variable stands in an operation once its fragments are spread out. Only for documents with an end. */
+/** How often an operation uses each variable, with fragments expanded. Only for documents without fragment cycles. */
 export function countVariableUses(
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,

@@ -2,7 +2,7 @@ import { type ASTNode, type FragmentDefinitionNode, Kind, type SelectionSetNode,
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** The names of all variables in nodes of a document and in the fragments they spread, whether these apply or not. */
+/** The sorted names of all variables in nodes and in the fragments they spread, for any type condition. */
 export function findVariables(nodes: readonly ASTNode[], fragments: Fragments): readonly string[] {
   const names = new Set<string>();
   const visitedFragments = new Set<string>();
@@ -20,7 +20,7 @@ export function findVariables(nodes: readonly ASTNode[], fragments: Fragments): 
   return [...names].sort();
 }
 
-/** The variables that decide which fields a selection set has at all, by `@skip` and `@include`. */
+/** The variables of `@skip` and `@include` directly in a selection set and its fragments. */
 export function findConditionVariables(set: SelectionSetNode, fragments: Fragments): readonly string[] {
   const conditions: ASTNode[] = [];
   const visitedFragments = new Set<string>();

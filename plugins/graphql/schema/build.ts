@@ -17,13 +17,13 @@ export interface SchemaInput {
   readonly listed: Access['listed'];
   readonly scope: GraphqlScope;
   readonly contributed: ContributedFields;
-  /** Told of what is left out; what has to do with names once for each overview. */
+  /** Called for fields and names that are left out; for names once for each schema snapshot. */
   readonly warn: Warn;
 }
 
 /**
- * The schema of callers with these permissions: what they may not do is not in it. It holds on to no part of the overview
- * once it is made.
+ * Builds the schema for callers with these permissions, without anything they may not do. The result holds no reference to the
+ * schema snapshot.
  */
 export function buildSchema({ snapshot, permissions, listed, scope, contributed, warn }: SchemaInput): GraphQLSchema {
   const names = assignNames(snapshot, scope, contributedTypeNames(contributed, scope), warn);
@@ -34,9 +34,9 @@ export function buildSchema({ snapshot, permissions, listed, scope, contributed,
   return new GraphQLSchema({
     query: createRootType('Query', query.length > 0 ? query : EMPTY_QUERY),
     ...(mutation.length > 0 ? { mutation: createRootType('Mutation', mutation) } : {}),
-    // Variables inside JSON may be of these, whether or not a field is.
+    // Variables inside JSON may have these types, even if no field has.
     types: specifiedScalarTypes,
-    // Checking it all at run time would take longer than making it; tests do.
+    // Validating takes longer than building; tests validate.
     assumeValid: true,
   });
 }
@@ -48,7 +48,7 @@ const EMPTY_QUERY: RootFieldConfigs = [
   ['_empty', { type: VoidScalar, extensions: bindingExtensions({ kind: 'nothing' }) }],
 ];
 
-/** Fields of collections stay where another plugin calls its own the same. */
+/** Adds contributed fields, except those with the name of a collection field. */
 function mergeRootFields(collectionFields: RootFieldConfigs, more: RootFieldConfigs, warn: Warn): RootFieldConfigs {
   const takenNames = new Set(collectionFields.map(([name]) => name));
   return [

@@ -16,7 +16,7 @@ interface ParsedField {
   readonly definition: FieldDefinition;
 }
 
-/** Names of the types that other plugins bring along, whoever is offered their fields. */
+/** Names of the types that contributed fields define, for all callers. */
 export const contributedTypeNames = (contributed: ContributedFields, scope: GraphqlScope): readonly string[] => [
   ...new Set(
     contributed.flatMap(({ value }) => {
@@ -27,8 +27,8 @@ export const contributedTypeNames = (contributed: ContributedFields, scope: Grap
 ];
 
 /**
- * The fields of other plugins that this caller is offered and has all types for. One that cannot be read, or says something
- * else under a name that is taken, is left out with a warning: it may be a stranger's.
+ * The contributed fields that are offered to this caller and whose types the caller has. A field that cannot be parsed, or that
+ * defines a used name differently, is left out with a warning, since it may be of an extension.
  */
 export function createContributedFields(
   types: TypeRegistry,
@@ -66,7 +66,7 @@ export function createContributedFields(
   for (const one of accepted) {
     const obstacle = definedTypes.findObstacle(one.definition.field);
     if (obstacle?.kind === 'misplaced') leaveOut(one, `${obstacle.name} does not fit where it stands`);
-    // What is made of a collection is there for some callers and not for others.
+    // A type of a collection is missing for some callers without being an error.
     else if (obstacle && !names.types.has(obstacle.name)) leaveOut(one, `there is no type ${obstacle.name}`);
     if (obstacle) continue;
     const config = definedTypes.toFieldConfig(one.definition.field);

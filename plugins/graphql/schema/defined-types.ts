@@ -17,23 +17,23 @@ import {
 } from 'graphql';
 import type { DefinedType } from './definition.ts';
 
-/** Types by name; undefined for those the caller does not have. */
+/** Finds a type by name; undefined when the caller does not have it. */
 export type FindType = (name: string) => GraphQLNamedType | undefined;
 
-/** Why a field cannot be in a schema: a name that is not there, or a type that does not fit where it stands. */
+/** Why a field cannot be in a schema: an unknown type, or an input type in place of an output type or the reverse. */
 export interface Obstacle {
   readonly kind: 'absent' | 'misplaced';
   readonly name: string;
 }
 
 export interface DefinedTypes {
-  /** Looks at everything that the definition leads to. */
+  /** Checks all types that the definition reaches. */
   findObstacle(field: FieldDefinitionNode): Obstacle | undefined;
-  /** Of a definition without obstacle. */
+  /** Only for a definition without obstacle. */
   toFieldConfig(field: FieldDefinitionNode): GraphQLFieldConfig<unknown, unknown>;
 }
 
-/** Types said in the schema language, which name each other and those that `others` finds. */
+/** Creates types from definitions, which may name each other and the types that `findOther` finds. */
 export function createDefinedTypes(declared: ReadonlyMap<string, DefinedType>, findOther: FindType): DefinedTypes {
   const types = new Map<string, GraphQLNamedType>();
   const findType: FindType = (name) => {

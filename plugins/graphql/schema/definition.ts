@@ -11,10 +11,10 @@ import {
 } from 'graphql';
 import type { GraphqlField } from '../contract.ts';
 
-/** Kinds of types that a field may bring along. */
+/** Kinds of types that a contributed field may define. */
 export type DefinedType = ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode | EnumTypeDefinitionNode;
 
-/** What a contributed field says in the schema language. */
+/** The parsed definition of a contributed field. */
 export interface FieldDefinition {
   readonly field: FieldDefinitionNode;
   readonly types: readonly { readonly name: string; readonly node: DefinedType; readonly text: string }[];
@@ -22,7 +22,7 @@ export interface FieldDefinition {
 
 const definitions = new WeakMap<GraphqlField, FieldDefinition | string>();
 
-/** Read once for all callers; a text says what is wrong with it. */
+/** Parses a definition once for all callers; a string is the reason why it is invalid. */
 export function parseDefinition(field: GraphqlField): FieldDefinition | string {
   const found = definitions.get(field) ?? parseField(field);
   definitions.set(field, found);
@@ -48,7 +48,7 @@ function parseField({ definition, types = '' }: GraphqlField): FieldDefinition |
   }
 }
 
-/** A second type called `__Type` would leave nobody a schema. */
+/** Names that GraphQL reserves: a second type `__Type` would make every schema invalid. */
 function findReservedNames(node: ASTNode): readonly string[] {
   const found: string[] = [];
   visit(node, {

@@ -3,17 +3,17 @@ import type { Collection, Column } from '../../schema/contract.ts';
 import { alternativeAlias, toAlias } from './aliases.ts';
 import { createEnumOperators } from './operators.ts';
 
-/** Names of values that the language keeps to itself. */
+/** Names that enum values of GraphQL may not have. */
 const RESERVED: readonly string[] = ['true', 'false', 'null'];
 
 /**
- * A type of PostgreSQL with a list of values. Beside its names it takes texts, as documents have them that were written for a
- * `String`: a quoted value, under its name or as the database has it, and the dynamic values of filters.
+ * The GraphQL type of a PostgreSQL enum. Besides names it accepts texts, for documents that were written for a `String`: a
+ * quoted name or database value, and the dynamic values of filters.
  */
 export class ColumnEnum extends GraphQLEnumType {
-  /** Values that have another name here; undefined where none has. */
+  /** Aliases by database value; undefined when no value has one. */
   readonly labels: ReadonlyMap<string, string> | undefined;
-  /** What a column of this type is compared with. */
+  /** The operators of columns of this type. */
   readonly operators: GraphQLInputObjectType;
 
   constructor(name: string, values: readonly string[]) {
@@ -45,7 +45,7 @@ export class ColumnEnum extends GraphQLEnumType {
     });
   }
 
-  /** Undefined for what is neither a name nor a value nor dynamic. */
+  /** Undefined for a text that is neither a name nor a value nor dynamic. */
   #toValue(value: unknown): string | undefined {
     if (typeof value !== 'string') return undefined;
     const known = this.getValue(value);
@@ -65,15 +65,15 @@ function valueName(value: string): string {
   return RESERVED.includes(value) ? alternativeAlias(value, () => false) : toAlias(value);
 }
 
-/** What something is called where its name here is an alias. */
+/** The note with the database name in the description of an alias. */
 export const databaseNameNote = (text: string): string => `In the database: ${JSON.stringify(text)}.`;
 
-/** The enums of columns, by what `sqlType` calls them. */
+/** The enum types of columns, by their `sqlType`. */
 export type ColumnEnums = ReadonlyMap<string, ColumnEnum>;
 
 /**
- * Named for their types, `mood_enum`; those of other schemas than `public` with the schema before it, so that another type
- * elsewhere changes no name. `claim` answers the name under which a type can be.
+ * Creates the enum types of all columns, named after their PostgreSQL types: `mood_enum`, outside of `public` with the schema
+ * before it, so that types of other schemas change no name. `claimName` answers a free name for a type.
  */
 export function createColumnEnums(collections: Iterable<Collection>, claimName: (name: string) => string): ColumnEnums {
   const valuesByType = new Map<string, readonly string[]>();
@@ -87,7 +87,7 @@ export function createColumnEnums(collections: Iterable<Collection>, claimName: 
   );
 }
 
-/** What `createColumnEnums` knows the type of a column by, or of its elements. */
+/** The key of a column in `ColumnEnums`: its type, or that of its elements. */
 export const elementType = ({ sqlType }: Column): string => (sqlType.endsWith('[]') ? sqlType.slice(0, -2) : sqlType);
 
 const PUBLIC_SCHEMA = /^public\./;

@@ -40,14 +40,14 @@ const BY_TYPE: Partial<Readonly<Record<FieldType, LeafType>>> = {
 
 export const isPrimaryKey = (collection: Collection, field: Field): boolean => collection.primary === field.name;
 
-/** The enum whose values a field shows: not that of a key, which is an `ID`, or of a mask. */
+/** The enum type of a field; none for a key, which is an `ID`, and for a concealed field. */
 export function enumOf(enums: ColumnEnums, collection: Collection, field: Field): ColumnEnum | undefined {
   const { column, concealed, type } = field;
   if (!column?.enumValues || concealed || type === 'hash' || isPrimaryKey(collection, field)) return undefined;
   return enums.get(elementType(column));
 }
 
-/** What the value of a column is, in answers and in payloads. */
+/** The type of a column's value in answers and payloads. */
 export function leafType(enums: ColumnEnums, collection: Collection, field: Field): LeafType {
   if (field.concealed || field.type === 'hash') return HashScalar;
   const values = enumOf(enums, collection, field);
@@ -56,10 +56,10 @@ export function leafType(enums: ColumnEnums, collection: Collection, field: Fiel
   return isPrimaryKey(collection, field) ? GraphQLID : (BY_TYPE[field.type] ?? GeoJsonScalar);
 }
 
-/** Types whose value in REST is not a text. */
+/** Types whose values in REST are no texts. */
 const NON_TEXT_TYPES: readonly FieldType[] = ['integer', 'float', 'boolean'];
 
-/** In which form it reads where that is not the one of REST: an `ID` is a text, a `Float` a number, a value of an enum its name. */
+/** The output format where it differs from REST: an `ID` is a text, a `Float` a number, an enum value its name. */
 export function columnFormat(field: Field, type: LeafType): Pick<Extract<RowBinding, { kind: 'column' }>, 'as'> {
   const one = type instanceof GraphQLList ? type.ofType : type;
   if (one instanceof ColumnEnum) return one.labels ? { as: { labels: one.labels } } : {};
@@ -67,12 +67,12 @@ export function columnFormat(field: Field, type: LeafType): Pick<Extract<RowBind
   return type === GraphQLFloat ? { as: 'number' } : {};
 }
 
-/** Types of which some values read as null although the column is not null: NaN and infinity, and null inside JSON. */
+/** Types with values that read as null in a non-null column: NaN, infinity, and null as JSON. */
 const MAY_READ_AS_NULL: readonly FieldType[] = ['decimal', 'float', 'json'];
 
 /**
- * Non-null where a row cannot be without it (conventions, "Types"): a key, or what has to be given with every row. Nothing of
- * a singleton, which answers before it has a row.
+ * Makes the type non-null for keys and for columns that every row must have (conventions, "Types"). Fields of a singleton stay
+ * nullable, since it is answered before it has a row.
  */
 export function withNullability(collection: Collection, field: Field, type: LeafType, availability: 'always' | 'some') {
   const { column } = field;

@@ -11,10 +11,10 @@ import type { TypeRegistry } from './type-registry.ts';
 
 type FilterEntry = readonly [name: string, config: GraphQLInputFieldConfig];
 
-/** Words of the filter language: a field that is called so cannot be told from them. */
+/** Words of the filter language; a field with such a name has no entry. */
 const RESERVED_WORDS: ReadonlySet<string> = new Set([...OPERATORS, '_and', '_or', '_some', '_none', '_json']);
 
-/** Conditions on a row: one entry a field, all of them to hold. */
+/** The filter input of a collection: one entry for each field, combined with "and". */
 export function filterType(types: TypeRegistry, collection: string): GraphQLInputObjectType | undefined {
   const named = types.model.names.collections.get(collection);
   if (!named || !types.model.readable.has(collection)) return undefined;
@@ -25,7 +25,7 @@ export function filterType(types: TypeRegistry, collection: string): GraphQLInpu
   return type;
 }
 
-/** The same on the rows of a list, where one entry by itself means some of them. */
+/** The filter input of a to-many relation, where an entry without quantifier means `_some`. */
 export function quantifierType(types: TypeRegistry, collection: string): GraphQLInputObjectType | undefined {
   const named = types.model.names.collections.get(collection);
   const filter = types.get('filter', collection);
@@ -49,7 +49,7 @@ function createEntries(types: TypeRegistry, collection: string): Record<string, 
   const filterableFields = readableFields.filter(({ field }) => !RESERVED_WORDS.has(field.name));
   const fieldEntries = filterableFields.flatMap((one) => createFieldEntries(types, named, one));
   const takenNames = new Set(fieldEntries.map(([name]) => name));
-  // `<field>__<collection>` may be what another field is called.
+  // `<field>__<collection>` may be the name of another field.
   const manyToAnyEntries = filterableFields
     .flatMap((one) => createManyToAnyEntries(types, named, one))
     .filter(([name]) => !takenNames.has(name));
@@ -69,7 +69,7 @@ function createFieldEntries(
       : relation?.kind === 'many'
         ? types.get('quantifier', relation.to)
         : undefined;
-  // A many-to-any holds keys of several types, as texts.
+  // A many-to-any stores keys of several types as texts.
   const type =
     target ??
     (relation?.kind === 'any'
@@ -102,6 +102,6 @@ const createManyToAnyEntries = (
       : [];
   });
 
-/** A list is compared as a whole. */
+/** The enum of a field; none for an array, which is compared as a whole. */
 const scalarEnumOf = (types: TypeRegistry, { collection }: NamedCollection, field: Field) =>
   field.column?.array ? undefined : enumOf(types.model.names.enums, collection, field);

@@ -4,7 +4,7 @@ import type { Field, FieldType } from '../../schema/contract.ts';
 import { bindingExtensions } from './binding.ts';
 import { JsonScalar } from './scalars.ts';
 
-/** Which functions a field has; fields of one group have one type of companion. */
+/** Groups of functions. Fields of one group share the type of their companion field `<field>_func`. */
 export type FunctionGroup = 'date' | 'time' | 'datetime' | 'count' | 'json';
 
 const DAY_PARTS = ['year', 'month', 'week', 'day', 'weekday'] as const;
@@ -25,12 +25,12 @@ const GROUP_BY_TYPE: Partial<Readonly<Record<FieldType, FunctionGroup>>> = {
   json: 'json',
 };
 
-/** Undefined where there are none: what is concealed would be told by its functions. */
+/** Undefined for a field without functions. Functions of a concealed field would reveal it. */
 export function functionGroupOf(field: Field): FunctionGroup | undefined {
   if (field.concealed) return undefined;
   if (field.relation?.kind === 'many') return 'count';
   const group = field.column ? GROUP_BY_TYPE[field.type] : undefined;
-  // A list has elements and nothing to look into by a path.
+  // An array has a count, but no path inside.
   return field.column?.array && group === 'json' ? 'count' : field.column?.array ? undefined : group;
 }
 
@@ -49,7 +49,7 @@ export const FUNCTION_TYPES = {
   count: createFunctionsType('count_functions', FUNCTIONS.count),
 } as const;
 
-/** JSON fields have a type each (conventions, `<collection>_<field>_func`), so that a later one may know what is inside. */
+/** Each JSON field has a type of its own (conventions, `<collection>_<field>_func`), which may describe its content one day. */
 export const createJsonFunctionsType = (name: string): GraphQLObjectType =>
   new GraphQLObjectType({
     name,

@@ -13,25 +13,25 @@ import type { SchemaModel } from './schema-model.ts';
 import { fieldDescription, fieldName, typeName } from './schema-names.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
-/** A row to be created. */
+/** The input of a row to create. */
 export function inputTypeForCreate(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
   const { model } = types;
   const preset = new Set(model.permissions.of(name, 'create').flatMap(({ presets }) => Object.keys(presets ?? {})));
   const jointColumns = new Set(
     model.names.collections.get(name)?.collection.jointFields.flatMap(({ parts }) => parts ?? []),
   );
-  // Columns of a foreign key of several may come as its field instead.
+  // Columns of a composite foreign key may be set by its field instead.
   const isNonNull = (field: Field) => isRequired(field) && !preset.has(field.name) && !jointColumns.has(field);
   return buildInputType(types, 'create', name, writableFieldsOf(model, name, ['create']), isNonNull);
 }
 
-/** A change of a row; its key says which one where nothing else does. */
+/** The input of a row to update, with the key for batches. */
 export function inputTypeForUpdate(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
   const fields = writableFieldsOf(types.model, name, ['update']);
   return fields.length > 0 ? buildInputType(types, 'update', name, withKey(types.model, name, fields)) : undefined;
 }
 
-/** A row inside another one's payload: with its key it is linked and changed, without it is created. */
+/** The input of a related row: with its key it is linked and updated, without it is created. */
 export function inputTypeForNested(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
   const { model } = types;
   if (!model.isAllowed('create', name) && !model.isAllowed('update', name)) return undefined;
@@ -43,7 +43,7 @@ export function inputTypeForNested(types: TypeRegistry, name: string): GraphQLIn
   );
 }
 
-/** In the order of the collection. */
+/** The writable fields in the order of the collection. */
 function writableFieldsOf(model: SchemaModel, name: string, verbs: readonly ('create' | 'update')[]): readonly Field[] {
   const granted = new Set(verbs.flatMap((verb) => model.writableFields(verb, name)).map(({ field }) => field));
   return (model.names.collections.get(name)?.fields ?? []).filter((field) => granted.has(field));
@@ -63,7 +63,7 @@ function buildInputType(
   isNonNull: (field: Field) => boolean = () => false,
 ): GraphQLInputObjectType | undefined {
   const named = types.model.names.collections.get(name);
-  // A list by itself may turn out to be of rows that cannot be written, and then nothing would be left.
+  // An input with only lists could become empty, when their rows may not be written.
   if (!named || !fields.some(({ column }) => column)) return undefined;
   return new GraphQLInputObjectType({
     name: typeName(kind, named.name),
@@ -85,7 +85,7 @@ function buildInputType(
   });
 }
 
-/** Undefined for lists of rows that may not be written. */
+/** Undefined for a list of rows that the caller may not write. */
 function valueType(types: TypeRegistry, collection: Collection, field: Field) {
   const { relation } = field;
   if (relation?.kind === 'any') return GraphQLString;
@@ -94,10 +94,10 @@ function valueType(types: TypeRegistry, collection: Collection, field: Field) {
   return nested ?? leafType(types.model.names.enums, collection, field);
 }
 
-/** Flags of values that the service writes itself when a row is created. */
+/** `special` flags of values that the service sets when it creates a row. */
 const SET_BY_SERVICE: readonly string[] = ['uuid', 'date-created', 'user-created', 'role-created'];
 
-/** Neither the database nor the service has a value of its own for it. */
+/** Whether neither the database nor the service sets a value. */
 const isRequired = ({ column, special }: Field): boolean =>
   column !== null &&
   !column.nullable &&

@@ -6,7 +6,7 @@ import { leafType } from './field-type.ts';
 import { fieldDescription, fieldName, typeName } from './schema-names.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
-/** The key of a row, where it has several columns. Undefined where the caller may know of one of them neither to read nor to write it. */
+/** The input of a key of several columns. Undefined when the caller may neither read nor write one of them. */
 export function keyType(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
   const { names } = types.model;
   const named = names.collections.get(name);
@@ -41,7 +41,7 @@ const createIsKnown = ({ model }: TypeRegistry, name: string) => {
   return (part: Field): boolean => known.has(part.name);
 };
 
-/** What names one row: the columns of its key, or an `ID`, which is the key's text where columns are hidden. Undefined where nothing does. */
+/** The type of a key argument: the input of its columns, or an `ID` for one column or when columns are hidden. Undefined without a key. */
 export const keyArgumentType = (
   types: TypeRegistry,
   collection: Collection,

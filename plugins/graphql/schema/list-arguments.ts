@@ -10,7 +10,7 @@ const COMMON_ARGUMENTS: GraphQLFieldConfigArgumentMap = {
   search: { type: GraphQLString, extensions: NO_EXTENSIONS },
 };
 
-/** What is said about a list of rows of a collection that is in the schema. */
+/** The list arguments of a field that answers rows of a collection. */
 export function listArguments(types: TypeRegistry, collection: string): GraphQLFieldConfigArgumentMap {
   const filter = types.get('filter', collection);
   return {

@@ -16,7 +16,7 @@ import type { TypeRegistry } from './type-registry.ts';
 
 type WriteKind = Extract<RootBinding, { returnsRows: boolean }>['kind'];
 
-/** What `Mutation` has of the collections: what the service offers of them and the caller may do. */
+/** The fields of `Mutation` for collections: the verbs that the collection has and the caller is permitted. */
 export const createMutationFields = (types: TypeRegistry): RootFieldConfigs =>
   [...types.model.names.collections.values()].flatMap((named) => createFields(types, named));
 
@@ -56,7 +56,7 @@ function createFields(types: TypeRegistry, { collection, rootName, fields }: Nam
       [`update_${rootName}_item`, singleField('update one', { ...id, data: rowArgument(updateInput) })],
       [`update_${rootName}_items`, listField('update many', { ...ids, data: rowArgument(updateInput) })],
     );
-    // Each row says by its key which one it is.
+    // A batch needs the key in each row.
     if (keyColumns(collection).every((column) => fields.some((field) => field.name === column.name)))
       mutationFields.push([`update_${rootName}_batch`, listField('update each', { data: rowsArgument(updateInput) })]);
   }
@@ -69,5 +69,5 @@ function createFields(types: TypeRegistry, { collection, rootName, fields }: Nam
 }
 
 const rowArgument = (type: GraphQLInputObjectType) => ({ type: new GraphQLNonNull(type) });
-/** May be left out (conventions, "Mutations"): documents declare variables of that type, and no rows are no work. */
+/** Nullable (conventions, "Mutations"): documents declare variables of this type, and a missing list writes nothing. */
 const rowsArgument = (type: GraphQLInputObjectType) => ({ type: new GraphQLList(new GraphQLNonNull(type)) });

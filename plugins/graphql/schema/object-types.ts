@@ -11,7 +11,7 @@ import type { TypeRegistry } from './type-registry.ts';
 type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
 type FieldEntries = [name: string, config: FieldConfig][];
 
-/** A row of a collection. */
+/** The type of a row. */
 export function objectType(types: TypeRegistry, name: string): GraphQLObjectType | undefined {
   const named = types.model.names.collections.get(name);
   const readableFields = types.model.readable.get(name);
@@ -40,7 +40,7 @@ function createFieldConfig(
   const { collection } = named;
   const { name, relation } = field;
   const target = relation && relation.kind !== 'any' ? types.get('object', relation.to) : undefined;
-  // A row behind a many-to-one that does not match is null; what orders and cuts lists changes nothing about one row.
+  // A many-to-one row that does not match is null; arguments of order and paging have no effect on one row.
   if (target && relation && relation.kind !== 'any')
     return {
       type: relation.kind === 'many' ? new GraphQLList(target) : target,
@@ -49,7 +49,7 @@ function createFieldConfig(
     };
   const union = relation?.kind === 'any' ? createUnion(types, named, field) : undefined;
   if (union) return { type: union, extensions: bindingExtensions({ kind: 'any', field: name }) };
-  // Keys of several types share the column of a many-to-any.
+  // The column of a many-to-any holds keys of several types.
   const type = relation?.kind === 'any' ? GraphQLString : leafType(types.model.names.enums, collection, field);
   return {
     type: withNullability(collection, field, type, availability),

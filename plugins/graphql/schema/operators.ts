@@ -16,14 +16,14 @@ import { BigIntScalar, GeoJsonScalar, JsonScalar, StringOrFloatScalar } from './
 
 const FLAG_OPERATORS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
 const LIST_OPERATORS: readonly Operator[] = ['_in', '_nin', '_between', '_nbetween'];
-/** Those that compare whole values; others look at the text. */
+/** Operators that compare whole values; others compare the text. */
 const WHOLE_VALUE_OPERATORS: readonly Operator[] = ['_eq', '_neq', '_in', '_nin'];
 
 const OPERATOR_TYPES = new WeakSet<GraphQLInputObjectType>();
 
 /**
- * Those that the engine takes for fields of a type: flags are true or false, some take lists, all others take one value of
- * the field's own kind.
+ * The input of the operators that the engine has for a field type: flags take a Boolean, some operators a list, all others one
+ * value.
  */
 function createOperators(
   name: string,
@@ -48,7 +48,7 @@ function createOperators(
   return type;
 }
 
-/** Of arrays: `_contains` takes one element, all others a list of them. */
+/** The operators of arrays: `_contains` takes one element, all others a list. */
 function createArrayOperators(): GraphQLInputObjectType {
   const list = new GraphQLList(JsonScalar);
   const typeOf = (one: Operator): GraphQLInputType =>
@@ -58,17 +58,17 @@ function createArrayOperators(): GraphQLInputObjectType {
     fields: Object.fromEntries([...ARRAY_OPERATORS].map((one) => [one, { type: typeOf(one) }])),
   });
 }
-/** Whole values are those of the enum; what looks at their texts takes any. */
+/** The operators of an enum: those on whole values take the enum, those on texts any text. */
 export const createEnumOperators = (type: GraphQLEnumType): GraphQLInputObjectType =>
   createOperators(type.name, type, 'string', GraphQLString);
 
-/** By what is compared: the engine decides which there are. */
+/** Operator inputs by kind of value. The engine decides which operators exist. */
 export const OPERATORS_BY_KIND = {
   string: createOperators('string', GraphQLString, 'string'),
-  // Keys are of many types. What does not fit one of them is refused when it runs.
+  // Keys have many types. The engine refuses values of a wrong type.
   id: createOperators('id', GraphQLID, 'unknown'),
   boolean: createOperators('boolean', GraphQLBoolean, 'boolean'),
-  // Texts as well, since dynamic values are texts.
+  // Accepts texts, since dynamic values are texts.
   number: createOperators('number', StringOrFloatScalar, 'float'),
   bigInt: createOperators('big_int', BigIntScalar, 'bigInteger'),
   date: createOperators('date', GraphQLString, 'date'),
@@ -82,21 +82,21 @@ export const OPERATORS_BY_KIND = {
       _nnull: { type: GraphQLBoolean },
     },
   }),
-  // Elements are of many types. What does not fit is refused when it runs.
+  // Elements have many types. The engine refuses values of a wrong type.
   list: createArrayOperators(),
   unknown: createOperators('unknown', GraphQLString, 'unknown'),
 } as const;
 
 OPERATOR_TYPES.add(OPERATORS_BY_KIND.json);
 
-/** Are these the operators of a condition? */
+/** Whether a type is an input of operators. */
 export const isOperatorsType = (type: unknown): boolean => OPERATOR_TYPES.has(type as GraphQLInputObjectType);
 
-/** What an operator compares with: a value or a list as a whole, or the two of a range; undefined where it compares nothing. */
+/** What an operator compares with: a value or a whole list, or the two bounds of a range. */
 export type ComparedKind = 'value' | 'range';
 
 export function comparedBy(type: GraphQLInputObjectType, name: string): ComparedKind | undefined {
-  // The value of an element may be a list or an object, which is no value of a variable that a statement is made without.
+  // An element may be a list or an object, which cannot be a placeholder.
   if (type === OPERATORS_BY_KIND.list) return undefined;
   if (!OPERATOR_TYPES.has(type) || name === '_json' || FLAG_OPERATORS.includes(name as Operator)) return undefined;
   return name.endsWith('between') ? 'range' : 'value';
@@ -122,7 +122,7 @@ const BY_TYPE: Partial<Readonly<Record<FieldType, GraphQLInputObjectType>>> = {
   unknown: OPERATORS_BY_KIND.unknown,
 };
 
-/** What the value of a column may be compared with. */
+/** The operators of a column. */
 export function operatorsOf(field: Field, isKey: boolean): GraphQLInputObjectType {
   if (field.concealed) return OPERATORS_BY_KIND.hash;
   if (field.column?.array) return OPERATORS_BY_KIND.list;
@@ -142,6 +142,6 @@ export const FUNCTION_OPERATORS: Readonly<Record<FunctionGroup, GraphQLInputObje
   time: createFunctionOperators('time', FUNCTIONS.time),
   datetime: createFunctionOperators('datetime', FUNCTIONS.datetime),
   count: COUNT,
-  // What lies inside is compared by `_json`.
+  // Values inside are compared by `_json`.
   json: COUNT,
 };

@@ -9,10 +9,10 @@ export type RootFieldConfigs = [name: string, config: GraphQLFieldConfig<unknown
 
 const TEXT_LIST = new GraphQLList(GraphQLString);
 
-/** There whether or not it has entries, and without holes. */
+/** A non-null list of non-null entries. */
 export const nonNullList = (type: GraphQLObjectType) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)));
 
-/** What `Query` has of the collections: lists, rows by key, groups. */
+/** The fields of `Query` for collections: lists, rows by key, groups. */
 export const createQueryFields = (types: TypeRegistry): RootFieldConfigs =>
   [...types.model.names.collections.values()].flatMap((named) => createFields(types, named));
 

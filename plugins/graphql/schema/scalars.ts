@@ -7,15 +7,14 @@ import {
   type ValueNode,
 } from 'graphql';
 
-// Values go out as PostgreSQL made them, so most of what stands here is about what comes in. `coerceOutputValue` is only for
-// the fields that other plugins contribute.
+// Output values are JSON of PostgreSQL, so scalars mainly coerce inputs. `coerceOutputValue` is only used for contributed fields.
 
 const DIGITS = /^-?\d+$/;
 
 const createScalarError = (name: string, what: string, node?: ValueNode) =>
   new GraphQLError(`${name} cannot represent ${what}`, node ? { nodes: node } : undefined);
 
-/** As a text, so that no digit is lost. A text that begins with `$` is a dynamic value of a filter. */
+/** Converts to a text, so that no digit is lost. A text that begins with `$` is a dynamic value of a filter. */
 function toBigIntText(value: unknown): string {
   if (typeof value === 'string' && (DIGITS.test(value) || value.startsWith('$'))) return value;
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value);
@@ -33,7 +32,7 @@ export const BigIntScalar = new GraphQLScalarType({
   },
 });
 
-/** Texts only, whatever the column makes of them. */
+/** A scalar that accepts texts; the engine checks their content. */
 const createTextScalar = (name: string, description: string) => {
   const text = (value: unknown) => {
     if (typeof value === 'string') return value;
@@ -54,7 +53,7 @@ const createTextScalar = (name: string, description: string) => {
 export const DateScalar = createTextScalar('Date', 'A date, a time or both, as a text: `2026-01-31T13:30:00Z`.');
 export const HashScalar = createTextScalar('Hash', 'A value that is kept from everybody: it reads as a mask.');
 
-/** The number a literal names where it is that very number, else its digits. */
+/** The number of a literal if JavaScript can represent it exactly, else its digits. */
 const toExactNumber = (text: string): number | string => (String(Number(text)) === text ? Number(text) : text);
 
 export const StringOrFloatScalar = new GraphQLScalarType({
@@ -73,7 +72,7 @@ export const StringOrFloatScalar = new GraphQLScalarType({
 
 type Variables = Parameters<GraphQLScalarLiteralParser<unknown>>[1];
 
-/** A literal as the value that JSON would make of it. Variables inside stand for their values; those not given are left out. */
+/** Converts a literal to a JSON value. Variables are replaced by their values; missing ones are left out. */
 function toJsonValue(node: ValueNode, variables: Variables): unknown {
   switch (node.kind) {
     case Kind.VARIABLE:
@@ -86,7 +85,7 @@ function toJsonValue(node: ValueNode, variables: Variables): unknown {
     case Kind.LIST:
       return node.values.map((one) => toJsonValue(one, variables) ?? null);
     case Kind.OBJECT: {
-      // A name in a document may be `__proto__`, which must be a name like any other.
+      // No prototype, so that the name `__proto__` is an ordinary one.
       const object: Record<string, unknown> = Object.create(null);
       for (const { name, value } of node.fields) {
         const inner = toJsonValue(value, variables);
@@ -102,8 +101,8 @@ function toJsonValue(node: ValueNode, variables: Variables): unknown {
 const identity = (value: unknown) => value;
 
 /**
- * `parseLiteral` and not `coerceInputLiteral`, which would get variables inside a literal as literals of their own: an `ID`
- * of digits would have become a number.
+ * Uses `parseLiteral` and not `coerceInputLiteral`, which gets variables inside a literal as literals: an `ID` of digits would
+ * become a number.
  */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',

@@ -9,48 +9,48 @@ import { buildSchema } from './build.ts';
 import type { ContributedFields } from './contributed.ts';
 import type { Warn } from './schema-names.ts';
 
-/** A schema as callers with one set of permissions have it. */
+/** The schema of callers with one set of permissions. */
 export interface CallerSchema {
   readonly schema: GraphQLSchema;
   readonly scope: GraphqlScope;
-  /** The overview it was made from. */
+  /** Version of the schema snapshot it was built from. */
   readonly version: string;
-  /** Documents that were valid in this schema. */
+  /** Valid documents of this schema. */
   readonly documents: DocumentCache;
 }
 
 export interface SchemaCache {
-  /** From memory where nothing changed: neither tables nor permissions. */
+  /** The schema of a caller, from the cache if neither tables nor permissions nor contributed fields have changed. */
   get(caller: Caller, scope: GraphqlScope): Promise<CallerSchema>;
-  /** The same after looking at the database again: for a document that names what there was not. Undefined: no change. */
+  /** Refreshes the schema snapshot for a document with unknown names. Undefined: the schema has not changed. */
   refresh(caller: Caller, built: CallerSchema): Promise<CallerSchema | undefined>;
 }
 
 interface Deps {
   readonly schema: Pick<Schema, 'overview' | 'refresh'>;
   readonly access: Pick<Access, 'permissions' | 'listed'>;
-  /** Fields of other plugins; asked for each time, since some of them come and go. The same list as long as none does. */
+  /** Contributed fields, which may change at run time. Returns the same list until one changes. */
   readonly contributed: () => ContributedFields;
-  /** How many schemas are kept. */
+  /** Schemas in the cache. */
   readonly capacity: number;
   readonly createDocuments: (schema: GraphQLSchema, scope: GraphqlScope) => DocumentCache;
   readonly log: Pick<Log, 'warn'>;
 }
 
 interface CachedSchema extends CallerSchema {
-  /** What it was made from: one that was made from anything else takes its place. */
+  /** The versions it was built from; a schema from other versions replaces it. */
   readonly source: { readonly snapshot: string; readonly permissions: string; readonly contributed: ContributedFields };
 }
 
-/** Types of all schemas that are kept: each weighs some 6 KB, and a schema of many collections has thousands. */
+/** Types of all cached schemas: each costs some 6 KB, and a schema of many collections has thousands. */
 const MAX_TYPES = 30_000;
 
-/** Schemas in memory, the latest one for each set of permissions. */
+/** Creates a cache with the latest schema of each scope and set of permissions. */
 export function createSchemaCache({ schema, access, contributed, capacity, createDocuments, log }: Deps): SchemaCache {
   const cache = new LRUCache<string, CachedSchema>({
     max: capacity,
     maxSize: MAX_TYPES,
-    // The only schema of a very large database is kept all the same.
+    // A schema over the limit is still cached, alone.
     sizeCalculation: (one) => Math.min(MAX_TYPES, Object.keys(one.schema.getTypeMap()).length),
   });
   const warn = warnOnce((message, about) => log.warn(about, message));
@@ -80,7 +80,7 @@ export function createSchemaCache({ schema, access, contributed, capacity, creat
 const isSameSource = (left: CachedSchema['source'], right: CachedSchema['source']): boolean =>
   left.snapshot === right.snapshot && left.permissions === right.permissions && left.contributed === right.contributed;
 
-/** What was said is not said again for every caller and every change of a table. */
+/** Remembered warnings, so that none is repeated for every caller and every change of a table. */
 const MAX_WARNINGS = 10_000;
 
 function warnOnce(warn: Warn): Warn {

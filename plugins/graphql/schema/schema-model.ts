@@ -2,21 +2,21 @@ import type { Access, Action, PermissionSet } from '../../access/contract.ts';
 import type { Collection, Field, Verb } from '../../schema/contract.ts';
 import type { NamedCollection, SchemaNames } from './schema-names.ts';
 
-/** A field and on which rows it counts. */
+/** A permitted field, in all rows or in some. */
 export interface GrantedField {
   readonly field: Field;
   readonly availability: 'always' | 'some';
 }
 
-/** What callers with one set of permissions have of an overview. */
+/** The collections and fields that callers with one set of permissions may use. */
 export interface SchemaModel {
   readonly names: SchemaNames;
   readonly permissions: PermissionSet;
-  /** Collections with a type of their own and what it shows. Not in it: what is not readable, or has nothing to show. */
+  /** Readable fields by collection. Collections without readable fields are not in it. */
   readonly readable: ReadonlyMap<string, readonly GrantedField[]>;
-  /** May rows be written so at all? */
+  /** Whether the caller may write rows of a collection by this verb. */
   isAllowed(verb: Exclude<Verb, 'read'>, collection: string): boolean;
-  /** The fields that such a write may name. Empty where there is no such permission. */
+  /** The fields that a write may set; empty without a permission. */
   writableFields(verb: 'create' | 'update', collection: string): readonly GrantedField[];
 }
 
@@ -59,11 +59,11 @@ export function createSchemaModel(
   };
 }
 
-/** Not what the database makes itself. */
+/** Whether the database does not generate the value itself. */
 const isWritableColumn = ({ field: { column } }: GrantedField): boolean =>
   !column?.generated && !column?.identityAlways;
 
-/** Lists of rows that are in no schema are not either, which may leave nothing of the collection that has the list. */
+/** Readable fields by collection, without lists of unreadable collections; that may leave a collection without fields, too. */
 function findReadable(
   names: SchemaNames,
   may: (verb: Verb, named: NamedCollection) => boolean,
@@ -86,7 +86,7 @@ function findReadable(
   return readable;
 }
 
-/** The collections of a many-to-any that are in the schema; none where nothing says which one a row leads to. */
+/** The readable collections of a many-to-any; none without a column that names the collection. */
 export function manyToAnyTargets(model: SchemaModel, collection: Collection, field: Field): readonly string[] {
   const { relation } = field;
   if (relation?.kind !== 'any' || !collection.fields.get(relation.by)?.column) return [];

@@ -20,41 +20,41 @@ const TYPE_NAMES = {
   key: (name: string) => `${name}_key_input`,
 } as const;
 
-/** What is made of a collection. */
+/** Kinds of types that are derived from a collection. */
 export type TypeKind = keyof typeof TYPE_NAMES;
 const KINDS = Object.keys(TYPE_NAMES) as readonly TypeKind[];
 
 export const typeName = (kind: TypeKind, name: string): string => TYPE_NAMES[kind](name);
 
-/** A collection as GraphQL calls it, and all that is made of it. */
+/** The GraphQL names of a collection and of everything derived from it. */
 export interface NamedCollection {
   readonly collection: Collection;
-  /** What its types are called after: its own name, or an alias. */
+  /** The base of its type names: its own name, or an alias. */
   readonly name: string;
-  /** What its root fields are called after; null where it has none in this scope. */
+  /** The base of its root fields; null when it has none in this scope. */
   readonly rootName: string | null;
-  /** Its note, and its own name where it has another one here. */
+  /** Its note, and its database name if it has an alias. */
   readonly description: string | undefined;
   readonly fields: readonly Field[];
-  /** Of the fields that have another name here, by their own. */
+  /** Aliases of fields by database name. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** What the companions of fields are called that have functions. */
+  /** Names of the companion fields with functions, by field. */
   readonly companions: ReadonlyMap<string, string>;
-  /** Types made of one field: the union of a many-to-any, the functions of a JSON value. */
+  /** Names of types derived from one field: the union of a many-to-any, the functions of a JSON value. */
   readonly fieldTypes: ReadonlyMap<string, string>;
 }
 
 export interface SchemaNames {
   readonly collections: ReadonlyMap<string, NamedCollection>;
-  /** What is called so: of types made of one collection. */
+  /** Types derived from collections, by name. */
   readonly types: ReadonlyMap<string, { readonly kind: TypeKind; readonly collection: string }>;
   readonly enums: ColumnEnums;
 }
 
-/** What a field is called in types of its collection. */
+/** The GraphQL name of a field. */
 export const fieldName = ({ aliases }: NamedCollection, { name }: Field): string => aliases.get(name) ?? name;
 
-/** The note of a field, and its own name where it has another one here. */
+/** The note of a field, and its database name if it has an alias. */
 export const fieldDescription = ({ aliases }: NamedCollection, { name, meta }: Field): string | undefined =>
   buildDescription(meta?.note, aliases.has(name) ? name : undefined);
 
@@ -64,10 +64,10 @@ const buildDescription = (note: string | null | undefined, original: string | un
 const namesBySnapshot = new WeakMap<Overview, Map<string, SchemaNames>>();
 
 /**
- * Which name each collection, field and enum has: the same for every caller, and found once for an overview. What cannot be said
- * has its alias. Of two collections of which one is called like something made of the other, the one with the shorter name
- * keeps it, and the other has an alias, with a warning, since that depends on what else there is. `taken` are names of types that
- * other plugins contribute.
+ * The GraphQL names of all collections, fields and enums: the same for every caller, computed once for a schema snapshot. Names
+ * that are invalid in GraphQL have an alias. When one collection has the name of a type derived from another, the one with the
+ * shorter name keeps its name. The other gets an alias and a warning, since its name then depends on other collections. `taken`:
+ * type names of contributed fields.
  */
 export function assignNames(
   snapshot: Overview,
@@ -115,7 +115,7 @@ function computeNames(snapshot: Overview, scope: GraphqlScope, taken: readonly s
     return free;
   };
   const enums = createColumnEnums(names.keys(), (name) => claimName(name, '_filter_operators'));
-  // In the order of the overview, which is how they are shown.
+  // In the order of the snapshot, which is also the order in the schema.
   const collections = new Map(
     [...snapshot.collections.values()].flatMap((one): [string, NamedCollection][] => {
       const name = names.get(one);
@@ -125,7 +125,7 @@ function computeNames(snapshot: Overview, scope: GraphqlScope, taken: readonly s
   return { collections, types: typeOwners, enums };
 }
 
-/** A table or a view; not what has routes and types of its own. */
+/** A table or view; not a collection that only its own routes serve. */
 const isServed = ({ table, verbs }: Collection): boolean => table !== null && verbs?.length !== 0;
 
 const compareByLength = (a: Collection, b: Collection): number =>
@@ -136,7 +136,7 @@ const rootNameOf = ({ system }: Collection, name: string, scope: GraphqlScope): 
   return system ? name.slice(SYSTEM_PREFIX.length) : name;
 };
 
-/** Of queries with a mark before them, since a query and a mutation may be called the same. */
+/** Names of root fields, those of mutations with a prefix, since a query and a mutation may share a name. */
 function rootNames(collection: Collection, name: string, scope: GraphqlScope): readonly string[] {
   const root = rootNameOf(collection, name, scope);
   if (root === null) return [];

@@ -13,11 +13,11 @@ type TypeByKind = {
     : GraphQLInputObjectType;
 };
 
-/** The types made of collections, each when it is first asked for. Undefined: callers have nothing to put into it. */
+/** The types derived from collections, each built on first use. Undefined: the caller has no fields for it. */
 export interface TypeRegistry {
   readonly model: SchemaModel;
   get<K extends TypeKind>(kind: K, collection: string): TypeByKind[K] | undefined;
-  /** By what it is called. */
+  /** A type by its name. */
   findByName(name: string): GraphQLNamedType | undefined;
 }
 

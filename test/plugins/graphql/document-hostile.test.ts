@@ -5,17 +5,17 @@ import { processorTime } from '../../support/processor-time.ts';
 import { HOSTILE_DOCUMENTS } from './document-hostile.ts';
 import { createTestSchema, DEFAULT_LIMITS } from './document-schema.ts';
 
-/** Milliseconds of processor time; other requests wait as long. */
+/** Milliseconds of CPU time, during which other requests wait. */
 const LONGEST = 50;
 
-describe('graphql documents: hostile ones', () => {
+describe('hostile GraphQL documents', () => {
   for (const others of [0, 500]) {
     describe(`in a schema of ${others + 1} collections`, () => {
       const documents = createDocumentCaches(DEFAULT_LIMITS)(createTestSchema(others));
 
       for (const [what, text] of Object.entries(HOSTILE_DOCUMENTS)) {
-        it(`${what}: ${text.length} characters`, () => {
-          // The best of several, since other threads count as well; a space more makes it another document.
+        it(`${what} (${text.length} characters): does not block the process`, () => {
+          // The fastest of several runs, since other threads count as well; one more space makes it a new document.
           const times = [timeOf(() => documents.get(text))];
           while (times.length < 20 && Math.min(...times) >= LONGEST)
             times.push(timeOf(() => documents.get(text + ' '.repeat(times.length))));
@@ -25,7 +25,7 @@ describe('graphql documents: hostile ones', () => {
     });
   }
 
-  it('what they are refused with is short', () => {
+  it('the error of a refused document is short', () => {
     const documents = createDocumentCaches(DEFAULT_LIMITS)(createTestSchema());
     const lengths = Object.entries(HOSTILE_DOCUMENTS).map(([what, text]) => [
       what,
@@ -41,7 +41,7 @@ function timeOf(work: () => unknown): number {
   return processorTime() - started;
 }
 
-/** As it would be sent: making an answer out of a failure takes its time as well. */
+/** The time includes rendering the error response. */
 function answerTo(work: () => unknown): string {
   try {
     work();

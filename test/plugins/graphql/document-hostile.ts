@@ -8,8 +8,8 @@ const repeatFragment = (count: number, unit: (at: number) => string): string =>
 const TOKENS = 4990;
 
 /**
- * Documents that are made to keep a service busy, each as large as the limits let it be. Every one of them takes a parser
- * or one of the rules of validation a long time where nothing bounds it.
+ * Documents that would keep a service busy, each as large as the limits allow. Without limits each would take a parser or a
+ * validation rule a long time.
  */
 export const HOSTILE_DOCUMENTS: Readonly<Record<string, string>> = {
   'one field thousands of times': repeatUnit('{posts{', () => 'id', '}}', TOKENS - 6),
@@ -54,7 +54,7 @@ export const HOSTILE_DOCUMENTS: Readonly<Record<string, string>> = {
   'deep lists': `{posts(limit:${'['.repeat(2400)}${']'.repeat(2400)}){id}}`,
   'deep conditions': `{posts(filter:${'{_and:'.repeat(1200)}{}${'}'.repeat(1200)}){id}}`,
   'a deep type': `query($a:${'['.repeat(2400)}Int${']'.repeat(2400)}){posts{id}}`,
-  'brackets that nobody closes': `{posts(limit:${'['.repeat(4900)}`,
+  'brackets that are never closed': `{posts(limit:${'['.repeat(4900)}`,
   'unused variables': repeatUnit('query(', (at) => `$v${at}:Int`, '){posts{id}}', TOKENS / 4 - 10),
   'equal variables': repeatUnit('query(', () => '$v:Int', '){posts{id}}', TOKENS / 4 - 10),
   'variables of unknown types': repeatUnit(

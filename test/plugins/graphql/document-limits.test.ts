@@ -6,8 +6,8 @@ import { createTestDocuments, expectRefusal } from './document-schema.ts';
 const many = (count: number, one: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => one(at)).join(' ');
 
-describe('graphql documents: limits', () => {
-  for (const { limit, most, within, over, message, code = 'GRAPHQL_VALIDATION_EXCEPTION' } of [
+describe('limits of GraphQL documents', () => {
+  for (const { limit, most, within: accepted, over: refused, message, code = 'GRAPHQL_VALIDATION_EXCEPTION' } of [
     {
       limit: 'tokens',
       most: 7,
@@ -59,17 +59,17 @@ describe('graphql documents: limits', () => {
       message: 'Document asks for 12 fields, fragments spread out, more than the 10 allowed (QUERY_MAX_NODES).',
     },
   ] as const satisfies readonly { limit: keyof DocumentLimits; [other: string]: unknown }[]) {
-    it(`${limit}: ${over.length > 60 ? `${over.slice(0, 60)}…` : over}`, () => {
+    it(`${limit} refuses: ${refused.length > 60 ? `${refused.slice(0, 60)}…` : refused}`, () => {
       const documents = createTestDocuments({ [limit]: most });
-      documents.get(within);
-      const failure = expectRefusal(documents, over);
+      documents.get(accepted);
+      const failure = expectRefusal(documents, refused);
       expect(failure.shown()).to.deep.equal({ code, message });
       expect(failure.isSchemaIndependent).to.equal(true);
-      createTestDocuments().get(over);
+      createTestDocuments().get(refused);
     });
   }
 
-  it('of what a text may be at all, settings or not', () => {
+  it('nesting, names, lines and NUL characters are limited whatever the settings are', () => {
     const documents = createTestDocuments();
     const brackets = (open: string, close: string, count: number) => open.repeat(count) + close.repeat(count);
     for (const [text, code, message] of [
@@ -95,11 +95,11 @@ describe('graphql documents: limits', () => {
     }
   });
 
-  it('grow with the setting: more tokens are more lines and more comments', () => {
+  it('GRAPHQL_QUERY_TOKEN_LIMIT also limits lines and comments', () => {
     createTestDocuments({ tokens: 20_000 }).get(`${'\n'.repeat(10_001)}${'#\n'.repeat(5001)}{ posts { id } }`);
   });
 
-  it('fragments inside each other are bounded in whatever order they stand', () => {
+  it('nested fragments are limited in any order of their definitions', () => {
     const chain = Array.from({ length: 150 }, (_, at) => `fragment F${at} on posts { ...F${at + 1} }`);
     const last = 'fragment F150 on posts { id }';
     for (const fragments of [
@@ -112,14 +112,14 @@ describe('graphql documents: limits', () => {
     createTestDocuments().get(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
   });
 
-  it('fragments that spread themselves are refused by name, not measured', () => {
+  it('fragments that spread themselves are refused by name', () => {
     const text = '{ posts { ...F } } fragment F on posts { author { ...G } } fragment G on posts { comments { ...F } }';
     expect(expectRefusal(createTestDocuments(), text).message).to.equal(
       'Cannot spread fragment "F" within itself via "G".',
     );
   });
 
-  it('a field may be repeated, but not so often that comparing takes long', () => {
+  it('a field may be repeated, but not so often that comparing the repetitions takes long', () => {
     const documents = createTestDocuments();
     documents.get(`{ posts { ${'author { id } '.repeat(100)} } }`);
     documents.get(`{ posts { ${many(50, () => 'comments(limit: 1) { id title }')} } }`);

@@ -3,7 +3,7 @@ import { createDocumentCaches, type DocumentCache } from '../../../plugins/graph
 import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
 import type { DocumentLimits } from '../../../plugins/graphql/document/limits.ts';
 
-/** What the settings are where nobody sets them. */
+/** The defaults of the settings. */
 export const DEFAULT_LIMITS: DocumentLimits = {
   tokens: 5000,
   aliases: 100,
@@ -21,7 +21,7 @@ const collectionSdl = (name: string) => `
   }
   input ${name}_filter { id: operators title: operators author: ${name}_filter _and: [${name}_filter] _or: [${name}_filter] }`;
 
-/** `posts` and so many others like it. */
+/** A schema with `posts` and `others` similar collections. */
 export function createTestSchema(others = 0): GraphQLSchema {
   const names = ['posts', ...Array.from({ length: others }, (_, at) => `collection_${at}`)];
   return buildSchema(`
@@ -35,7 +35,7 @@ export function createTestSchema(others = 0): GraphQLSchema {
 export const createTestDocuments = (limits: Partial<DocumentLimits> = {}, schema = createTestSchema()): DocumentCache =>
   createDocumentCaches({ ...DEFAULT_LIMITS, ...limits })(schema);
 
-/** What a text is refused with; a text that is not refused is an error. */
+/** The failure of an invalid document. @throws Error for a valid one. */
 export function expectRefusal(documents: DocumentCache, text: string): DocumentFailure {
   try {
     documents.get(text);

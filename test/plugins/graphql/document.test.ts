@@ -3,25 +3,25 @@ import { type GraphQLFormattedError, getIntrospectionQuery } from 'graphql';
 import { createDocumentCaches } from '../../../plugins/graphql/document/document-cache.ts';
 import { createTestDocuments, createTestSchema, DEFAULT_LIMITS, expectRefusal } from './document-schema.ts';
 
-describe('graphql documents', () => {
+describe('createDocumentCaches', () => {
   const documents = createTestDocuments();
   const errorsOf = (text: string) =>
     expectRefusal(documents, text).extensions.graphqlErrors as readonly GraphQLFormattedError[];
 
-  it('have their operations and fragments by name, the anonymous one by no name', () => {
+  it('answers operations and fragments by name, the anonymous operation by an empty name', () => {
     const several = documents.get('query A { posts { ...F } } query B { posts { ...F } } fragment F on posts { id }');
     expect([...several.operations.keys()]).to.deep.equal(['A', 'B']);
     expect([...several.fragments.keys()]).to.deep.equal(['F']);
     expect([...documents.get('{ posts { id } }').operations.keys()]).to.deep.equal(['']);
   });
 
-  it('are remembered by their text', () => {
+  it('caches documents by their text', () => {
     const one = documents.get('{ posts { id title } }');
     expect(documents.get('{ posts { id title } }')).to.equal(one);
     expect(documents.get('{ posts { id  title } }').id).not.to.equal(one.id);
   });
 
-  it('are those of one schema: the same text in another is looked at again and has another id', () => {
+  it('validates the same text again in another schema, with another id', () => {
     const make = createDocumentCaches(DEFAULT_LIMITS);
     const [first, second] = [make(createTestSchema()), make(createTestSchema())];
     expect(first.get('{ posts { id } }').id).not.to.equal(second.get('{ posts { id } }').id);
@@ -30,7 +30,7 @@ describe('graphql documents', () => {
     expect(expectRefusal(first, '{ collection_0 { id } }').message).to.contain('Cannot query field "collection_0"');
   });
 
-  it('are forgotten where others came after them: one memory for all schemas, by size', () => {
+  it('evicts old documents by size, in one cache for all schemas', () => {
     const make = createDocumentCaches(DEFAULT_LIMITS);
     const [first, second] = [make(createTestSchema()), make(createTestSchema())];
     const { id } = first.get('{ posts { id } }');
@@ -41,7 +41,7 @@ describe('graphql documents', () => {
     expect(first.get('{ posts { id } }').id).not.to.equal(id);
   });
 
-  it('may call types of variables as other services do', () => {
+  it('accepts names that other services use for types of variables', () => {
     const text = (type: string) => `query ($a: ${type}) { posts(filter: { id: { _in: $a } }) { id } }`;
     documents.get(text('[GraphQLStringOrFloat]'));
     documents.get(text('[GraphQLStringOrFloat!]!'));
@@ -55,27 +55,31 @@ describe('graphql documents', () => {
     );
   });
 
-  describe('that make no sense', () => {
-    it('are INVALID_PAYLOAD where they cannot be parsed, and no newer schema would help', () => {
+  describe('an invalid document', () => {
+    it('is INVALID_PAYLOAD when it cannot be parsed, in any schema', () => {
       const failure = expectRefusal(documents, '{ posts {\n');
       expect(failure.shown()).to.deep.equal({
         code: 'INVALID_PAYLOAD',
         message: 'Syntax Error: Expected Name, found <EOF>.',
       });
-      expect(failure).to.deep.include({ status: 400, inAnySchema: true, locations: [{ line: 2, column: 1 }] });
+      expect(failure).to.deep.include({ status: 400, isSchemaIndependent: true, locations: [{ line: 2, column: 1 }] });
       expect(failure.extensions.graphqlErrors).to.deep.equal([
         { message: 'Syntax Error: Expected Name, found <EOF>.', locations: [{ line: 2, column: 1 }] },
       ]);
     });
 
-    it('are GRAPHQL_VALIDATION_EXCEPTION where they do not fit the schema, and a newer one might help', () => {
+    it('is GRAPHQL_VALIDATION_EXCEPTION when it does not match the schema, which a newer schema might change', () => {
       const failure = expectRefusal(documents, '{ posts { titel } }');
       expect(failure.shown().code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
-      expect(failure).to.deep.include({ status: 400, inAnySchema: false, locations: [{ line: 1, column: 11 }] });
+      expect(failure).to.deep.include({
+        status: 400,
+        isSchemaIndependent: false,
+        locations: [{ line: 1, column: 11 }],
+      });
       expect(failure.message).to.equal('Cannot query field "titel" on type "posts". Did you mean "title"?');
     });
 
-    it('have the first thing that is wrong as the message, and a few more beside', () => {
+    it('has its first error as the message, and a few more in graphqlErrors', () => {
       const failure = expectRefusal(documents, '{ posts { a b c d e f g h } }');
       expect(failure.message).to.contain('"a"');
       expect(errorsOf('{ posts { a b c d e f g h } }').map(({ message }) => message.slice(0, 22))).to.deep.equal([
@@ -84,14 +88,14 @@ describe('graphql documents', () => {
       ]);
     });
 
-    it('are not quoted at length', () => {
+    it('is not quoted at length', () => {
       const [long] = errorsOf(`{ posts(limit: "${'x'.repeat(50_000)}") { id } }`);
       expect(long?.message).to.have.length.below(1100);
       const [many] = errorsOf(`query (${'$a: Int '.repeat(500)}) { posts { id } }`);
       expect(many?.locations).to.have.length.at.most(20);
     });
 
-    it('are refused by every rule of the specification, overlapping fields included', () => {
+    it('is refused by every validation rule of the specification, overlapping fields included', () => {
       for (const text of [
         '{ posts { a: id a: title } }',
         '{ posts(limit: 1) { id } posts(limit: 2) { id } }',
@@ -110,15 +114,15 @@ describe('graphql documents', () => {
     });
   });
 
-  describe('about the schema', () => {
-    const silent = createTestDocuments({ introspection: false });
+  describe('an introspection document', () => {
+    const withoutIntrospection = createTestDocuments({ introspection: false });
 
-    it('are what tools send, whatever the limits for rows are', () => {
+    it('is accepted as tools send it, whatever the limits for rows are', () => {
       createTestDocuments({ nodes: 10, relations: 2, rootFields: 1 }).get(getIntrospectionQuery());
       documents.get('{ __type(name: "posts") { fields { name type { name ofType { name } } } } }');
     });
 
-    it('may not ask for much more than all of it', () => {
+    it('is refused when it asks for much more than the whole schema', () => {
       const lists = Array.from({ length: 90 }, (_, at) => `t${at}: types { fields { args { type { name } } } }`);
       const deep = '{ __schema { types { fields { type { fields { args { type { name kind } } } } } } } }';
       const deepest =
@@ -130,13 +134,13 @@ describe('graphql documents', () => {
       expect(expectRefusal(documents, hidden).message).to.contain('more of the schema than twice all of it');
     });
 
-    it('are refused where introspection is off, and nothing is suggested', () => {
+    it('is refused without suggestions when introspection is off', () => {
       for (const text of [getIntrospectionQuery(), '{ __type(name: "posts") { name } }'])
-        expect(expectRefusal(silent, text).message).to.contain('GraphQL introspection has been disabled');
-      expect(expectRefusal(silent, '{ posts { titel } }').message).to.equal(
+        expect(expectRefusal(withoutIntrospection, text).message).to.contain('GraphQL introspection has been disabled');
+      expect(expectRefusal(withoutIntrospection, '{ posts { titel } }').message).to.equal(
         'Cannot query field "titel" on type "posts".',
       );
-      silent.get('{ __typename posts { __typename } }');
+      withoutIntrospection.get('{ __typename posts { __typename } }');
     });
   });
 });

@@ -21,7 +21,7 @@ const SORTS: Readonly<Record<string, readonly string[]>> = {
   note: ['post.title', '-post.author.name'],
 };
 
-/** What may be given as an argument of a field of this collection, for each name of an argument. */
+/** Returns a generator of argument values, by the name of the argument and the collection. */
 export function createArgumentValues(random: Random, all: ReadonlyMap<string, readonly Row[]>) {
   function operation(kind: ColumnKind, values: readonly unknown[]): Value {
     const name = random.one(OPERATORS[kind]);

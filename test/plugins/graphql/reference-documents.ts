@@ -22,7 +22,7 @@ export interface GeneratedDocument {
 type Rows = ReadonlyMap<string, readonly Row[]>;
 type Fields = Readonly<Record<string, GraphQLField<unknown, unknown>>>;
 
-/** Keys of an answer that are something else to JavaScript, to PostgreSQL or to the schema. */
+/** Response keys that have a meaning in JavaScript, in PostgreSQL or in the schema. */
 const KEYS = [
   '__proto__',
   'constructor',
@@ -36,10 +36,10 @@ const KEYS = [
   '_',
 ];
 
-/** One document after the other, the same for the same seed. Some are not valid, which is for others to find out. */
+/** Generates a document, the same for the same seed. Some are invalid, which the test checks. */
 export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number): GeneratedDocument {
   const random = seeded(seed);
-  const { variables, declared, variable, said } = createValueWriter(random);
+  const { variables, declared, variable, said: writeValue } = createValueWriter(random);
   const valueFor = createArgumentValues(random, all);
   const fragments: { readonly name: string; readonly on: string; readonly text: string }[] = [];
   const textByVariant = new Map<string, string>();
@@ -47,14 +47,14 @@ export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number)
 
   function argumentsOf(field: GraphQLField<unknown, unknown>, collection: string): string {
     const isGrouped = field.args.some(({ name }) => name === 'groupBy');
-    const given = field.args.filter((arg) => {
+    const chosen = field.args.filter((arg) => {
       if (isNonNullType(arg.type)) return true;
       if (isGrouped) return arg.name === 'groupBy' ? random.chance(0.7) : arg.name === 'filter' && random.chance(0.3);
       return random.chance(0.3);
     });
-    return given.length === 0
+    return chosen.length === 0
       ? ''
-      : `(${given.map((arg) => `${arg.name}: ${said(valueFor(arg.name, collection), arg.type)}`).join(', ')})`;
+      : `(${chosen.map((arg) => `${arg.name}: ${writeValue(valueFor(arg.name, collection), arg.type)}`).join(', ')})`;
   }
 
   function directives(): string {
@@ -66,7 +66,7 @@ export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number)
     return ` ${random.one([skip, include, () => `${skip()} ${include()}`])()}`;
   }
 
-  /** The same field under the same key is said with the same arguments everywhere, so that it can be one with another. */
+  /** The same field under the same key has the same arguments everywhere, so that both can be merged. */
   function fieldText(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, depth: number): string {
     const variant = random.upTo(3);
     const id = `${type.name}.${field.name}.${variant}`;
@@ -105,7 +105,7 @@ export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number)
     return `{ ${parts.length === 0 ? '__typename' : parts.join(' ')} }`;
   }
 
-  /** One that was said before, where there is one; those are whole, so that none leads back to itself. */
+  /** Reuses an earlier fragment or creates one. Earlier fragments are complete, so there are no cycles. */
   function fragment(type: Composite, depth: number): string {
     const known = fragments.filter(({ on }) => on === type.name);
     if (known.length > 0 && random.chance(0.5)) return random.one(known).name;

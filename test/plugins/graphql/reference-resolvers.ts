@@ -9,11 +9,11 @@ import {
   slicePage,
 } from './reference-values.ts';
 
-// What every field of the schema means, as slow and plain as it can be said: rows in memory, one resolver for each value.
+// The meaning of every field of the schema, as simple as possible: rows in memory, one resolver call for each value.
 
 type Rows = ReadonlyMap<string, readonly Row[]>;
 type Args = Readonly<Record<string, unknown>>;
-/** Stands for the missing row behind a many-to-one: all of it is null, its lists are empty. */
+/** Represents a missing many-to-one row: all its fields are null, its lists empty. */
 const NO_ROW = { __typename: '' } as Row;
 
 export function createResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> {
@@ -49,7 +49,7 @@ export function createResolver(all: Rows): GraphQLFieldResolver<unknown, unknown
         );
       if (key.endsWith('_func')) {
         const of = key.slice(0, -'_func'.length);
-        // What is not there has no list, not even an empty one.
+        // A missing row has no list, not even an empty one.
         if (row === NO_ROW && many[of]) return false;
         return Object.entries(rules).every(([fn, inner]) =>
           matchesOperators('number', applyTo(name, row, of, fn) ?? null, inner as Rules),
@@ -77,7 +77,7 @@ export function createResolver(all: Rows): GraphQLFieldResolver<unknown, unknown
     });
   }
 
-  /** The value that an entry of `sort` or `groupBy` is about: `title`, `author.name`, `year(published)`. */
+  /** The value of an entry of `sort` or `groupBy`: `title`, `author.name`, `year(published)`. */
   function valueAt(name: string, row: Row, path: string): [value: unknown, kind: ColumnKind] {
     const [first = '', ...rest] = path.split('.');
     const to = tableOf(name).one[first];
@@ -106,11 +106,11 @@ export function createResolver(all: Rows): GraphQLFieldResolver<unknown, unknown
     return slicePage(found, limit, offset, page);
   }
 
-  /** Of one row only conditions say something, not what orders and cuts lists. */
+  /** For a single row only conditions apply, not order and paging. */
   const matchingOne = (name: string, row: Row | null, { filter, search }: Args): Row | null =>
     row ? (listRows(name, [row], { filter, search })[0] ?? null) : null;
 
-  /** In texts, those that are keys included, but not in keys that are numbers or UUIDs. */
+  /** Searches texts, text keys included, but no keys that are numbers or UUIDs. */
   function isFound(name: string, row: Row, search: string): boolean {
     const { columns, one, any } = tableOf(name);
     const texts = Object.keys(columns).filter((field) => columns[field] === 'text' || columns[field] === 'key');

@@ -12,11 +12,11 @@ export interface Table {
   readonly columns: Readonly<Record<string, ColumnKind>>;
   /** Columns that hold the key of another collection's row. */
   readonly one: Readonly<Record<string, string>>;
-  /** Lists: whose rows, by which column of theirs, and what puts them in order. */
+  /** Lists: the collection of the rows, their foreign key column, and the sort column. */
   readonly many: Readonly<Record<string, { readonly of: string; readonly by: string; readonly order?: string }>>;
-  /** A column whose row is in the collection that another column names. */
+  /** Columns with a key of the collection that another column names. */
   readonly any: Readonly<Record<string, { readonly by: string; readonly of: readonly string[] }>>;
-  /** Functions that its fields have, each with the group of functions. */
+  /** Groups of functions by field. */
   readonly functions: Readonly<Record<string, 'date' | 'time' | 'datetime' | 'count' | 'json'>>;
   readonly singleton?: true;
 }
@@ -170,7 +170,7 @@ export function createRows(): ReadonlyMap<string, readonly Row[]> {
   fill('picture', 5, (n) => ({ id: uuid(n), url: maybe(`/${word()}`), taken: maybe(day()), owner: from(upTo(8)) }));
   fill('part', 26, (id) => {
     const kind = maybe(random.one(['heading', 'picture', 'heading', 'picture', 'person']), 0.9);
-    // Some lead to rows that are not there any more.
+    // Some keys name missing rows.
     const item = kind === 'picture' ? uuid(1 + random.upTo(6)) : String(1 + random.upTo(7));
     return { id, post: from(upTo(16)), kind, item: maybe(item, 0.9), place: maybe(random.upTo(4)) };
   });

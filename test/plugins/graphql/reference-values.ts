@@ -1,13 +1,13 @@
 import type { ColumnKind } from './reference-rows.ts';
 
-// What is said about single values: order, operators, functions, aggregates.
+// Order, operators, functions and aggregates of single values.
 
 export type Rules = Readonly<Record<string, unknown>>;
 
-/** A list of its `limit`, `offset` and `page`. */
+/** The rows of `limit`, `offset` and `page`. */
 export function slicePage<T>(rows: readonly T[], limit: unknown, offset: unknown, page: unknown): readonly T[] {
   const most = typeof limit !== 'number' ? 100 : limit === -1 ? Number.POSITIVE_INFINITY : limit;
-  // A page of everything is everything.
+  // Without a limit any page has all rows.
   const paged = limit === -1 ? 0 : most * ((page as number) - 1);
   const start = page ? paged : ((offset as number | null | undefined) ?? 0);
   return rows.slice(start, start + most);
@@ -26,7 +26,7 @@ export function aggregateValues(fn: string, input: readonly unknown[]): number |
   return fn.startsWith('avg') ? sum / numbers.length : sum;
 }
 
-/** Ascending; what is null comes last. */
+/** Compares in ascending order, with null last. */
 export function compareValues(kind: ColumnKind, a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   if (kind === 'big') return BigInt(a as string) < BigInt(b as string) ? -1 : a === b ? 0 : 1;
@@ -34,7 +34,7 @@ export function compareValues(kind: ColumnKind, a: unknown, b: unknown): number 
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** The operators of one value, all of which have to hold. A value that is null fits none but those about null. */
+/** Whether a value matches all operators. Null matches only the operators about null. */
 export function matchesOperators(kind: ColumnKind, value: unknown, rules: Rules): boolean {
   return Object.entries(rules).every(([operator, operand]) => {
     if (operand === undefined) return true;

@@ -22,7 +22,7 @@ const cases = new Map(
   ),
 );
 
-/** Why cases cannot be asked by GraphQL, and how many there are of each. */
+/** Reasons why cases cannot be expressed in GraphQL, with the number of cases. */
 const REASONS: Readonly<Record<string, number>> = {
   'a form that only query strings have': 24,
   [KEY_TEXT]: 20,
@@ -47,7 +47,7 @@ const REASONS: Readonly<Record<string, number>> = {
   [INEXACT_NUMBER]: 1,
 };
 
-describe('GraphQL answers what REST answers', () => {
+describe('GraphQL answers the same as REST for each query case', () => {
   const grounds = new Map<string, Ground>();
   const keys = new Map<string, Map<string, ReadonlySet<string>>>();
   const tally = { same: 0, bytes: 0, refused: 0, bold: 0 };
@@ -77,36 +77,37 @@ describe('GraphQL answers what REST answers', () => {
           keysOf: (collection) => keys.get(one.schema)?.get(collection) ?? new Set(),
           ...more,
         });
-      const asked = translateOrReason(ask);
-      if (typeof asked === 'string') return void reasons.set(asked, (reasons.get(asked) ?? 0) + 1);
-      const expected = await answerByRest(one, ground, asked);
-      const answered = await runDocument(one, ground, asked);
-      assertSameAnswer(answered, expected, asked);
-      // The filter as a value beside the document, which is checked in another way.
-      const aside = ask({ aside: true });
-      if (aside.text !== asked.text) assertSameAnswer(await runDocument(one, ground, aside), expected, aside);
-      // What REST leaves out without a word is not there in GraphQL.
-      const bold = translateOrReason(() => ask({ bold: true }));
-      if (typeof bold !== 'string' && bold.text !== asked.text) {
-        expect(await runDocument(one, ground, bold), bold.text).to.have.property('refused');
+      const translation = translateOrReason(ask);
+      if (typeof translation === 'string') return void reasons.set(translation, (reasons.get(translation) ?? 0) + 1);
+      const expected = await answerByRest(one, ground, translation);
+      const answered = await runDocument(one, ground, translation);
+      assertSameAnswer(answered, expected, translation);
+      // The filter as a variable, which is coerced in another way than a literal.
+      const withVariable = ask({ aside: true });
+      if (withVariable.text !== translation.text)
+        assertSameAnswer(await runDocument(one, ground, withVariable), expected, withVariable);
+      // Names that REST leaves out silently are unknown in GraphQL.
+      const withHiddenNames = translateOrReason(() => ask({ bold: true }));
+      if (typeof withHiddenNames !== 'string' && withHiddenNames.text !== translation.text) {
+        expect(await runDocument(one, ground, withHiddenNames), withHiddenNames.text).to.have.property('refused');
         tally.bold++;
       }
       if ('refused' in expected) tally.refused++;
       else tally.same++;
-      if ('data' in expected && hasRestForm(asked.of)) {
+      if ('data' in expected && hasRestForm(translation.of)) {
         const { data } = await textOf(one, ground);
-        expect('data' in answered && answered.data).to.equal(joinLines(`{"${asked.key}":${data ?? 'null'}}`));
+        expect('data' in answered && answered.data).to.equal(joinLines(`{"${translation.key}":${data ?? 'null'}}`));
         tally.bytes++;
       }
     });
   }
 
-  it('except for what it cannot ask, which is counted', () => {
+  it('leaves out only the listed number of cases, by reason', () => {
     expect(Object.fromEntries(reasons)).to.deep.equal(REASONS);
     expect(tally.same + tally.refused + [...reasons.values()].reduce((sum, one) => sum + one, 0)).to.equal(cases.size);
   });
 
-  it('with schemas that are sound', () => {
+  it('builds a valid schema for every case', () => {
     for (const one of cases.values()) {
       const schema = schemaOfCase(one, grounds.get(one.schema) as Ground);
       expect(validateSchema(schema).map(({ message }) => message)).to.deep.equal([]);

@@ -4,7 +4,7 @@ import { BodyMemory, type BodyReservation } from '../../../plugins/http/body-mem
 const KIB = 1024;
 const LIMIT = 1024 * KIB;
 
-describe('the memory of bodies that have not arrived completely', () => {
+describe('BodyMemory, which counts bodies that have not arrived completely', () => {
   let memory: BodyMemory;
   let refused: string[];
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe('the memory of bodies that have not arrived completely', () => {
     expect(memory.usedBytes).to.equal(0);
   });
 
-  it('is shared: the largest body of an address with more than half of it is refused, though there is room', () => {
+  it('refuses the largest body of an address that holds more than half, although there is room', () => {
     open('small', '::1').add(100 * KIB);
     open('large', '::1').add(300 * KIB);
     open('other', '::2').add(300 * KIB);
@@ -35,14 +35,14 @@ describe('the memory of bodies that have not arrived completely', () => {
     expect(memory.usedBytes).to.be.below(LIMIT);
   });
 
-  it('is bounded: beyond it the address that holds most loses its largest body', () => {
+  it('refuses the largest body of the address that holds most when the limit is exceeded', () => {
     open('a', '::1').add(500 * KIB);
     open('b', '::2').add(400 * KIB);
     open('c', '::3').add(200 * KIB);
     expect(refused).to.deep.equal(['a']);
   });
 
-  it('is crowded before an address has its half, and before all is taken', () => {
+  it('is near its limit before an address holds its half, and before all is held', () => {
     const first = open('a', '::1');
     first.add(350 * KIB);
     expect(memory.isNearLimit).to.equal(false);
@@ -53,7 +53,7 @@ describe('the memory of bodies that have not arrived completely', () => {
     expect([memory.isNearLimit, refused]).to.deep.equal([true, []]);
   });
 
-  it('lets an address with a quarter of it begin small bodies only, and other addresses large ones', () => {
+  it('allows an address that holds a quarter to begin small bodies only, and other addresses large ones', () => {
     open('a', '::1').add(LIMIT / 4);
     expect(() => memory.assertAvailable('::1', 65 * KIB)).to.throw('Too many requests');
     expect(() => memory.assertAvailable('::1', Number.POSITIVE_INFINITY)).to.throw('Too many requests');

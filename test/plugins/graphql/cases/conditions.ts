@@ -14,7 +14,7 @@ const LISTS = new Set(['_in', '_nin', '_between', '_nbetween']);
 const FLAGS = new Set(['_null', '_nnull', '_empty', '_nempty']);
 const TEXT_TYPES = ['string', 'text', 'csv', 'binary', 'unknown', 'hash'];
 
-/** The conditions of a node as arguments. `aliases`: GraphQL sorts by what fields are called, not by what an answer calls them. */
+/** The list parameters of a node as arguments. `aliases` are resolved: GraphQL sorts by field names, not by response keys. */
 export function toArguments(sight: ReadableSchema, collection: Collection, raw: Rules, aliases: Aliases): Arguments {
   const { filter, sort, limit, offset, page, search } = raw;
   return {
@@ -33,10 +33,10 @@ export const resolveAlias = (entry: string, aliases: Aliases): string => {
 };
 
 function pageArguments(all: Rules): Arguments {
-  const given = Object.entries(all).filter(([, value]) => value !== undefined);
-  if (given.some(([, value]) => typeof value === 'string' && /^\d*$/.test(value) && Number(value) < 2 ** 31))
+  const present = Object.entries(all).filter(([, value]) => value !== undefined);
+  if (present.some(([, value]) => typeof value === 'string' && /^\d*$/.test(value) && Number(value) < 2 ** 31))
     throw new Inexpressible(TEXT_FOR_TYPED_VALUE);
-  return Object.fromEntries(given);
+  return Object.fromEntries(present);
 }
 
 function toRootFilter(sight: ReadableSchema, collection: Collection, raw: unknown): unknown {
@@ -44,7 +44,7 @@ function toRootFilter(sight: ReadableSchema, collection: Collection, raw: unknow
   return toFilter(sight, collection, raw);
 }
 
-/** A filter of REST as the input of the collection's filter. What makes no sense is passed on, to be refused. */
+/** Converts a filter of REST into a filter input. Invalid parts are passed on, so that GraphQL refuses them. */
 export function toFilter(sight: ReadableSchema, collection: Collection, raw: unknown): unknown {
   if (!isObject(raw)) return raw;
   const rules: [string, unknown][] = Object.entries(raw).flatMap(([key, rule]): [string, unknown][] => {
@@ -57,7 +57,7 @@ export function toFilter(sight: ReadableSchema, collection: Collection, raw: unk
   return mergeRules(rules);
 }
 
-/** A function, one collection of a many-to-any, or a name that no field has. */
+/** A function, one collection of a many-to-any, or an unknown name. */
 function unknownRule(sight: ReadableSchema, collection: Collection, key: string, rule: unknown): [string, unknown] {
   const [first = '', ...rest] = toSteps(key);
   if (rest.length > 0) {
@@ -78,14 +78,14 @@ function fieldRule(sight: ReadableSchema, field: Field, rule: unknown): [string,
   if (!isGraphqlName(name)) throw new Inexpressible(NOT_A_NAME);
   const to = relation && relation.kind !== 'any' ? sight.snapshot.collections.get(relation.to) : undefined;
   if (to && sight.isCollectionReadable(to.name)) return [name, relatedRule(sight, to, rule, relation?.kind === 'many')];
-  // Logic on the operators of one field is logic on the field.
+  // `_and` and `_or` on operators of a field become `_and` and `_or` on the field.
   const [first] = isObject(rule) ? Object.entries(rule) : [];
   if (first && LOGIC.has(first[0]) && isObject(rule) && Object.keys(rule).length === 1)
     return [first[0], mapList(first[1], (one) => ({ [name]: toOperators(one, field.type) }))];
   return [name, toOperators(rule, field.type)];
 }
 
-/** What stands under a relation: operators there speak of the key of the row it leads to. */
+/** A rule below a relation, where operators apply to the key of the related row. */
 function relatedRule(sight: ReadableSchema, to: Collection, rule: unknown, isMany: boolean): unknown {
   const key = to.primary;
   const type = to.fields.get(key ?? '')?.type ?? 'string';
@@ -135,7 +135,7 @@ function mapList(list: unknown, each: (one: unknown) => unknown): unknown {
   return Array.isArray(list) ? list.map(each) : list;
 }
 
-/** Two rules of one name both count. */
+/** Combines the rules; two rules of one name become `_and`. */
 function mergeRules(rules: readonly [string, unknown][]): unknown {
   const names = new Set(rules.map(([name]) => name));
   if (names.size === rules.length) return Object.fromEntries(rules);

@@ -1,23 +1,23 @@
 /**
- * What a document asks of rows, field by field, each with the place where its value stands in the answer of REST: from one
- * tree come the text of the document and the answer it has to have.
+ * The selection of a document, field by field, each with the path of its value in the answer of REST. Both the text of the
+ * document and the expected answer are derived from this tree.
  */
 export type Entry =
-  /** `__typename`: all that can be asked for where nothing else may be shown. */
+  /** `__typename`: the only field when no other is readable. */
   | { readonly kind: 'typename'; readonly key: string; readonly type: string }
   | {
       readonly kind: 'column';
       readonly key: string;
       readonly field: string;
       readonly args?: Arguments;
-      /** Its key in a row of REST; two where it is inside an object there. */
+      /** Path of the value in a row of REST: one key, or two inside an object. */
       readonly from: readonly string[];
       /** `text` for an `ID`, `number` for a `Float`. */
       readonly as?: 'text' | 'number';
     }
-  /** `<field>_func`: REST has what is in it in the row itself. */
+  /** `<field>_func`: REST answers its members in the row itself. */
   | { readonly kind: 'functions'; readonly key: string; readonly field: string; readonly of: readonly Entry[] }
-  /** `group`: REST has what is in it in the row itself, and no field is named. */
+  /** `group`: REST answers its members in the row itself, and the document names no fields of it. */
   | { readonly kind: 'groups'; readonly key: string; readonly field: string; readonly of: readonly Entry[] }
   /** The row behind a many-to-one, or a list of rows. */
   | {
@@ -28,7 +28,7 @@ export type Entry =
       readonly from: readonly string[];
       readonly of: readonly Entry[];
     }
-  /** The same where REST shows bare keys. */
+  /** The same where REST answers bare keys. */
   | {
       readonly kind: 'keys';
       readonly key: string;
@@ -37,7 +37,7 @@ export type Entry =
       readonly from: readonly string[];
       readonly primary: string;
     }
-  /** A many-to-any, by collection. `unasked` has the keys of rows in those of which nothing was asked. */
+  /** A many-to-any, by collection. `unasked`: keys of the rows of collections without selected fields. */
   | {
       readonly kind: 'any';
       readonly key: string;
@@ -49,7 +49,7 @@ export type Entry =
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** In an argument: a value that is sent beside the document. */
+/** An argument value that is sent as a variable. */
 export class Variable {
   readonly type: string;
   readonly value: unknown;
@@ -60,7 +60,7 @@ export class Variable {
   }
 }
 
-/** GraphQL has no way to ask this. */
+/** A query of REST that GraphQL cannot express. */
 export class Inexpressible extends Error {
   readonly reason: string;
 
@@ -72,12 +72,12 @@ export class Inexpressible extends Error {
 
 export const isGraphqlName = (name: string): boolean => /^[_A-Za-z]\w*$/.test(name) && !name.startsWith('__');
 
-/** A root field with what is asked of it. */
+/** A root field with its selection. */
 export interface Root {
   readonly key?: string;
   readonly field: string;
   readonly args?: Arguments;
-  /** Absent for what has no fields below it. */
+  /** Absent for a field without subfields. */
   readonly of?: readonly Entry[];
 }
 
@@ -124,9 +124,9 @@ function renderEntry(entry: Entry, found: DeclaredVariables): string {
 }
 
 function renderArguments(args: Arguments | undefined, found: DeclaredVariables): string {
-  const given = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return '';
-  return `(${given.map(([name, value]) => `${name}: ${renderLiteral(value, found)}`).join(', ')})`;
+  const present = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
+  if (present.length === 0) return '';
+  return `(${present.map(([name, value]) => `${name}: ${renderLiteral(value, found)}`).join(', ')})`;
 }
 
 function renderLiteral(value: unknown, found: DeclaredVariables): string {

@@ -2,8 +2,8 @@ import type { Entry } from './entries.ts';
 import { type JsonText, parseJsonText } from './json-text.ts';
 
 /**
- * The answer of REST, as text, brought into the form of a document: keys are renamed and put in the order of the document,
- * an `ID` is a text, a `Float` a number, functions stand together. Everything else keeps its bytes.
+ * Converts the JSON text of REST into the form of a document: keys are renamed and ordered as in the document, an `ID` is a
+ * text, a `Float` a number, functions are grouped. Everything else keeps its bytes.
  */
 export function inForm(rest: string, entries: readonly Entry[]): string {
   const json = parseJsonText(rest);
@@ -12,10 +12,10 @@ export function inForm(rest: string, entries: readonly Entry[]): string {
     : renderRow(json, entries);
 }
 
-/** PostgreSQL puts rows that it collects in a list on lines of their own, other objects not. */
+/** PostgreSQL puts rows of an aggregated list on separate lines, but no other objects. */
 export const joinLines = (json: string): string => json.replaceAll(', \n {', ', {');
 
-/** Is the form of the document that of REST, so that not a byte may differ? */
+/** Whether the document has the form of REST, so that no byte may differ. */
 export const hasRestForm = (entries: readonly Entry[]): boolean =>
   entries.every((entry) => {
     if (entry.kind === 'column') return !entry.as && entry.from.length === 1 && entry.from[0] === entry.key;
@@ -24,7 +24,7 @@ export const hasRestForm = (entries: readonly Entry[]): boolean =>
 
 function renderRow(row: JsonText, entries: readonly Entry[]): string {
   if (row.kind !== 'object') return row.text;
-  // Keys beyond the length of PostgreSQL's names are put in by another function of it, with other spaces.
+  // Keys longer than names of PostgreSQL are added by another of its functions, with other spaces.
   const isLong = entries.some(({ key }) => Buffer.byteLength(key) > 63);
   const [colon, comma] = isLong ? [' : ', ', '] : [':', ','];
   return `{${entries.map((entry) => `${JSON.stringify(entry.key)}${colon}${renderEntry(row, entry)}`).join(comma)}}`;
@@ -54,8 +54,8 @@ const renderRelated = (json: JsonText, one: (json: JsonText) => string): string 
   json.kind === 'list' ? `[${json.of.map(one).join(', ')}]` : one(json);
 
 /**
- * REST does not tell of which collection the row is, but it shows only what was asked of that one, and a bare key where
- * nothing was: then the object is empty, provided that there is a row.
+ * REST does not answer the collection of the row, but only the fields selected for it, or a bare key without any. In that case
+ * GraphQL answers an empty object if the row exists.
  */
 function renderManyToAny(json: JsonText, { of, unasked }: Extract<Entry, { kind: 'any' }>): string {
   if (json.kind !== 'object') return json.text !== 'null' && unasked.has(JSON.parse(json.text)) ? '{}' : 'null';

@@ -9,7 +9,7 @@ export const NOT_A_NUMBER = 'min and max of what is no number';
 export const ALIASED_GROUPS = 'groups that only an alias tells apart';
 export const DISTINCT_ROWS = 'countDistinct of rows';
 
-/** What `aggregate` and `groupBy` ask for, as fields of `<c>_aggregated` and its arguments. */
+/** Converts `aggregate` and `groupBy` into fields and arguments of `<c>_aggregated`. */
 export function toGroups(
   sight: ReadableSchema,
   collection: Collection,
@@ -47,7 +47,7 @@ export function toGroups(
   };
 }
 
-/** What REST calls `count` where rows are counted is `countAll`. */
+/** The `count` of rows in REST is `countAll` in GraphQL. */
 const toSort = (sort: string, functions: readonly (readonly [string, unknown])[]): string =>
   /^-?count$/.test(sort) && functions.some(([fn, fields]) => fn === 'count' && toList(fields)[0] === '*')
     ? `${sort}All`
@@ -76,5 +76,5 @@ function functionEntries(collection: Collection, fn: string, raw: unknown): read
   ];
 }
 
-/** Of other types REST has a smallest and a largest too, but for those it refuses. */
+/** REST also answers min and max of other types, but not of these. */
 const isNumber = (type: string): boolean => NUMBERS.includes(type) || ['json', 'boolean'].includes(type);

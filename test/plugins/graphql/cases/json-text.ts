@@ -1,10 +1,10 @@
-/** JSON with every value as it was written, so that bytes can be spoken of. */
+/** Parsed JSON that keeps the text of every value, so that bytes can be compared. */
 export type JsonText =
   | { readonly kind: 'object'; readonly of: ReadonlyMap<string, JsonText>; readonly text: string }
   | { readonly kind: 'list'; readonly of: readonly JsonText[]; readonly text: string }
   | { readonly kind: 'value'; readonly text: string };
 
-/** A text, a number, a word, or a mark. */
+/** A string, a number, a word, or a punctuator. */
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}:,])/gy;
 
 export function parseJsonText(text: string): JsonText {

@@ -1,6 +1,6 @@
 import { Inexpressible } from './entries.ts';
 
-// The names of the query language, taken apart once more: nothing here is the engine's own.
+// A second parser for names of the query language, independent of the engine.
 
 export const QUERY_STRINGS = 'a form that only query strings have';
 export const KEY_TEXT = 'the text of a key of several columns';
@@ -29,7 +29,7 @@ export function toSteps(entry: string): readonly string[] {
 export interface FunctionCall {
   readonly fn: string;
   readonly field: string;
-  /** The way into a JSON value. */
+  /** The path inside a JSON value. */
   readonly path?: string;
 }
 
@@ -41,11 +41,11 @@ export function parseCall(step: string): FunctionCall | undefined {
   return undefined;
 }
 
-/** What a function is called in an answer of REST. */
+/** The key of a function in an answer of REST. */
 export const restFunctionName = ({ fn, field, path = '' }: FunctionCall): string =>
   [field, ...path.split(/[.[\]]+/).filter(Boolean), fn].join('_');
 
-/** At the marks that stand in no parentheses. */
+/** Splits at marks outside of parentheses. */
 function splitOutsideParentheses(text: string, mark: string): readonly string[] {
   const parts = [''];
   let depth = 0;

@@ -1,21 +1,21 @@
 import type { Collection, Field, Overview } from '../../../../plugins/schema/contract.ts';
 import type { Entry } from './entries.ts';
 
-/** What somebody may read of a schema, told from the words of a fixture. */
+/** What the caller of a fixture may read of a schema, according to its rules. */
 export interface ReadableSchema {
   readonly snapshot: Overview;
-  /** On some rows at least. */
+  /** Whether the field is readable in at least some rows. */
   isFieldReadable(collection: string, field: string): boolean;
   isCollectionReadable(collection: string): boolean;
   /** The keys of all rows, as texts. */
   keysOf(collection: string): ReadonlySet<string>;
-  /** Asks for names in `fields` that REST would leave out as well. */
+  /** Also selects names of `fields` that REST leaves out. */
   readonly includesHiddenNames: boolean;
 }
 
 export const NUMBERS = ['integer', 'bigInteger', 'decimal', 'float'];
 
-/** Keys and uuids are `ID`s, exact and inexact numbers `Float`s. */
+/** Keys and UUIDs are `ID`s, decimals and floats `Float`s. */
 export function valueForm({ primary }: Collection, { name, type }: Field): { readonly as?: 'text' | 'number' } {
   if (name === primary || type === 'uuid') return { as: 'text' };
   return type === 'decimal' || type === 'float' ? { as: 'number' } : {};

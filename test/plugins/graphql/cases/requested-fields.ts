@@ -4,15 +4,15 @@ import { Inexpressible, isGraphqlName } from './entries.ts';
 import { type FunctionCall, GRAMMAR, parseCall, QUERY_STRINGS, restFunctionName, toList, toSteps } from './names.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 
-/** Two results of REST would have one name, or one that is too long; in GraphQL they stand apart. */
+/** Two values would have one key in REST, or one that is too long; in GraphQL they are separate. */
 export const NAME_CLASH = 'a clash of names that only REST has';
 
-/** What was asked of one field, from all entries that begin with it. */
+/** All entries of `fields` that begin with one field. */
 export interface RequestedField {
   readonly key: string;
   readonly field: Field | undefined;
   readonly call?: FunctionCall | undefined;
-  /** Itself. */
+  /** The field itself is requested. */
   bare: boolean;
   nested: readonly string[];
   readonly scoped: Map<string, readonly string[]>;
@@ -29,15 +29,15 @@ export function parseAliases(raw: unknown): Aliases {
   return raw as Aliases;
 }
 
-/** Entries of `fields` by what they are called in the answer of REST; wildcards are spelled out. */
+/** Entries of `fields` by their key in the answer of REST, with wildcards expanded. */
 export function requestedFields(
   sight: ReadableSchema,
   collection: Collection,
   fields: readonly string[],
   aliases: Aliases,
 ): Iterable<RequestedField> {
-  const wanted = new Map<string, RequestedField>();
-  const want = (step: string, rest: readonly string[]): void => {
+  const fieldsByKey = new Map<string, RequestedField>();
+  const addField = (step: string, rest: readonly string[]): void => {
     const [called = '', only]: readonly string[] =
       collection.fields.has(step) || step.includes('(') ? [step] : step.split(':');
     const isAlias = Object.hasOwn(aliases, called);
@@ -52,11 +52,18 @@ export function requestedFields(
     if (field && only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowed.includes(only)))
       return;
     const key = call && !isAlias ? restFunctionName(call) : called;
-    const known: RequestedField = wanted.get(key) ?? { key, field, call, bare: false, nested: [], scoped: new Map() };
+    const known: RequestedField = fieldsByKey.get(key) ?? {
+      key,
+      field,
+      call,
+      bare: false,
+      nested: [],
+      scoped: new Map(),
+    };
     if (JSON.stringify([known.field?.name, known.call]) !== JSON.stringify([field?.name, call]))
       throw new Inexpressible(NAME_CLASH);
     if (call && !isAlias && Buffer.byteLength(key) > 63) throw new Inexpressible(NAME_CLASH);
-    wanted.set(key, known);
+    fieldsByKey.set(key, known);
     if (rest.length === 0) known.bare = true;
     else if (only === undefined) known.nested = [...known.nested, rest.join('.')];
     else known.scoped.set(only, [...(known.scoped.get(only) ?? []), rest.join('.')]);
@@ -64,23 +71,23 @@ export function requestedFields(
   for (const entry of fields) {
     if (entry.includes('\0')) throw new Inexpressible(GRAMMAR);
     const [head = '', ...rest] = toSteps(entry);
-    if (head !== '*') want(head, rest);
+    if (head !== '*') addField(head, rest);
     else
       for (const name of [...collection.fields.keys(), ...Object.keys(aliases)])
-        expandWildcard(collection, name, rest, want);
+        expandWildcard(collection, name, rest, addField);
   }
-  return wanted.values();
+  return fieldsByKey.values();
 }
 
-/** `*.*` is the columns and one level more; `*.name` only looks behind relations. */
+/** `*.*` is the columns and one level more; `*.name` applies to relations only. */
 function expandWildcard(
   collection: Collection,
   name: string,
   rest: readonly string[],
-  want: (step: string, rest: readonly string[]) => void,
+  addField: (step: string, rest: readonly string[]) => void,
 ): void {
-  if (rest.length === 0 || collection.fields.get(name)?.relation) want(name, rest);
-  else if (rest[0] === '*') want(name, []);
+  if (rest.length === 0 || collection.fields.get(name)?.relation) addField(name, rest);
+  else if (rest[0] === '*') addField(name, []);
 }
 
 const isEmpty = ({ column, relation }: Field): boolean => column === null && relation === null;

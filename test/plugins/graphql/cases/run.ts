@@ -9,7 +9,7 @@ import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
 import { type Case, CEILINGS, type Ground, permissionsOf, textOf } from '../../query/harness.ts';
 import type { DocumentRequest } from './entries.ts';
 
-/** The bytes of `data`, or the code of what went wrong; `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` before it ran. */
+/** The bytes of `data`, or the error code; `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` before the document ran. */
 export type CaseAnswer = { readonly data: string } | { readonly refused: string };
 
 const LIMITS = { tokens: 5000, aliases: 100, rootFields: 50, relations: 10, nodes: 2000, introspection: true };
@@ -19,7 +19,7 @@ const refuseWrite = () => {
 };
 const errorLog = { debug: () => {}, error: (about: unknown) => console.error(about) };
 
-/** Schemas by the permissions and the overview they were made of. */
+/** Schemas by schema snapshot and permissions. */
 const schemaCache = new WeakMap<Ground, Map<string, GraphQLSchema>>();
 
 export function schemaOfCase(one: Case, ground: Ground): GraphQLSchema {
@@ -40,7 +40,7 @@ export function schemaOfCase(one: Case, ground: Ground): GraphQLSchema {
   return found;
 }
 
-/** A document through everything that `/graphql` sends it through, with the database of a fixture behind it. */
+/** Runs a document through all of the graphql plugin, with the database of a fixture. */
 export async function runDocument(
   one: Case,
   ground: Ground,

@@ -8,15 +8,15 @@ import { assertGraphqlName, parseAliases, type RequestedField, requestedFields }
 export const NESTED_GROUPS = 'groups of related rows';
 export const STORED_KEY = 'the stored key of a many-to-any';
 export const CONDITION_ON_ONE_ROW = 'conditions on the one row behind a relation';
-/** Array columns have no function `json`: their type is the same whatever is inside. */
+/** Array columns have no function `json`. */
 export const IN_ARRAY = 'a place in an array column';
-/** What `deep` says of one relation: its own terms, and what is further down. */
+/** The entry of `deep` for one relation: its own parameters, and those of nested relations. */
 export interface DeepParameters {
   readonly parameters: Record<string, unknown>;
   readonly deep: Record<string, unknown>;
 }
 
-/** `fields` as entries: wildcards are spelled out, and names that may not be known left out, unless asked for boldly. */
+/** Converts `fields` into entries. Wildcards are expanded, and hidden names left out unless `includesHiddenNames`. */
 export function toEntries(
   sight: ReadableSchema,
   collection: Collection,
@@ -34,7 +34,7 @@ export function toEntries(
   return entries.length > 0 ? entries : [typenameEntry(collection.name)];
 }
 
-/** Asked for all the same, to be refused. */
+/** An unknown field, which GraphQL refuses. */
 const unknownEntry = ({ key, call }: RequestedField): Entry => ({
   kind: 'column',
   key,
@@ -92,8 +92,8 @@ function anyEntries(
 ): readonly Entry[] {
   if (nested.length === 0 && scoped.size === 0) throw new Inexpressible(STORED_KEY);
   const open = allowed.filter((name) => sight.isCollectionReadable(name));
-  const asked = open.map((name) => [name, [...nested, ...(scoped.get(name) ?? [])]] as const);
-  const of = asked.flatMap(([name, fields]) => {
+  const fieldsByCollection = open.map((name) => [name, [...nested, ...(scoped.get(name) ?? [])]] as const);
+  const of = fieldsByCollection.flatMap(([name, fields]) => {
     const to = sight.snapshot.collections.get(name) as Collection;
     const own = Object.hasOwn(deep, `${key}:${name}`) ? `${key}:${name}` : key;
     const below = deepParametersOf(deep, own);
@@ -121,12 +121,12 @@ const LIST_PARAMETERS = ['filter', 'sort', 'limit', 'offset', 'page', 'search'];
 
 function deepArguments(sight: ReadableSchema, to: Collection, { parameters }: DeepParameters): Arguments {
   if (parameters.aggregate !== undefined || parameters.groupBy !== undefined) throw new Inexpressible(NESTED_GROUPS);
-  // What REST does not know there either is asked for, to be refused.
+  // Parameters unknown to REST are passed on, so that GraphQL refuses them.
   const others = Object.entries(parameters).filter(([name]) => !LIST_PARAMETERS.includes(name) && name !== 'alias');
   return { ...toArguments(sight, to, parameters, parseAliases(parameters.alias)), ...Object.fromEntries(others) };
 }
 
-/** A to-one takes no arguments; what only lists have says nothing there in REST. */
+/** A to-one relation takes no arguments here; REST ignores list parameters there. */
 function assertNoArguments({ parameters }: DeepParameters, nested: readonly string[]): Arguments {
   if (parameters.filter !== undefined && nested.length > 0) throw new Inexpressible(CONDITION_ON_ONE_ROW);
   if (parameters.aggregate !== undefined || parameters.groupBy !== undefined) throw new Inexpressible(NESTED_GROUPS);

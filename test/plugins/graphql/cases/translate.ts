@@ -8,9 +8,9 @@ import type { ReadableSchema } from './readable-schema.ts';
 import { parseAliases, toFieldList } from './requested-fields.ts';
 import { toEntries } from './selection-entries.ts';
 
-/** A question to REST as a document, and how its answer is read as that of REST. */
+/** A query of REST as a document, and how its answer corresponds to that of REST. */
 export interface TranslatedCase extends DocumentRequest {
-  /** Of the answer. */
+  /** Response key of the root field. */
   readonly key: string;
   readonly of: readonly Entry[];
 }
@@ -19,11 +19,11 @@ interface Options {
   readonly snapshot: Overview;
   readonly keysOf: ReadableSchema['keysOf'];
   readonly includesHiddenNames?: boolean;
-  /** The filter of the root is sent beside the document, not in it. */
+  /** Sends the filter of the root as a variable. */
   readonly sendsFilterAsVariable?: boolean;
 }
 
-/** Throws `Inexpressible` for what GraphQL has no way to ask. */
+/** Translates a case. @throws Inexpressible for queries that GraphQL cannot express. */
 export function translateCase(
   one: Case,
   { snapshot, keysOf, includesHiddenNames = false, sendsFilterAsVariable = false }: Options,
@@ -66,13 +66,13 @@ function rowsRoot({ query }: Case, sight: ReadableSchema, collection: Collection
   const args = toArguments(sight, collection, query, parseAliases(alias));
   if (collection.singleton && Object.keys(args).length > 0) throw new Inexpressible('conditions on a singleton');
   if (deep !== undefined && !isObject(deep)) throw new Inexpressible(QUERY_STRINGS);
-  // At the root only relations have a meaning.
+  // At the root only relations have an effect.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
   const below = { parameters: { alias }, deep: Object.fromEntries(relations) };
   return { field: collection.name, args, of: toEntries(sight, collection, toFieldList(query.fields), below) };
 }
 
-/** Variables inside a variable are its own values. */
+/** Replaces variables inside a variable by their values. */
 const unwrapVariables = (value: unknown): unknown =>
   value instanceof Variable
     ? value.value

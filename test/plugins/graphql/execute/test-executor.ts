@@ -10,7 +10,7 @@ import type { Overview } from '../../../../plugins/schema/contract.ts';
 import { callerOf } from '../../../support/caller.ts';
 import { createSmallSchema, prepareOperation } from '../plan/small-schema.ts';
 
-/** What the executor asked of the items, in order. */
+/** A call of the items service by the executor. */
 export interface ItemsCall {
   readonly verb: string;
   readonly collection: string;
@@ -19,23 +19,23 @@ export interface ItemsCall {
 
 export interface ItemsRead extends Omit<Selecting, 'selection'> {
   readonly collection: string;
-  /** Made anew for every look at it. */
+  /** The selection of the call. */
   readonly selection: Selection | GroupSelection;
 }
 
 interface Options {
-  /** Answers a read, or throws. Without it a read answers its response keys. */
+  /** Answers a read, or throws. By default a read answers its response keys. */
   readonly select?: (read: ItemsRead) => string | Stream | Promise<string>;
-  /** Answers what a write answers, or throws. */
+  /** Answers a write, or throws. */
   readonly write?: (call: ItemsCall) => unknown;
   readonly checkQuery?: (collection: string, query: object) => void;
   readonly fields?: Readonly<Record<string, Partial<GraphqlField>>>;
   readonly nodes?: number;
-  /** Statements are remembered: selections are not looked at. */
+  /** Statements are cached, so selections are not evaluated. */
   readonly hasCachedStatements?: true;
 }
 
-/** An executor over items that answer without a database and remember what was asked of them. */
+/** An executor with an items service that answers without a database and records its calls. */
 export function createTestExecutor(options: Options = {}) {
   const calls: ItemsCall[] = [];
   const reads: ItemsRead[] = [];
@@ -54,8 +54,8 @@ export function createTestExecutor(options: Options = {}) {
   };
   const deps: ExecuteDeps = {
     items: {
-      async select(_caller, collection, { selection, ...asked }): Promise<ReadText | Stream> {
-        const read = { collection, ...asked, selection: options.hasCachedStatements ? { shown: [] } : selection() };
+      async select(_caller, collection, { selection, ...request }): Promise<ReadText | Stream> {
+        const read = { collection, ...request, selection: options.hasCachedStatements ? { shown: [] } : selection() };
         reads.push(read);
         calls.push({ verb: 'select', collection, args: [] });
         const answer = await (options.select?.(read) ?? responseKeys(read));
@@ -85,7 +85,7 @@ export function createTestExecutor(options: Options = {}) {
   const caller = callerOf({ user: 'u' });
   const ctx = {} as HttpContext;
 
-  /** The same operation may be run again with other variables, as remembered documents are. */
+  /** Prepares an operation that can run again with other variables, like a cached document. */
   const prepare = (text: string, name?: string) => {
     const operation = prepareOperation(built, text, {}, name);
     return (variables: Record<string, unknown> = {}): Promise<GraphqlResponse> =>
@@ -99,7 +99,7 @@ export function createTestExecutor(options: Options = {}) {
     ctx,
     prepare,
     run: (text: string, variables: Record<string, unknown> = {}, name?: string) => prepare(text, name)(variables),
-    /** The parsed answer of an operation that answers a text. */
+    /** The parsed response of an operation that is not streamed. */
     async answer(text: string, variables: Record<string, unknown> = {}) {
       const answer = await prepare(text)(variables);
       if (answer.kind !== 'text') throw new Error('the answer comes in parts');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { fail } from '#kernel';
 import { createTestExecutor, type ItemsCall } from './test-executor.ts';
 
-/** Answers the keys that a write of these arguments would. */
+/** The keys that a write with these arguments answers. */
 const keys = ({ verb, args }: ItemsCall): unknown =>
   verb === 'deleteMany' || verb === 'updateMany'
     ? (args[0] as unknown[]).map(Number)
@@ -12,7 +12,7 @@ const keys = ({ verb, args }: ItemsCall): unknown =>
 
 const verbs = (calls: readonly ItemsCall[]) => calls.map(({ verb }) => verb);
 
-describe('graphql: running writes', () => {
+describe('executing GraphQL mutations', () => {
   it('creates a row and reads it back by its key', async () => {
     const { answer, calls, reads } = createTestExecutor({ write: keys, select: ({ key }) => `{"key":${key}}` });
     const { data } = await answer('mutation { made: create_posts_item(data: { title: "x" }) { id title } }');
@@ -24,7 +24,7 @@ describe('graphql: running writes', () => {
     expect(reads[0]?.key).to.equal(7);
   });
 
-  it('takes every form of writes to the verb it is', async () => {
+  it('calls the items verb of each mutation', async () => {
     const { answer, calls, reads } = createTestExecutor({ write: keys, select: () => '"read"' });
     const { data } = await answer(`mutation {
       a: create_posts_items(data: [{ title: "x" }, { title: "y" }]) { id }
@@ -52,7 +52,7 @@ describe('graphql: running writes', () => {
     ]);
   });
 
-  it('hands on ordinary objects, with what a variable left out left out', async () => {
+  it('passes ordinary objects, without members of missing variables', async () => {
     const { answer, calls } = createTestExecutor({ write: keys, select: () => 'null' });
     const text = `mutation ($meta: JSON, $views: Float, $text: String) {
       create_posts_item(data: { title: "x", views: $views, meta: { a: [{ b: 1 }], v: $meta }, comments: [{ text: $text }, null] }) { id }
@@ -67,7 +67,7 @@ describe('graphql: running writes', () => {
     expect(new Set(prototypes(args[0]))).to.deep.equal(new Set([Object.prototype, Array.prototype]));
   });
 
-  it('tells of a deleted row by its key, a text as all IDs are', async () => {
+  it('answers the key of a deleted row as an ID', async () => {
     const { answer, calls } = createTestExecutor({ write: keys });
     const { data } = await answer(`mutation {
       one: delete_posts_item(id: 3) { kind: __typename gone: id }
@@ -80,7 +80,7 @@ describe('graphql: running writes', () => {
     ]);
   });
 
-  it('has nothing to read where nothing was written', async () => {
+  it('reads nothing back when nothing was written', async () => {
     const { answer, calls } = createTestExecutor({ write: keys });
     const { data } = await answer(`mutation {
       a: create_posts_items(data: []) { id }
@@ -92,7 +92,7 @@ describe('graphql: running writes', () => {
     expect(verbs(calls)).not.to.include('select');
   });
 
-  it('shows nothing of rows that their writer may not read', async () => {
+  it('answers true for rows that the caller may write but not read', async () => {
     const { answer } = createTestExecutor({
       write: keys,
       select() {
@@ -108,7 +108,7 @@ describe('graphql: running writes', () => {
     expect(errors).to.equal(undefined);
   });
 
-  describe('several of them', () => {
+  describe('several mutations', () => {
     it('run one after the other', async () => {
       const { answer, calls } = createTestExecutor({ write: keys });
       await answer(`mutation {
@@ -119,7 +119,7 @@ describe('graphql: running writes', () => {
       expect(verbs(calls)).to.deep.equal(['createOne', 'select', 'deleteMany', 'updateOne', 'select']);
     });
 
-    it('go on after one that failed and may be null', async () => {
+    it('continue after a failed nullable one', async () => {
       const { answer, calls } = createTestExecutor({
         write(call) {
           if (call.verb === 'updateOne') throw fail('FORBIDDEN');
@@ -136,7 +136,7 @@ describe('graphql: running writes', () => {
       expect(verbs(calls)).to.deep.equal(['deleteMany', 'updateOne', 'deleteMany']);
     });
 
-    it('end with one that failed and may not be null', async () => {
+    it('end with a failed non-null one', async () => {
       const { answer, calls } = createTestExecutor({
         write(call) {
           if (call.verb === 'createMany') throw fail('RECORD_NOT_UNIQUE', 'taken', { field: 'title' });
@@ -156,8 +156,8 @@ describe('graphql: running writes', () => {
     });
   });
 
-  describe('with conditions on what is read back', () => {
-    it('filter the rows written in the order they were written', async () => {
+  describe('conditions on the rows read back', () => {
+    it('filter the written rows and keep their order', async () => {
       const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
       await answer('mutation { update_posts_items(ids: [4, 3], data: {}, filter: { title: { _eq: "y" } }) { id } }');
       expect(reads.map((read) => ({ keys: read.keys, terms: read.selection.terms }))).to.deep.equal([
@@ -165,7 +165,7 @@ describe('graphql: running writes', () => {
       ]);
     });
 
-    it('choose among the rows written, all of them where no page is asked for', async () => {
+    it('select from all written rows unless a page is requested', async () => {
       const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
       await answer(`mutation {
         a: create_posts_items(data: [{ title: "x" }, { title: "y" }], filter: { title: { _eq: "y" } }, sort: "-title") { id }
@@ -195,7 +195,7 @@ describe('graphql: running writes', () => {
       ]);
     });
 
-    it('are refused before anything is written, wherever they stand', async () => {
+    it('are refused before anything is written, at any depth', async () => {
       const refused: [string, object][] = [];
       const { answer, calls } = createTestExecutor({
         write: keys,
@@ -216,7 +216,7 @@ describe('graphql: running writes', () => {
       expect(verbs(calls)).to.deep.equal(['checkQuery', 'checkQuery']);
     });
 
-    it('refuse what is too much or too deep before anything is written', async () => {
+    it('are refused before anything is written when they are too many or too deep', async () => {
       const { answer, calls } = createTestExecutor({ write: keys, nodes: 3 });
       await answer('mutation { update_posts_item(id: 1, data: {}) { a: title b: title c: title d: title } }');
       await answer('mutation { delete_posts_item(id: 1) { a: id b: id c: id d: id } }');
@@ -229,7 +229,7 @@ describe('graphql: running writes', () => {
     });
   });
 
-  it('remembers what is shown by a text that knows nothing of keys and data', async () => {
+  it('caches the selection by a key without row keys and data', async () => {
     const { prepare, reads } = createTestExecutor({ write: keys, hasCachedStatements: true });
     const run = prepare(`mutation ($id: ID!, $data: update_posts_input!, $n: Int) {
       update_posts_item(id: $id, data: $data) { comments(limit: $n) { id } }

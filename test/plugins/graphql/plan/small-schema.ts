@@ -26,7 +26,7 @@ import type { CallerSchema } from '../../../../plugins/graphql/schema/schema-cac
 const LIST = 'filter: posts_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
 const COMMENTS = 'filter: comments_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
 
-/** A schema like those that are made from collections, by hand: what a document becomes is looked at without a database. */
+/** A hand-written schema like those built from collections, to test the translation of documents without a database. */
 const SDL = `
   scalar JSON
   scalar Void
@@ -170,7 +170,7 @@ const FILTERS: Readonly<Record<string, FilterBinding>> = {
   'comments_filter.item__headings': { kind: 'key', key: 'item:headings' },
 };
 
-/** With fields that plugins contribute, by `Query.<name>` or `Mutation.<name>`. */
+/** Builds the schema with contributed fields, by `Query.<name>` or `Mutation.<name>`. */
 export function createSmallSchema(contributed: Readonly<Record<string, Partial<GraphqlField>>> = {}): CallerSchema {
   const schema = buildSchema(SDL);
   for (const [name, binding] of Object.entries(BINDINGS)) setExtensions(schema, name, bindingExtensions(binding));
@@ -189,7 +189,7 @@ function setExtensions(schema: GraphQLSchema, name: string, extensions: object):
 
 let documents = 0;
 
-/** A document that is valid, as documents of a request are. */
+/** Parses and validates a document. */
 export function parseValidDocument(schema: GraphQLSchema, text: string): Document {
   const node = parse(text);
   const [error] = validate(schema, node);
@@ -211,7 +211,7 @@ export function parseValidDocument(schema: GraphQLSchema, text: string): Documen
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The first operation of a document, or that of a name. */
+/** The first operation of a document, or the one of a name. */
 export function prepareOperation(
   built: CallerSchema,
   text: string,
@@ -224,7 +224,7 @@ export function prepareOperation(
   return { document, node, variables };
 }
 
-/** The root fields of an operation, and what they are translated with. */
+/** The root fields of an operation, and the context of their translation. */
 export function collectRootFields(
   built: CallerSchema,
   text: string,

@@ -9,28 +9,28 @@ const tables = {
   block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|quote' },
   quote: { id: 'integer key', said: 'text' },
 };
-const overview = buildSnapshot(tables, {
+const snapshot = buildSnapshot(tables, {
   'person.token': { sensitive: true },
   'page.title': { column: { nullable: false } },
 });
 const ofReader = (all: Parameters<typeof buildPermissionSet>[0]) =>
-  buildTestSchema(overview, { permissions: buildPermissionSet(all) });
+  buildTestSchema(snapshot, { permissions: buildPermissionSet(all) });
 
-describe('a GraphQL schema under permissions', () => {
-  it('has nothing for those who may do nothing', () => {
+describe('the GraphQL schema of a set of permissions', () => {
+  it('has only _empty without permissions', () => {
     const one = ofReader({});
     expect(one.type('Query')).to.equal('type Query {\n  _empty: Void\n}');
     expect(one.schema.getMutationType()).to.equal(undefined);
     expect(one.binding('Query._empty')).to.deep.equal({ kind: 'nothing' });
   });
 
-  it('has everything for admins, sensitive fields as well', () => {
-    const one = buildTestSchema(overview);
+  it('has everything for admins, sensitive fields included', () => {
+    const one = buildTestSchema(snapshot);
     expect(one.fields('person')).to.deep.equal(['id', 'name', 'token', 'pages', 'pages_func']);
     expect(one.fields('Mutation')).to.have.length(4 * 7);
   });
 
-  it('has no more than the fields that may be read, everywhere', () => {
+  it('has only readable fields in all types', () => {
     const one = ofReader({ page: { read: ['title'] }, quote: { read: ['*'] } });
     expect(one.fields('page')).to.deep.equal(['title']);
     expect(one.fields('page_filter')).to.deep.equal(['title', '_and', '_or']);
@@ -53,7 +53,7 @@ describe('a GraphQL schema under permissions', () => {
     expect(ofReader({ person: { read: ['*', 'token'] } }).fields('person')).to.include('token');
   });
 
-  it('has bare keys where what they lead to may not be read, and no lists of it', () => {
+  it('has bare keys for relations to unreadable collections, and no lists of them', () => {
     const one = ofReader({ page: { read: ['*'] }, block: { read: ['*'] } });
     expect(one.field('page.author')).to.equal(': ID');
     expect(one.binding('page.author')).to.deep.equal({ kind: 'column', field: 'author' });
@@ -66,16 +66,16 @@ describe('a GraphQL schema under permissions', () => {
     expect(other.fields('person')).to.deep.equal(['id', 'name']);
   });
 
-  it('has a union of those collections that may be read', () => {
+  it('has only readable collections in the union of a many-to-any', () => {
     const one = ofReader({ block: { read: ['*'] }, quote: { read: ['said'] } });
     expect(one.type('block_item_union')).to.equal('union block_item_union = quote');
     expect(one.fields('block_filter')).to.include('item__quote').and.not.include('item__person');
   });
 
-  it('has no collection that may be read but has no field to show', () => {
+  it('has no readable collection without readable fields', () => {
     expect(ofReader({ page: { read: [] } }).fields('Query')).to.deep.equal(['_empty']);
     expect(ofReader({ person: { read: ['pages'] } }).fields('Query')).to.deep.equal(['_empty']);
-    // Lists of lists of what cannot be read are nothing either.
+    // A collection with only lists of unreadable collections is not readable either.
     const lists = buildSnapshot({
       a: { id: 'integer key', bs: 'many b.a' },
       b: { id: 'integer key', a: 'one a', cs: 'many c.b' },
@@ -91,7 +91,7 @@ describe('a GraphQL schema under permissions', () => {
     expect(other.fields('a')).to.deep.equal(['bs', 'bs_func']);
   });
 
-  it('has fields that count on some rows only nullable, keys too', () => {
+  it('has nullable types for fields that are readable in some rows only, keys included', () => {
     const several = (one: readonly string[], other: readonly string[]) => [
       { fields: one, rule: { title: { _eq: 'a' } } },
       { fields: other, rule: { title: { _eq: 'b' } } },
@@ -102,11 +102,11 @@ describe('a GraphQL schema under permissions', () => {
     const always = ofReader({ page: { read: several(['id'], ['*']) } });
     expect(always.field('page.id')).to.equal(': ID!');
     expect(always.field('page.title')).to.equal(': String');
-    // Which rows there are does not matter to those that are.
+    // Row rules do not change the other types.
     expect(ofReader({ page: { read: [{ rule: { title: { _eq: 'a' } } }] } }).field('page.title')).to.equal(': String!');
   });
 
-  it('has the rows of app access beside a role of its own', () => {
+  it('has the rows of app access beside those of a role', () => {
     const users = buildSnapshot(
       { platform_users: { id: 'uuid key', email: 'string', token: 'string', first_name: 'string' } },
       { platform_users: { system: true }, 'platform_users.token': { sensitive: true } },
@@ -119,7 +119,7 @@ describe('a GraphQL schema under permissions', () => {
     expect(one.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);
   });
 
-  it('answers a Boolean to those who may write and not read', () => {
+  it('answers a Boolean from mutations when the caller may write but not read', () => {
     const one = ofReader({ quote: { create: ['said'], update: ['said'], delete: [] } });
     expect(one.fields('Query')).to.deep.equal(['_empty']);
     expect(one.type('Mutation')).to.equal(`type Mutation {
@@ -134,13 +134,13 @@ describe('a GraphQL schema under permissions', () => {
     expect(one.binding('Mutation.create_quote_item')).to.deep.equal({
       kind: 'create one',
       collection: 'quote',
-      shown: false,
+      returnsRows: false,
     });
     expect(one.fields('create_quote_input')).to.deep.equal(['said']);
     expect(one.fields('update_quote_input')).to.deep.equal(['id', 'said']);
   });
 
-  it('has only the mutations that are allowed', () => {
+  it('has only the permitted mutations', () => {
     const one = ofReader({ quote: { read: ['*'], update: ['said'] } });
     expect(one.fields('Mutation')).to.deep.equal(['update_quote_item', 'update_quote_items', 'update_quote_batch']);
     expect(ofReader({ quote: { read: ['*'], create: [], update: [] } }).schema.getMutationType()).to.equal(undefined);

@@ -8,7 +8,7 @@ const id = 'integer key';
 const related = (collection: string, type: string): string => `(${LIST.replace('post_', `${collection}_`)}): ${type}`;
 
 describe('root fields of a GraphQL schema', () => {
-  it('has lists, rows by key and groups, and the writes of the conventions', () => {
+  it('are lists, rows by key, groups, and the mutations of the conventions', () => {
     const one = buildTestSchema(buildSnapshot({ post: { id, title: 'string' } }));
     expect(one.type('Query')).to.equal(`type Query {
   post(${LIST}): [post!]!
@@ -36,18 +36,18 @@ describe('root fields of a GraphQL schema', () => {
     ]);
   });
 
-  it('has one object and one write of a singleton', () => {
+  it('are one object and one mutation for a singleton', () => {
     const one = buildTestSchema(buildSnapshot({ config: { $: 'singleton', id, title: 'string' } }));
     expect(one.type('Query')).to.equal('type Query {\n  config: config\n}');
     expect(one.type('Mutation')).to.equal('type Mutation {\n  update_config(data: update_config_input!): config\n}');
     expect(one.binding('Mutation.update_config')).to.deep.equal({
       kind: 'update singleton',
       collection: 'config',
-      shown: true,
+      returnsRows: true,
     });
   });
 
-  it('has nothing of a singleton for certain, since it answers before it has a row', () => {
+  it('are nullable for a singleton, which is answered before it has a row', () => {
     const tables = { config: { $: 'singleton', id, title: 'string' }, post: { id, title: 'string' } } as const;
     const title = { column: { nullable: false } };
     const one = buildTestSchema(buildSnapshot(tables, { 'config.title': title, 'post.title': title }));
@@ -55,7 +55,7 @@ describe('root fields of a GraphQL schema', () => {
     expect(['post.id', 'post.title'].map(one.field)).to.deep.equal([': ID!', ': String!']);
   });
 
-  it('only reads views, by key where they have one', () => {
+  it('are queries only for views, by key when they have one', () => {
     const one = buildTestSchema(
       buildSnapshot(
         { seen: { id, title: 'string' } },
@@ -70,7 +70,7 @@ describe('root fields of a GraphQL schema', () => {
     expect(one.field('seen.id')).to.equal(': Int');
   });
 
-  it('has nothing of folders, and nothing that names a row of tables without a key', () => {
+  it('do not exist for folders, and have no key arguments for tables without a key', () => {
     const one = buildTestSchema(
       buildSnapshot(
         { folder: {}, pair: { a: 'integer', b: 'integer' } },
@@ -82,19 +82,19 @@ describe('root fields of a GraphQL schema', () => {
     expect(one.warnings).to.deep.equal([]);
   });
 
-  it('has the service’s own collections behind relations, and at the root of their own scope without the prefix', () => {
-    const overview = buildSnapshot(
+  it('have system collections behind relations, and at the root of the system scope without their prefix', () => {
+    const snapshot = buildSnapshot(
       {
         platform_users: { id: 'uuid key', name: 'string', posts: 'many post.author' },
         post: { id, author: 'one platform_users' },
       },
       { platform_users: { system: true } },
     );
-    const items = buildTestSchema(overview);
+    const items = buildTestSchema(snapshot);
     expect(items.fields('Query')).to.deep.equal(['post', 'post_by_id', 'post_aggregated']);
     expect(items.fields('Mutation').every((name) => name.includes('post'))).to.equal(true);
     expect(items.field('post.author')).to.equal(related('platform_users', 'platform_users'));
-    const system = buildTestSchema(overview, { scope: 'system' });
+    const system = buildTestSchema(snapshot, { scope: 'system' });
     expect(system.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);
     expect(system.field('Query.users_by_id')).to.equal('(id: ID!): platform_users');
     expect(system.field('Mutation.update_users_item')).to.equal(
@@ -104,18 +104,18 @@ describe('root fields of a GraphQL schema', () => {
     expect(system.field('platform_users.posts')).to.match(/: \[post\]$/);
   });
 
-  it('keeps to the verbs that a collection is offered with', () => {
+  it('are limited to the verbs of the collection', () => {
     const tables = {
       platform_a: { id, name: 'string' },
       platform_b: { id, a: 'one platform_a', c: 'one platform_c' },
       platform_c: { id },
     };
-    const overview = buildSnapshot(tables, {
+    const snapshot = buildSnapshot(tables, {
       platform_a: { system: true, verbs: ['read'] },
       platform_b: { system: true },
       platform_c: { system: true, verbs: [] },
     });
-    const one = buildTestSchema(overview, { scope: 'system' });
+    const one = buildTestSchema(snapshot, { scope: 'system' });
     expect(one.fields('Query')).to.deep.equal(['a', 'a_by_id', 'a_aggregated', 'b', 'b_by_id', 'b_aggregated']);
     expect(one.fields('Mutation').every((name) => name.includes('_b_'))).to.equal(true);
     expect(one.has('platform_c')).to.equal(false);
@@ -124,7 +124,7 @@ describe('root fields of a GraphQL schema', () => {
     expect(one.field('create_platform_b_input.a')).to.equal(': Int');
   });
 
-  it('knows the scalars of GraphQL itself, which variables inside JSON may be of', () => {
+  it('include the built-in scalars, which variables inside JSON may have', () => {
     const one = buildTestSchema(buildSnapshot({ post: { id, doc: 'json' } }));
     for (const name of ['ID', 'Int', 'Float', 'String', 'Boolean']) expect(one.has(name), name).to.equal(true);
   });

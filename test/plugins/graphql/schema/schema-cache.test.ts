@@ -18,18 +18,18 @@ const version = (name: string, fields: Record<string, string> = {}): Overview =>
 
 function memory(capacity = 10) {
   const state = {
-    overview: version('1') as Overview,
-    /** What is found by looking at the database again. */
+    snapshot: version('1') as Overview,
+    /** The snapshot after a refresh. */
     fresh: undefined as Overview | undefined,
     sets: new Map<string, PermissionSet>(),
     contributed: [] as { owner: string; value: GraphqlField }[],
     warnings: [] as unknown[],
-    made: 0,
+    documentCount: 0,
   };
   const schemas = createSchemaCache({
     schema: {
-      overview: async () => state.overview,
-      refresh: async () => (state.overview = state.fresh ?? state.overview),
+      overview: async () => state.snapshot,
+      refresh: async () => (state.snapshot = state.fresh ?? state.snapshot),
     },
     access: {
       permissions: async ({ role }) => state.sets.get(role ?? '') ?? { ...adminSet('1'), key: role ?? 'public' },
@@ -37,14 +37,16 @@ function memory(capacity = 10) {
     },
     contributed: () => state.contributed,
     capacity,
-    createDocuments: () => ({ get: () => ({ id: ++state.made, operations: new Map(), fragments: new Map() }) }),
+    createDocuments: () => ({
+      get: () => ({ id: ++state.documentCount, operations: new Map(), fragments: new Map() }),
+    }),
     log: { warn: ((...line: unknown[]) => void state.warnings.push(line)) as never },
   });
   return { state, schemas };
 }
 
-describe('the memory of GraphQL schemas', () => {
-  it('makes a schema once for callers with the same permissions', async () => {
+describe('createSchemaCache', () => {
+  it('builds a schema once for callers with the same permissions', async () => {
     const { schemas } = memory();
     const one = await schemas.get(caller('a'), 'items');
     expect(await schemas.get(caller('a'), 'items')).to.equal(one);
@@ -53,10 +55,10 @@ describe('the memory of GraphQL schemas', () => {
     expect(one).to.include({ scope: 'items', version: '1' });
   });
 
-  it('makes it again where the tables, the permissions or the fields of other plugins changed', async () => {
+  it('builds it again when tables, permissions or contributed fields have changed', async () => {
     const { schemas, state } = memory();
     const first = await schemas.get(caller('a'), 'items');
-    state.overview = version('2', { title: 'string' });
+    state.snapshot = version('2', { title: 'string' });
     const second = await schemas.get(caller('a'), 'items');
     expect(second).to.not.equal(first);
     expect(second.version).to.equal('2');
@@ -70,7 +72,7 @@ describe('the memory of GraphQL schemas', () => {
     expect(await schemas.get(caller('a'), 'items')).to.equal(fourth);
   });
 
-  it('looks at the database again for a name that was not there', async () => {
+  it('refreshes the schema snapshot for an unknown name', async () => {
     const { schemas, state } = memory();
     const first = await schemas.get(caller('a'), 'items');
     expect(await schemas.refresh(caller('a'), first)).to.equal(undefined);
@@ -80,7 +82,7 @@ describe('the memory of GraphQL schemas', () => {
     expect(await schemas.get(caller('a'), 'items')).to.equal(second);
   });
 
-  it('keeps as many as it may', async () => {
+  it('keeps no more schemas than its capacity', async () => {
     const { schemas } = memory(2);
     const first = await schemas.get(caller('a'), 'items');
     await schemas.get(caller('b'), 'items');
@@ -90,11 +92,11 @@ describe('the memory of GraphQL schemas', () => {
     expect(await schemas.get(caller('a'), 'items')).to.not.equal(first);
   });
 
-  it('says once which names depend on others, however many schemas and changes of tables there are', async () => {
+  it('warns once of names that depend on others, for any number of schemas and table changes', async () => {
     const { schemas, state } = memory();
     for (const name of ['1', '2', '3']) {
       const fields = { id: 'integer key' };
-      state.overview = { ...buildSnapshot({ post: fields, post_filter: fields }), version: name };
+      state.snapshot = { ...buildSnapshot({ post: fields, post_filter: fields }), version: name };
       for (const role of ['a', 'b'])
         for (const scope of ['items', 'system'] as const) await schemas.get(caller(role), scope);
     }
@@ -106,19 +108,19 @@ describe('the memory of GraphQL schemas', () => {
     ]);
   });
 
-  it('holds on to no overview', async () => {
+  it('does not retain old schema snapshots', async () => {
     const collect = garbageCollector();
     const { schemas, state } = memory();
-    const first = new WeakRef(state.overview);
-    const collection = new WeakRef(state.overview.collections.get('post') as object);
+    const first = new WeakRef(state.snapshot);
+    const collection = new WeakRef(state.snapshot.collections.get('post') as object);
     const kept = await schemas.get(caller('a'), 'items');
-    state.overview = version('2');
-    // The engine itself may hold an object for a while, as when it is just compiling a function that uses it.
+    state.snapshot = version('2');
+    // V8 may retain an object for a while, for example while it compiles a function.
     const isHeld = () => first.deref() !== undefined || collection.deref() !== undefined;
     for (let round = 0; round < 100 && isHeld(); round++) {
       await new Promise((resolve) => setImmediate(resolve));
       collect();
-      // What was looked at is held until the turn is over.
+      // A WeakRef retains its target until the end of the current task.
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(isHeld()).to.equal(false);

@@ -8,7 +8,7 @@ const about = ({ warnings }: ReturnType<typeof buildTestSchema>) =>
   warnings.map(({ about }) => Object.values(about).join('.'));
 
 describe('names in a GraphQL schema', () => {
-  it('makes a valid schema of every sketch the engine is tested with', async () => {
+  it('form a valid schema for every schema the engine is tested with', async () => {
     const folder = new URL('../../query/schemas/', import.meta.url);
     for (const name of await readdir(folder)) {
       const tables = JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
@@ -16,7 +16,7 @@ describe('names in a GraphQL schema', () => {
     }
   });
 
-  it('has an alias for fields whose names are not names of GraphQL', () => {
+  it('are aliases for fields whose names are not GraphQL names', () => {
     const one = buildTestSchema(
       buildSnapshot({
         post: {
@@ -39,7 +39,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.warnings).to.deep.equal([]);
   });
 
-  it('has an alias for collections whose names are not names of GraphQL, or those of its own types', () => {
+  it('are aliases for collections whose names are not GraphQL names, or are reserved type names', () => {
     const fields = { id: 'integer key' };
     const names = {
       Query: 'Quer_u0079_',
@@ -56,7 +56,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.fields('Query').filter((name) => !/_(by_id|aggregated)$/.test(name))).to.deep.equal(
       Object.values(names),
     );
-    // What an alias has to do with other names is said.
+    // An alias that depends on other names has a warning.
     expect(about(one)).to.have.members(
       ['Query', 'JSON', 'delete_one', 'string_filter_operators', 'GraphQLBigInt'].map(
         (name) => `${name}.${names[name as keyof typeof names]}`,
@@ -65,7 +65,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.type('my_u0020_table')).to.match(/^"""In the database: "my table"\."""/);
   });
 
-  it('gives the same aliases in any order and whatever else there is', () => {
+  it('are the same aliases in any order and beside any other collections', () => {
     const named = (tables: Parameters<typeof buildSnapshot>[0]) =>
       buildTestSchema(buildSnapshot(tables)).fields('a_u0020_b');
     const fields = { id: 'integer key', 'zip code': 'string', 'zip-code': 'string' };
@@ -78,7 +78,7 @@ describe('names in a GraphQL schema', () => {
     expect(named({ 'a-b': fields, a_u0020_b: fields, 'a b': fields })).to.include.members([...alone]);
   });
 
-  it('leads through relations to collections with an alias', () => {
+  it('are used in relations to collections with an alias', () => {
     const one = buildTestSchema(
       buildSnapshot({
         'my-table': { id: 'integer key', posts: 'many post.owner' },
@@ -90,7 +90,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.field('create_post_input.owner')).to.equal(': nested_my_u002D_table_input');
   });
 
-  it('keeps the name of the shorter of two collections of which one is called like something made of the other', () => {
+  it('collide where a collection has the name of a type derived from another: the one with the shorter name keeps its name', () => {
     for (const other of [
       'post_filter',
       'post_quantifier_filter',
@@ -115,7 +115,7 @@ describe('names in a GraphQL schema', () => {
     }
   });
 
-  it('keeps a singleton from taking the name of a mutation', () => {
+  it('are aliases for singletons that have the name of a mutation', () => {
     const fields = { id: 'integer key' };
     const one = buildTestSchema(
       buildSnapshot({ post_item: { $: 'singleton', ...fields }, post: fields, post_batch: fields }),
@@ -124,7 +124,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.fields('Mutation')).to.include.members(['create_post_batch_item', 'update_post_ite_u006D_']);
   });
 
-  it('has an alias for what is made of a field where its name is taken', () => {
+  it('are aliases for derived types of a field whose name is used', () => {
     const one = buildTestSchema(
       buildSnapshot({
         a: { id: 'integer key', doc: 'json', at: 'date', at_func: 'string', item: 'any kind b', kind: 'string' },
@@ -139,7 +139,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.fields('a_doc_func')).to.deep.equal(['id']);
   });
 
-  it('tells two fields of two collections apart whose unions or functions would be called the same', () => {
+  it('differ for unions and function types of two collections that would have one name', () => {
     const one = buildTestSchema(
       buildSnapshot({
         a: { id: 'integer key', b_doc: 'json', b_item: 'any kind c', kind: 'string' },
@@ -154,7 +154,7 @@ describe('names in a GraphQL schema', () => {
     ]);
   });
 
-  it('has no entry in filters for fields that are called like words of the filter language', () => {
+  it('are left out of filters for fields with names of the filter language', () => {
     const one = buildTestSchema(
       buildSnapshot({ a: { id: 'integer key', _eq: 'string', _and: 'string', _some: 'string', _plain: 'string' } }),
     );
@@ -163,9 +163,9 @@ describe('names in a GraphQL schema', () => {
     expect(one.field('a_filter._and')).to.equal(': [a_filter]');
   });
 
-  it('says once for an overview which names depend on others', () => {
-    const overview = buildSnapshot({ a: { id: 'integer key' }, a_filter: { id: 'integer key' } });
-    expect(buildTestSchema(overview).warnings).to.have.length(1);
-    expect(buildTestSchema(overview).warnings).to.deep.equal([]);
+  it('warn once for a schema snapshot of names that depend on others', () => {
+    const snapshot = buildSnapshot({ a: { id: 'integer key' }, a_filter: { id: 'integer key' } });
+    expect(buildTestSchema(snapshot).warnings).to.have.length(1);
+    expect(buildTestSchema(snapshot).warnings).to.deep.equal([]);
   });
 });

@@ -17,7 +17,7 @@ import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
 import type { Collection, Column, Field, Overview } from '../../../../plugins/schema/contract.ts';
 import { type Sketch, sketch } from '../../query/overview.ts';
 
-/** What a sketch has no words for: `'book.title': { column: { nullable: false } }`, `book: { kind: 'view' }`. */
+/** Changes that a sketch cannot express: `'book.title': { column: { nullable: false } }`, `book: { kind: 'view' }`. */
 export type Changes = Readonly<
   Record<
     string,
@@ -52,16 +52,16 @@ export function buildSnapshot(tables: Sketch, changes: Changes = {}): Overview {
   return { ...sketched, collections: new Map(collections) };
 }
 
-/** `{ book: { read: ['id', 'title'] } }`; a list of permissions where there are several. */
+/** `{ book: { read: ['id', 'title'] } }`, or a list of several permissions. */
 export type RightsByCollection = Readonly<
   Record<string, Partial<Record<Action, readonly string[] | readonly Partial<Permission>[]>>>
 >;
 
 export function buildPermissionSet(all: RightsByCollection, key = 'somebody'): PermissionSet {
   const rows = Object.entries(all).flatMap(([collection, actions]) =>
-    Object.entries(actions).flatMap(([action, given]): readonly Permission[] => {
+    Object.entries(actions).flatMap(([action, granted]): readonly Permission[] => {
       const several =
-        typeof given[0] === 'string' || given.length === 0 ? [{ fields: given as readonly string[] }] : given;
+        typeof granted[0] === 'string' || granted.length === 0 ? [{ fields: granted as readonly string[] }] : granted;
       return (several as readonly Partial<Permission>[]).map((one) => ({
         collection,
         action: action as Action,
@@ -84,7 +84,7 @@ export interface TestSchema {
   has(name: string): boolean;
   /** Names of the fields of a type; none where there is no such type. */
   fields(type: string): readonly string[];
-  /** `Query.book_by_id`: what it looks like. */
+  /** Arguments and type of `Query.book_by_id`. */
   field(path: string): string;
   binding(path: string): Binding | undefined;
 }
@@ -95,7 +95,7 @@ interface TestSchemaOptions {
   readonly contributed?: readonly GraphqlField[];
 }
 
-/** A schema, which is held to be a valid one. */
+/** Builds a schema, and expects it to be valid. */
 export function buildTestSchema(
   snapshot: Overview,
   { permissions = adminSet('1'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
@@ -139,6 +139,6 @@ export function buildTestSchema(
   };
 }
 
-/** The check that is left out at run time. */
+/** The validation that the service skips. */
 export const schemaProblems = (schema: GraphQLSchema): readonly string[] =>
   validateSchema(new GraphQLSchema({ ...schema.toConfig(), assumeValid: false })).map(({ message }) => message);
