@@ -40,7 +40,7 @@ export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
       const filtered: unknown = await events.filter(['request.error'], body.errors as unknown, { caller });
       return filtered === body.errors ? failure : toFailure(filtered, status, failure);
     } catch (failure) {
-      log.warn({ err: failure }, 'a filter of request.error failed: the error is sent as it is');
+      log.warn({ err: failure }, 'a filter of request.error failed: the original error is sent');
       return failure;
     }
   };

@@ -45,7 +45,7 @@ export class StreamedResponse extends Readable {
       },
       (error) => {
         this.#inRequest(() => {
-          if (!this.destroyed) this.#options.log.error({ err: error }, 'an answer broke off');
+          if (!this.destroyed) this.#options.log.error({ err: error }, 'a streamed response failed');
         });
         this.destroy(error as Error);
       },
@@ -59,8 +59,13 @@ export class StreamedResponse extends Readable {
   }
 
   #abortIdleClient(idleTimeout: number): void {
-    this.#inRequest(() => this.#options.log.warn({ ms: idleTimeout }, 'a client took too long for its answer'));
-    this.destroy(new Error('the client took too long'));
+    this.#inRequest(() =>
+      this.#options.log.warn(
+        { ms: idleTimeout },
+        'a client read a streamed response too slowly: its connection is closed',
+      ),
+    );
+    this.destroy(new Error('the client read the response too slowly'));
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {

@@ -37,7 +37,7 @@ const SELECTION: Selection = {
 
 describe('/graphql with a listener that changes queries', () => {
   /** The row that is answered when the listener applies `change`, and the query that the listener received. */
-  async function readWith(change: (query: Row) => Row): Promise<readonly [row: Row, told: Row]> {
+  async function readWith(change: (query: Row) => Row): Promise<readonly [row: Row, received: Row]> {
     let received: Row = {};
     let row: Row = {};
     await asking(

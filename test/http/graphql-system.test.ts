@@ -100,7 +100,7 @@ describe('/graphql/system', function () {
     it('refuses what POST /auth/login refuses', async () => {
       expect((await login({ password: 'wrong' })).body).to.deep.include({ data: { auth_login: null } });
       expect(codesOf(await login({ password: 'wrong' }))).to.deep.equal([WRONG]);
-      expect(codesOf(await login({ email: 'nobody@example.com' }))).to.deep.equal([WRONG]);
+      expect(codesOf(await login({ email: 'unknown@example.com' }))).to.deep.equal([WRONG]);
       expect(codesOf(await refresh('unknown'))).to.deep.equal([WRONG]);
       expect(codesOf(await refresh(undefined))).to.deep.equal([WRONG]);
       const out = await ask(null, 'mutation { auth_logout }');

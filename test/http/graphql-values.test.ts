@@ -149,7 +149,7 @@ describe('/graphql: values in conditions', function () {
     const { status, body } = await service.request('POST', '/graphql', { token, body: { query, variables } });
     // Locations differ between the documents, and `$NOW` between the requests.
     const reply = JSON.stringify(body, (key, value) => (key === 'locations' ? undefined : value));
-    return { status, told: reply.replaceAll(/\d{4}(-\d\d){2}T[\d:.]+Z/g, '<now>') };
+    return { status, reply.replaceAll(/\d{4}(-\d\d)2T[\d:.]+Z/g, '<now>') };
   }
 
   for (const { name, type, values, filter } of QUESTIONS) {
@@ -162,14 +162,14 @@ describe('/graphql: values in conditions', function () {
         expect(actual, `${name} ${literal(value)}`).to.deep.equal(expected);
       };
       const { token } = service.admin;
-      const pairs: { readonly value: VariableValue; readonly said: unknown }[] = [];
+      const pairs: { readonly value: VariableValue; readonly expected: unknown }[] = [];
       for (const value of values) {
         const expected = await askByLiteral(token, value);
-        pairs.push({ value, said: expected });
+        pairs.push({ value, expected });
         await compare(token, value, expected);
       }
       // In reverse order, so that each value uses statements that were created for others.
-      for (const { value, said: expected } of pairs.toReversed().filter((_, at) => at % 2 === 0))
+      for (const { value, expected } of pairs.toReversed().filter((_, at) => at % 2 === 0))
         await compare(token, value, expected);
       for (const value of values.filter((_, at) => at % 5 === 0))
         await compare(person.token, value, await askByLiteral(person.token, value));

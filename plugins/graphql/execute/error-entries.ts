@@ -16,8 +16,8 @@ export function toErrorEntries(
   { path, nodes }: ErrorLocation,
 ): readonly GraphqlErrorEntry[] {
   const { status, body } = envelope(error, { admin: caller.admin });
-  if (status >= 500) log.error({ err: error }, 'a field of a document failed');
-  else log.debug({ status, detail: describeError(error) }, 'a field of a document was refused');
+  if (status >= 500) log.error({ err: error }, 'a GraphQL field failed');
+  else log.debug({ status, detail: describeError(error) }, 'a GraphQL field was refused');
   const { locations } = new GraphQLError('', { nodes });
   return body.errors.map(({ message, extensions }) => ({
     message,

@@ -18,7 +18,7 @@ export function createExecute(deps: ExecuteDeps): ExecuteOperation {
   return async (callerSchema, operation, call) => {
     const { document, node } = operation;
     if (node.operation === OperationTypeNode.SUBSCRIPTION)
-      throw schemaIndependentFailure('There are no subscriptions here.');
+      throw schemaIndependentFailure('Subscriptions are not supported.');
     const run: OperationRun = {
       ...operation,
       callerSchema,

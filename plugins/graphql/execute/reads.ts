@@ -20,7 +20,7 @@ export function readRoot(
 ): Promise<ReadText | Stream> {
   const { field, nodes } = root;
   const translate = kind === 'aggregated' ? toGroupSelection : toSelection;
-  const { text, given: placeholders } = root.parameterize(run.coercedVariables);
+  const { text, placeholders } = root.parameterize(run.coercedVariables);
   return deps.items.select(run.call.caller, collection, {
     selection: (isOpen) =>
       translate(

@@ -36,12 +36,15 @@ export function createExplorer({ introspection, log, build = buildBundle }: Expl
     const started = performance.now();
     try {
       const built = await build();
-      log.info({ ms: Math.round(performance.now() - started) }, 'the GraphQL page was made');
+      log.info({ ms: Math.round(performance.now() - started) }, 'the GraphQL explorer was built');
       return built;
     } catch (error) {
       bundle = undefined;
-      log.error({ err: error }, 'the GraphQL page cannot be made');
-      throw fail('SERVICE_UNAVAILABLE', 'The page cannot be made; the log says why. Documents can be sent by POST.');
+      log.error({ err: error }, 'the GraphQL explorer cannot be built');
+      throw fail(
+        'SERVICE_UNAVAILABLE',
+        'The explorer cannot be built; the log has the reason. Send documents by POST.',
+      );
     }
   }
 

@@ -10,7 +10,7 @@ export function createRefusedReporter(log: Pick<Log, 'warn'>): (refused: readonl
       const field = fieldNameOf(value.definition);
       log.warn(
         { extension: owner, field },
-        `${owner}: the GraphQL field ${field} is left out, since there is one already`,
+        `${owner}: the GraphQL field ${field} is left out: another plugin has contributed a field with this name before`,
       );
     }
     reported = refused;

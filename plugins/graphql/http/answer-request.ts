@@ -48,6 +48,6 @@ function selectOperation({ operations }: Document, name: string | undefined): Op
   const found = name === undefined ? only : operations.get(name);
   if (!found) throw schemaIndependentFailure(`The document has no operation "${name}" ("operationName").`);
   if (name === undefined && others.length > 0)
-    throw schemaIndependentFailure('The document has several operations: say in "operationName" which is meant.');
+    throw schemaIndependentFailure('The document has several operations: name one of them in "operationName".');
   return found;
 }

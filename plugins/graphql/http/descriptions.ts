@@ -42,8 +42,8 @@ export const GET: RouteDescription = {
   query: {
     query: parameter('The document.'),
     variables: parameter('An object of variables, as JSON.'),
-    operationName: parameter('The operation of the document that is meant.'),
-    extensions: parameter('An object, as JSON; nothing in it has a meaning here.'),
+    operationName: parameter('The name of the operation to run.'),
+    extensions: parameter('An object as JSON, which is ignored.'),
   },
   answers: { ...responses, 200: { ...responseContent, ...pageContent } },
   errors: ['INVALID_PAYLOAD', 'METHOD_NOT_ALLOWED'],
@@ -74,7 +74,12 @@ export const SDL: RouteDescription = {
 
 export const SDL_OF_SCOPE: RouteDescription = {
   ...SDL,
-  params: { scope: parameter('Of items or of the system.', oneOfTexts('items', 'system')) },
+  params: {
+    scope: parameter(
+      'The schema of user collections (`items`) or of system collections (`system`).',
+      oneOfTexts('items', 'system'),
+    ),
+  },
   errors: ['ROUTE_NOT_FOUND'],
 };
 

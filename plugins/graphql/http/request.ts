@@ -22,7 +22,7 @@ function readBodyMembers(ctx: HttpContext): Members {
   // A browser sends other types across origins without a CORS preflight.
   if (ctx.req.headers['content-type'] === undefined)
     throw fail('UNSUPPORTED_MEDIA_TYPE', 'The header Content-Type must say that the body is JSON.', { where: 'body' });
-  if (Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'The body must be one object: requests are sent one by one.');
+  if (Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'The body must be one object: send one request at a time.');
   return body as Members;
 }
 
@@ -33,7 +33,7 @@ function readQueryMembers(ctx: HttpContext): Members {
   const params = new URLSearchParams(at === -1 ? '' : url.slice(at));
   const text = (name: string): string | undefined => {
     const all = params.getAll(name);
-    if (all.length > 1) throw fail('INVALID_PAYLOAD', `"${name}" is given ${all.length} times.`);
+    if (all.length > 1) throw fail('INVALID_PAYLOAD', `"${name}" occurs ${all.length} times.`);
     return all[0] || undefined;
   };
   const json = (name: string): unknown => {

@@ -38,7 +38,7 @@ function toGroupItem(
       return { kind: 'aggregate', key, name: binding.name, of: items } as const;
     }
     default:
-      throw new Error(`${field.name} stands for nothing in a group`);
+      throw new Error(`${field.name} has no binding for a group`);
   }
 }
 

@@ -27,7 +27,7 @@ export interface RootField extends CollectedField {
    */
   readonly cacheText: (variables: VariableValues) => string;
   /** The cache key without the values of operands, and these values. */
-  readonly parameterize: (variables: VariableValues) => { readonly text: string; readonly given: GivenValues };
+  readonly parameterize: (variables: VariableValues) => { readonly text: string; readonly placeholders: GivenValues };
 }
 
 type CollectOptions = Pick<DocumentContext, 'variables' | 'spend'>;
@@ -106,7 +106,7 @@ function createRootField(
       const open = Object.keys(placeholders);
       return {
         text: open.length === 0 ? textOf(variables, placeholders) : `${textOf(variables, placeholders)} ${open.join()}`,
-        given: placeholders,
+        placeholders,
       };
     },
   };

@@ -85,7 +85,7 @@ function toItem(
       return { kind: 'any', key, field: binding.field, of: Object.fromEntries(of) };
     }
     default:
-      throw new Error(`${type.name}.${field.name} stands for nothing in a row`);
+      throw new Error(`${type.name}.${field.name} has no binding for a row`);
   }
 }
 

@@ -55,7 +55,7 @@ function mergeRootFields(collectionFields: RootFieldConfigs, more: RootFieldConf
     ...collectionFields,
     ...more.filter(([name]) => {
       const isFree = !takenNames.has(name);
-      if (!isFree) warn('a field is left out of GraphQL: another one is called the same', { field: name });
+      if (!isFree) warn('a field is left out of GraphQL: another field has the same name', { field: name });
       takenNames.add(name);
       return isFree;
     }),

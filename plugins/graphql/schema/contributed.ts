@@ -51,7 +51,7 @@ export function createContributedFields(
     const definition = parseDefinition(field);
     const takenName = typeof definition === 'string' ? undefined : findConflict(definition);
     if (typeof definition === 'string') leaveOut({ owner, field }, definition);
-    else if (takenName !== undefined) leaveOut({ owner, field }, `another type is called ${takenName}`);
+    else if (takenName !== undefined) leaveOut({ owner, field }, `another type has the name ${takenName}`);
     else {
       for (const { name, node, text } of definition.types) {
         declared.set(name, node);
@@ -65,7 +65,7 @@ export function createContributedFields(
   const fields = { query: [] as RootFieldConfigs, mutation: [] as RootFieldConfigs };
   for (const one of accepted) {
     const obstacle = definedTypes.findObstacle(one.definition.field);
-    if (obstacle?.kind === 'misplaced') leaveOut(one, `${obstacle.name} does not fit where it stands`);
+    if (obstacle?.kind === 'misplaced') leaveOut(one, `${obstacle.name} is not allowed in its position`);
     // A type of a collection is missing for some callers without being an error.
     else if (obstacle && !names.types.has(obstacle.name)) leaveOut(one, `there is no type ${obstacle.name}`);
     if (obstacle) continue;

@@ -33,16 +33,14 @@ function parseField({ definition, types = '' }: GraphqlField): FieldDefinition |
   try {
     const [root, ...rest] = parse(`type Root { ${definition} }`, { noLocation: true }).definitions;
     const [field, ...others] = root?.kind === Kind.OBJECT_TYPE_DEFINITION ? (root.fields ?? []) : [];
-    if (!field || others.length > 0 || rest.length > 0) return 'it defines something else than one field';
+    if (!field || others.length > 0 || rest.length > 0) return 'the definition is not exactly one field';
     const definedTypes: FieldDefinition['types'][number][] = [];
     for (const node of types.trim() === '' ? [] : parse(types, { noLocation: true }).definitions) {
       if (!isDefinedType(node)) return `it may not define a ${node.kind}`;
       definedTypes.push({ name: node.name.value, node, text: print(node) });
     }
     const reserved = [field, ...definedTypes.map(({ node }) => node)].flatMap(findReservedNames)[0];
-    return reserved === undefined
-      ? { field, types: definedTypes }
-      : `only GraphQL itself may call something ${reserved}`;
+    return reserved === undefined ? { field, types: definedTypes } : `GraphQL reserves the name ${reserved}`;
   } catch (error) {
     return (error as Error).message;
   }

@@ -18,7 +18,10 @@ const createScalarError = (name: string, what: string, node?: ValueNode) =>
 function toBigIntText(value: unknown): string {
   if (typeof value === 'string' && (DIGITS.test(value) || value.startsWith('$'))) return value;
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value);
-  throw createScalarError('BigInt', 'what is not a whole number, or too large for a JSON number: send it as a text');
+  throw createScalarError(
+    'BigInt',
+    'a value that is not an integer, or an integer too large for a JSON number: send it as a text',
+  );
 }
 
 export const BigIntScalar = new GraphQLScalarType({
@@ -28,7 +31,7 @@ export const BigIntScalar = new GraphQLScalarType({
   coerceInputValue: toBigIntText,
   coerceInputLiteral(node) {
     if (node.kind === Kind.INT || node.kind === Kind.STRING) return toBigIntText(node.value);
-    throw createScalarError('BigInt', 'what is not a whole number', node);
+    throw createScalarError('BigInt', 'a value that is not an integer', node);
   },
 });
 
@@ -36,7 +39,7 @@ export const BigIntScalar = new GraphQLScalarType({
 const createTextScalar = (name: string, description: string) => {
   const text = (value: unknown) => {
     if (typeof value === 'string') return value;
-    throw createScalarError(name, 'what is not a text');
+    throw createScalarError(name, 'a value that is not a text');
   };
   return new GraphQLScalarType({
     name,
@@ -45,13 +48,13 @@ const createTextScalar = (name: string, description: string) => {
     coerceInputValue: text,
     coerceInputLiteral(node) {
       if (node.kind === Kind.STRING) return node.value;
-      throw createScalarError(name, 'what is not a text', node);
+      throw createScalarError(name, 'a value that is not a text', node);
     },
   });
 };
 
 export const DateScalar = createTextScalar('Date', 'A date, a time or both, as a text: `2026-01-31T13:30:00Z`.');
-export const HashScalar = createTextScalar('Hash', 'A value that is kept from everybody: it reads as a mask.');
+export const HashScalar = createTextScalar('Hash', 'A concealed value: it is always answered as a mask.');
 
 /** The number of a literal if JavaScript can represent it exactly, else its digits. */
 const toExactNumber = (text: string): number | string => (String(Number(text)) === text ? Number(text) : text);
@@ -61,12 +64,12 @@ export const StringOrFloatScalar = new GraphQLScalarType({
   description: 'A number, or a text that stands for one.',
   coerceInputValue(value) {
     if (typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value))) return value;
-    throw createScalarError('StringOrFloat', 'what is neither a number nor a text');
+    throw createScalarError('StringOrFloat', 'a value that is neither a number nor a text');
   },
   coerceInputLiteral(node) {
     if (node.kind === Kind.STRING) return node.value;
     if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return toExactNumber(node.value);
-    throw createScalarError('StringOrFloat', 'what is neither a number nor a text', node);
+    throw createScalarError('StringOrFloat', 'a value that is neither a number nor a text', node);
   },
 });
 
@@ -114,7 +117,7 @@ export const JsonScalar = new GraphQLScalarType({
 
 function assertGeometry(value: unknown): unknown {
   if (typeof value === 'object' && value !== null && 'type' in value) return value;
-  throw createScalarError('GeoJSON', 'what is no object with a type');
+  throw createScalarError('GeoJSON', 'a value that is not an object with "type"');
 }
 
 export const GeoJsonScalar = new GraphQLScalarType({

@@ -97,7 +97,7 @@ function computeNames(snapshot: Overview, scope: GraphqlScope, taken: readonly s
     const name =
       other === undefined ? own : alternativeAlias(collection.name, (one) => findClash(collection, one) !== undefined);
     if (other !== undefined)
-      warn(`a collection has an alias in GraphQL, since something else is called ${other.split(' ').at(-1)}`, {
+      warn(`a collection has an alias in GraphQL, since its name is used by ${other.split(' ').at(-1)}`, {
         collection: collection.name,
         alias: name,
       });

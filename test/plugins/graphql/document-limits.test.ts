@@ -7,55 +7,57 @@ const many = (count: number, one: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => one(at)).join(' ');
 
 describe('limits of GraphQL documents', () => {
-  for (const { limit, most, within: accepted, over: refused, message, code = 'GRAPHQL_VALIDATION_EXCEPTION' } of [
+  for (const { limit, most, accepted, refused, message, code = 'GRAPHQL_VALIDATION_EXCEPTION' } of [
     {
       limit: 'tokens',
       most: 7,
-      within: '{ posts { id title } }',
-      over: '{ posts { id title views } }',
+      accepted: '{ posts { id title } }',
+      refused: '{ posts { id title views } }',
       message: 'Syntax Error: Document contains more than 7 tokens. Parsing aborted.',
       code: 'INVALID_PAYLOAD',
     },
     {
       limit: 'aliases',
       most: 2,
-      within: '{ posts { a: id b: id } }',
-      over: '{ c: posts { a: id ...F } } fragment F on posts { b: id }',
+      accepted: '{ posts { a: id b: id } }',
+      refused: '{ c: posts { a: id ...F } } fragment F on posts { b: id }',
       message: 'Document has 3 aliases, more than the 2 allowed (GRAPHQL_MAX_ALIASES).',
     },
     {
       limit: 'rootFields',
       most: 2,
-      within: '{ __typename posts { id } ...F } fragment F on Query { posts { title } }',
-      over: '{ ...F } fragment F on Query { posts { id } ... { a: posts { id } ...G } } fragment G on Query { b: posts { id } }',
+      accepted: '{ __typename posts { id } ...F } fragment F on Query { posts { title } }',
+      refused:
+        '{ ...F } fragment F on Query { posts { id } ... { a: posts { id } ...G } } fragment G on Query { b: posts { id } }',
       message: 'Operation has 3 root fields, more than the 2 allowed (GRAPHQL_MAX_ROOT_FIELDS).',
     },
     {
       limit: 'relations',
       most: 2,
-      within: `{ posts ${'{ author '.repeat(5)} { id } ${'}'.repeat(5)} }`,
-      over: `{ posts ${'{ author '.repeat(6)} { id } ${'}'.repeat(6)} }`,
+      accepted: `{ posts ${'{ author '.repeat(5)} { id } ${'}'.repeat(5)} }`,
+      refused: `{ posts ${'{ author '.repeat(6)} { id } ${'}'.repeat(6)} }`,
       message: 'Operation has 8 fields inside each other, more than the 7 allowed (MAX_RELATIONAL_DEPTH and 5 more).',
     },
     {
       limit: 'relations',
       most: 2,
-      within: '{ posts { ...A } } fragment A on posts { author { author { author { author { author { id } } } } } }',
-      over: '{ posts { ...A } } fragment A on posts { author { author { author { ...B } } } } fragment B on posts { author { author { author { id } } } }',
+      accepted: '{ posts { ...A } } fragment A on posts { author { author { author { author { author { id } } } } } }',
+      refused:
+        '{ posts { ...A } } fragment A on posts { author { author { author { ...B } } } } fragment B on posts { author { author { author { id } } } }',
       message: 'Operation has 8 fields inside each other, more than the 7 allowed (MAX_RELATIONAL_DEPTH and 5 more).',
     },
     {
       limit: 'nodes',
       most: 10,
-      within: `{ posts { ${many(9, (at) => `field_${at}`)} } }`,
-      over: '{ posts { author { ...F } comments { ...F } ...F } } fragment F on posts { id title views }',
+      accepted: `{ posts { ${many(9, (at) => `field_${at}`)} } }`,
+      refused: '{ posts { author { ...F } comments { ...F } ...F } } fragment F on posts { id title views }',
       message: 'Document asks for 15 fields, fragments spread out, more than the 10 allowed (QUERY_MAX_NODES).',
     },
     {
       limit: 'nodes',
       most: 10,
-      within: 'query A { posts { id title views } } query B { posts { id title views } }',
-      over: 'query A { posts { id title views author { id } } } query B { posts { id title views author { id } } }',
+      accepted: 'query A { posts { id title views } } query B { posts { id title views } }',
+      refused: 'query A { posts { id title views author { id } } } query B { posts { id title views author { id } } }',
       message: 'Document asks for 12 fields, fragments spread out, more than the 10 allowed (QUERY_MAX_NODES).',
     },
   ] as const satisfies readonly { limit: keyof DocumentLimits; [other: string]: unknown }[]) {

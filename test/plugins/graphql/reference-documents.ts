@@ -39,7 +39,7 @@ const KEYS = [
 /** Generates a document, the same for the same seed. Some are invalid, which the test checks. */
 export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number): GeneratedDocument {
   const random = seeded(seed);
-  const { variables, declared, variable, said: writeValue } = createValueWriter(random);
+  const { variables, declared, variable, writeValue } = createValueWriter(random);
   const valueFor = createArgumentValues(random, all);
   const fragments: { readonly name: string; readonly on: string; readonly text: string }[] = [];
   const textByVariant = new Map<string, string>();

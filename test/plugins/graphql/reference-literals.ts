@@ -33,7 +33,7 @@ export function createValueWriter(random: Random) {
     return `{ ${entries.join(', ')} }`;
   }
 
-  return { variables, declared, variable, said: writeValue };
+  return { variables, declared, variable, writeValue };
 }
 
 /** The literal of a value. */

@@ -121,7 +121,7 @@ describe('routes and mounts of a running service', () => {
 
   it('cannot be contributed as mounts or reserved segments by third-party plugins', async () => {
     const thirdParty: PluginSketch = {
-      name: 'stranger',
+      name: 'third-party',
       stranger: true,
       manifest: { contributes: { 'http.mounts': {} } },
       register: (host) => void host.contribute(mounts, { path: '/x', handle: async () => {} }),
@@ -130,7 +130,7 @@ describe('routes and mounts of a running service', () => {
       [thirdParty],
       async ({ kernel, log }) => {
         await kernel.migrate();
-        expect(kernel.plugins.some(({ name }) => name === 'stranger')).to.equal(false);
+        expect(kernel.plugins.some(({ name }) => name === 'third-party')).to.equal(false);
         expect(log.map(({ msg }) => msg).join()).to.match(/http\.mounts refused: it is open to core plugins only/);
       },
       { product: ['http'], environment: { LOG_LEVEL: 'error', LOG_STYLE: 'raw' } },

@@ -15,8 +15,8 @@ const verbs = (calls: readonly ItemsCall[]) => calls.map(({ verb }) => verb);
 describe('executing GraphQL mutations', () => {
   it('creates a row and reads it back by its key', async () => {
     const { answer, calls, reads } = createTestExecutor({ write: keys, select: ({ key }) => `{"key":${key}}` });
-    const { data } = await answer('mutation { made: create_posts_item(data: { title: "x" }) { id title } }');
-    expect(data).to.deep.equal({ made: { key: 7 } });
+    const { data } = await answer('mutation { created: create_posts_item(data: { title: "x" }) { id title } }');
+    expect(data).to.deep.equal({ created: { key: 7 } });
     expect(calls).to.deep.equal([
       { verb: 'createOne', collection: 'posts', args: [{ title: 'x' }] },
       { verb: 'select', collection: 'posts', args: [] },

@@ -145,10 +145,10 @@ describe('contributed fields in a GraphQL schema', () => {
     );
     expect(one.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated', 'd']);
     expect(one.warnings.map(({ message }) => message)).to.include.members([
-      'a field is left out of GraphQL: only GraphQL itself may call something __Type',
-      'a field is left out of GraphQL: only GraphQL itself may call something __schema',
-      'a field is left out of GraphQL: only GraphQL itself may call something __x',
-      'a field is left out of GraphQL: only GraphQL itself may call something __a',
+      'a field is left out of GraphQL: GraphQL reserves the name __Type',
+      'a field is left out of GraphQL: GraphQL reserves the name __schema',
+      'a field is left out of GraphQL: GraphQL reserves the name __x',
+      'a field is left out of GraphQL: GraphQL reserves the name __a',
     ]);
   });
 

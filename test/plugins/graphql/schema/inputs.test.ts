@@ -28,7 +28,7 @@ const snapshot = buildSnapshot(tables, {
   'page.serial': { column: { nullable: false, identityAlways: true, autoIncrement: true } },
   'page.created_on': { ...needed, special: ['date-created'] },
   'page.author': needed,
-  'page.secret': { ...needed, note: 'Nobody sees it' },
+  'page.secret': { ...needed, note: 'Never shown' },
   'person.id': { ...needed, special: ['uuid'] },
   'block.id': needed,
 });
@@ -47,7 +47,7 @@ describe('payload inputs of a GraphQL schema', () => {
   words: [String]
   doc: JSON
 
-  """Nobody sees it"""
+  """Never shown"""
   secret: Hash!
 }`);
     expect(one.field('create_person_input.id')).to.equal(': ID');

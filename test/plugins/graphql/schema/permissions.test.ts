@@ -7,7 +7,7 @@ const tables = {
   page: { id: 'integer key', title: 'string', author: 'one person', blocks: 'many block.page' },
   person: { id: 'uuid key', name: 'string', token: 'string', pages: 'many page.author' },
   block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|quote' },
-  quote: { id: 'integer key', said: 'text' },
+  quote: { id: 'integer key', words: 'text' },
 };
 const snapshot = buildSnapshot(tables, {
   'person.token': { sensitive: true },
@@ -67,7 +67,7 @@ describe('the GraphQL schema of a set of permissions', () => {
   });
 
   it('has only readable collections in the union of a many-to-any', () => {
-    const one = ofReader({ block: { read: ['*'] }, quote: { read: ['said'] } });
+    const one = ofReader({ block: { read: ['*'] }, quote: { read: ['words'] } });
     expect(one.type('block_item_union')).to.equal('union block_item_union = quote');
     expect(one.fields('block_filter')).to.include('item__quote').and.not.include('item__person');
   });
@@ -120,7 +120,7 @@ describe('the GraphQL schema of a set of permissions', () => {
   });
 
   it('answers a Boolean from mutations when the caller may write but not read', () => {
-    const one = ofReader({ quote: { create: ['said'], update: ['said'], delete: [] } });
+    const one = ofReader({ quote: { create: ['words'], update: ['words'], delete: [] } });
     expect(one.fields('Query')).to.deep.equal(['_empty']);
     expect(one.type('Mutation')).to.equal(`type Mutation {
   create_quote_item(data: create_quote_input!): Boolean
@@ -136,12 +136,12 @@ describe('the GraphQL schema of a set of permissions', () => {
       collection: 'quote',
       returnsRows: false,
     });
-    expect(one.fields('create_quote_input')).to.deep.equal(['said']);
-    expect(one.fields('update_quote_input')).to.deep.equal(['id', 'said']);
+    expect(one.fields('create_quote_input')).to.deep.equal(['words']);
+    expect(one.fields('update_quote_input')).to.deep.equal(['id', 'words']);
   });
 
   it('has only the permitted mutations', () => {
-    const one = ofReader({ quote: { read: ['*'], update: ['said'] } });
+    const one = ofReader({ quote: { read: ['*'], update: ['words'] } });
     expect(one.fields('Mutation')).to.deep.equal(['update_quote_item', 'update_quote_items', 'update_quote_batch']);
     expect(ofReader({ quote: { read: ['*'], create: [], update: [] } }).schema.getMutationType()).to.equal(undefined);
   });

@@ -56,8 +56,8 @@ describe('scalars of a GraphQL schema', () => {
     for (const type of [scalars.DateScalar, scalars.HashScalar]) {
       expect(coerceArgument(type, '"2026-01-31"')).to.equal('2026-01-31');
       expect(byVariable(type, '2026-01-31')).to.equal('2026-01-31');
-      expect(() => coerceArgument(type, '2026')).to.throw('what is not a text');
-      expect(() => byVariable(type, 2026)).to.throw('what is not a text');
+      expect(() => coerceArgument(type, '2026')).to.throw('a value that is not a text');
+      expect(() => byVariable(type, 2026)).to.throw('a value that is not a text');
     }
   });
 

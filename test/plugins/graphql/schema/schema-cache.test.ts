@@ -66,7 +66,7 @@ describe('createSchemaCache', () => {
     const third = await schemas.get(caller('a'), 'items');
     expect(third.schema.getMutationType()).to.equal(undefined);
     const value: GraphqlField = { scope: 'items', operation: 'query', definition: 'extra: Int', resolve: () => 1 };
-    state.contributed = [{ owner: 'somebody', value }];
+    state.contributed = [{ owner: 'notes', value }];
     const fourth = await schemas.get(caller('a'), 'items');
     expect(fourth.schema.getQueryType()?.getFields()).to.have.property('extra');
     expect(await schemas.get(caller('a'), 'items')).to.equal(fourth);
@@ -103,7 +103,7 @@ describe('createSchemaCache', () => {
     expect(state.warnings).to.deep.equal([
       [
         { collection: 'post_filter', alias: 'post_filte_u0072_' },
-        'a collection has an alias in GraphQL, since something else is called post_filter',
+        'a collection has an alias in GraphQL, since its name is used by post_filter',
       ],
     ]);
   });

@@ -57,7 +57,7 @@ export type RightsByCollection = Readonly<
   Record<string, Partial<Record<Action, readonly string[] | readonly Partial<Permission>[]>>>
 >;
 
-export function buildPermissionSet(all: RightsByCollection, key = 'somebody'): PermissionSet {
+export function buildPermissionSet(all: RightsByCollection, key = 'user'): PermissionSet {
   const rows = Object.entries(all).flatMap(([collection, actions]) =>
     Object.entries(actions).flatMap(([action, granted]): readonly Permission[] => {
       const several =
@@ -106,7 +106,7 @@ export function buildTestSchema(
     permissions,
     listed,
     scope,
-    contributed: contributed.map((value) => ({ owner: 'somebody', value })),
+    contributed: contributed.map((value) => ({ owner: 'contributor', value })),
     warn: (message, about) => void warnings.push({ message, about }),
   });
   expect(schemaProblems(schema)).to.deep.equal([]);

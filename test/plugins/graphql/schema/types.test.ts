@@ -175,7 +175,7 @@ type thing {
         page: { id: 'integer key', author: 'one person', blocks: 'many block.page' },
         person: { id: 'uuid key', name: 'string', pages: 'many page.author' },
         block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|quote|gone' },
-        quote: { id: 'integer key', said: 'text' },
+        quote: { id: 'integer key', words: 'text' },
       }),
     );
     expect(one.field('page.author')).to.equal(
