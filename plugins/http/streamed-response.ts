@@ -59,12 +59,7 @@ export class StreamedResponse extends Readable {
   }
 
   #abortIdleClient(idleTimeout: number): void {
-    this.#inRequest(() =>
-      this.#options.log.warn(
-        { ms: idleTimeout },
-        'a client read a streamed response too slowly: its connection is closed',
-      ),
-    );
+    this.#inRequest(() => this.#options.log.warn({ ms: idleTimeout }, 'a client read a streamed response too slowly'));
     this.destroy(new Error('the client read the response too slowly'));
   }
 

@@ -149,7 +149,7 @@ describe('/graphql: values in conditions', function () {
     const { status, body } = await service.request('POST', '/graphql', { token, body: { query, variables } });
     // Locations differ between the documents, and `$NOW` between the requests.
     const reply = JSON.stringify(body, (key, value) => (key === 'locations' ? undefined : value));
-    return { status, reply.replaceAll(/\d{4}(-\d\d)2T[\d:.]+Z/g, '<now>') };
+    return { status, reply: reply.replaceAll(/\d{4}(-\d\d){2}T[\d:.]+Z/g, '<now>') };
   }
 
   for (const { name, type, values, filter } of QUESTIONS) {

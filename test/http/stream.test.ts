@@ -141,9 +141,7 @@ describe('a long list', () => {
     await until(async () => (await inUse()) === 0);
     stalled.resume();
     expect((await failed)[0].code).to.equal('ECONNRESET');
-    expect(
-      service.log.some(({ msg }) => msg === 'a client read a streamed response too slowly: its connection is closed'),
-    ).to.equal(true);
+    expect(service.log.some(({ msg }) => msg === 'a client read a streamed response too slowly')).to.equal(true);
   });
 
   it('leaves connections for others, however many readers are slow', async () => {
