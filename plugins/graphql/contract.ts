@@ -2,7 +2,10 @@ import { authorities, type Caller, facet } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 import { type DistinctFields, fieldNameOf, keepFirstByName } from './fields/distinct-fields.ts';
 
-/** `items` is `/graphql`, with user collections; `system` is `/graphql/system`, with system collections. */
+/**
+ * `items` is `/graphql`, with user collections; `system` is `/graphql/system`, with system collections (specification,
+ * "Items endpoints").
+ */
 export type GraphqlScope = 'items' | 'system';
 
 /** The request a field is resolved in. */
@@ -21,28 +24,33 @@ export interface GraphqlField {
    * (`platform_users`, `update_platform_users_input`). A caller without such a type does not have the field.
    */
   readonly definition: string;
-  /** Types that the definition names, in the schema language. Two fields that define one name must use the same text. */
+  /**
+   * Types that the definition names, in the schema language. Two fields that define one name must use the same text.
+   */
   readonly types?: string;
   /** The callers whose schema has the field: admins, or callers with an action on a collection. Default: all. */
   readonly offeredTo?: 'admins' | { readonly collection: string; readonly action: string };
   /** A request may have one field with `once`, so that no request can try many secrets. */
   readonly once?: true;
   /**
-   * Returns the value of the field: plain data in the form of its type (a `BigInt` is a text; a missing member is null). With
-   * `row` it returns a key, or null for no row. `args` match the definition; arguments that the document omits are absent.
+   * Returns the value of the field: plain data in the form of its type (a `BigInt` is a text; a missing member is
+   * null). With `row` it returns a key, or null for no row. `args` match the definition; arguments that the document
+   * omits are absent.
    * @throws Failures, which the response carries under `errors`.
    */
   resolve(args: Readonly<Record<string, unknown>>, call: GraphqlCall): unknown;
   /**
-   * The field answers the row of this collection with the key that `resolve` returns. It is read with the selection of the
-   * document under the caller's permissions. A missing or unreadable row is FORBIDDEN in a query, as with `<c>_by_id`.
+   * The field answers the row of this collection with the key that `resolve` returns. It is read with the selection of
+   * the document under the caller's permissions. A missing or unreadable row is FORBIDDEN in a query, as with
+   * `<c>_by_id`.
    */
   readonly row?: string;
 }
 
 /**
- * The facet of further root fields. Plugins of lower floors contribute by its id, with `"optional": true` in their manifest:
- * `host.contribute<GraphqlField>('graphql.fields', field)`. Of several fields with one name in one root the first is kept.
+ * The facet of further root fields. Plugins of lower floors contribute by its id, with `"optional": true` in their
+ * manifest: `host.contribute<GraphqlField>('graphql.fields', field)`. Of several fields with one name in one root the
+ * first is kept.
  */
 export const graphqlFields = facet<GraphqlField, DistinctFields>('graphql.fields', {
   combine: keepFirstByName,

@@ -11,7 +11,10 @@ const WARN_SHARE = 0.8;
 const ADDRESS_SHARE = 0.5;
 /** An address that holds this share of the limit may begin no more large bodies: those it has begun still grow. */
 const BEGIN_SHARE = 0.25;
-/** A body of at most so many bytes may always begin; most are smaller. Node reads as many with the first part of any body. */
+/**
+ * A body of at most so many bytes may always begin; most are smaller. Node reads as many with the first part of any
+ * body.
+ */
 const SMALL_BODY_BYTES = 65_536;
 
 /** The memory that one unfinished body takes. */
@@ -31,10 +34,10 @@ interface UnfinishedBody {
 }
 
 /**
- * Counts the memory of all bodies that have not arrived completely, and bounds their sum. One address may hold half of it.
- * An address with more than its half loses its largest body; over the limit the address with the most bytes does. So a client
- * with many unfinished bodies loses its own before those of other clients. An address that holds a quarter may begin no more
- * large bodies: a body that is refused later costs its memory until the garbage collector frees it.
+ * Counts the memory of all bodies that have not arrived completely, and bounds their sum. One address may hold half of
+ * it. An address with more than its half loses its largest body; over the limit the address with the most bytes does.
+ * So a client with many unfinished bodies loses its own before those of other clients. An address that holds a quarter
+ * may begin no more large bodies: a body that is refused later costs its memory until the garbage collector frees it.
  */
 export class BodyMemory {
   readonly limit: number;
@@ -68,9 +71,9 @@ export class BodyMemory {
   }
 
   /**
-   * Reserves memory for one body of `length` bytes. `refuse` is called at most once, with SERVICE_UNAVAILABLE, when the body loses
-   * its memory to other bodies. Its first part counts before it arrives: otherwise many bodies that begin at once would each find
-   * the memory empty.
+   * Reserves memory for one body of `length` bytes. `refuse` is called at most once, with SERVICE_UNAVAILABLE, when the
+   * body loses its memory to other bodies. Its first part counts before it arrives: otherwise many bodies that begin at
+   * once would each find the memory empty.
    */
   open(address: string | null, refuse: (reason: Error) => void, length = 0): BodyReservation {
     const entry: UnfinishedBody = { address: address ?? '', refuse, bytes: 0, arrived: 0 };

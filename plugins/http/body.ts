@@ -8,7 +8,9 @@ import { addressOf } from './client.ts';
 import type { Routing } from './contract.ts';
 import { checkJson } from './json.ts';
 
-/** Milliseconds for a whole JSON body. Its size is limited, so a client that takes longer sends it slowly on purpose. */
+/**
+ * Milliseconds for a whole JSON body. Its size is limited, so a client that takes longer sends it slowly on purpose.
+ */
 const DEFAULT_DEADLINE = 300_000;
 /** Bytes that a decompressor allocates before its first output. */
 const DECOMPRESSOR_BYTES = 65_536;
@@ -91,8 +93,8 @@ async function parseBeforeDeadline(
 }
 
 /**
- * Reads a body that may be large, and counts its memory while it arrives. Fails at the deadline, at the idle timeout, and when
- * the memory is needed for other bodies. The parts stay buffers: the garbage collector would copy a long text.
+ * Reads a body that may be large, and counts its memory while it arrives. Fails at the deadline, at the idle timeout,
+ * and when the memory is needed for other bodies. The parts stay buffers: the garbage collector would copy a long text.
  */
 async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySource> {
   const { req } = ctx;

@@ -4,8 +4,8 @@ import { ClientGone, type RequestScope } from '#kernel';
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'SEARCH']);
 
 /**
- * The scope of a request, with the signal that its client disconnected. The signal is created on first use: it costs more than
- * the rest of the scope, and most requests need none.
+ * The scope of a request, with the signal that its client disconnected. The signal is created on first use: it costs
+ * more than the rest of the scope, and most requests need none.
  */
 export class ClientScope implements RequestScope {
   readonly id: string;
@@ -32,8 +32,8 @@ export class ClientScope implements RequestScope {
 }
 
 /**
- * The signal that the client of a request disconnected, for requests of any method. A write uses it: it is rolled back with its
- * client until its commit begins.
+ * The signal that the client of a request disconnected, for requests of any method. A write uses it: it is rolled back
+ * with its client until its commit begins.
  */
 export const clientSignal = ({ res }: Pick<Context, 'res'>): (() => AbortSignal) => {
   return () => {

@@ -5,8 +5,9 @@ import type { HttpContext } from './contract.ts';
 type ClientRequest = Pick<HttpContext, 'req' | 'state'> | Pick<Context, 'req' | 'state'>;
 
 /**
- * Address of the client; null once its connection is closed. Every proxy appends the address it received the request from to
- * X-Forwarded-For. With N trusted proxies the N-th entry from the end is true; the client may have invented all before it.
+ * Address of the client; null once its connection is closed. Every proxy appends the address it received the request
+ * from to X-Forwarded-For. With N trusted proxies the N-th entry from the end is true; the client may have invented all
+ * before it.
  */
 export function addressOf(ctx: ClientRequest): string | null {
   const direct = ctx.req.socket.remoteAddress;

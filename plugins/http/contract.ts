@@ -13,7 +13,9 @@ export type HttpContext = ParameterizedContext<
 
 /** One route: what it takes and answers as data, and the code that answers. Contributed to `http.routes`. */
 export interface Route {
-  /** `*`: any method that no other route of this path has, in order to refuse it with 405. Such a route gets no body. */
+  /**
+   * `*`: any method that no other route of this path has, in order to refuse it with 405. Such a route gets no body.
+   */
   readonly method: Method | '*';
   /** For example `/items/:collection/:id`. A trailing slash in a request is accepted. */
   readonly path: string;
@@ -33,7 +35,9 @@ export interface Route {
 /** JSON Schema 2020-12 as plain data. Shared shapes are references: `{ $ref: '#/components/schemas/<Name>' }`. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** `#/components/parameters/<name>` or `#/components/schemas/<Name>`, defined in `components` of the same description. */
+/**
+ * `#/components/parameters/<name>` or `#/components/schemas/<Name>`, defined in `components` of the same description.
+ */
 export interface Reference {
   readonly $ref: string;
 }
@@ -47,7 +51,10 @@ export interface ParameterDescription {
   readonly required?: boolean;
 }
 
-/** Media type → schema of the whole body. A range (`image/*`) stands for all types in it; binary bodies have the schema `{}`. */
+/**
+ * Media type → schema of the whole body. A range (`image/*`) stands for all types in it; binary bodies have the schema
+ * `{}`.
+ */
 export type Content = Readonly<Record<string, JsonSchema>>;
 
 /** The body of a request, by media type. */
@@ -58,8 +65,8 @@ export interface BodyDescription {
 }
 
 /**
- * The callers that a route serves: all, signed-in users, users with app access, admins, or callers with the right permissions.
- * All but `public` may answer FORBIDDEN.
+ * The callers that a route serves: all, signed-in users, users with app access, admins, or callers with the right
+ * permissions. All but `public` may answer FORBIDDEN.
  */
 export type RouteAccess = 'public' | 'user' | 'app' | 'admin' | 'permissions';
 
@@ -70,8 +77,8 @@ export interface Components {
 }
 
 /**
- * Describes a route without its code. OpenAPI 3.1 documents are built from these descriptions alone. `library.ts` has the
- * parts that many descriptions share.
+ * Describes a route without its code. OpenAPI 3.1 documents are built from these descriptions alone. `library.ts` has
+ * the parts that many descriptions share.
  */
 export interface RouteDescription {
   /** One sentence. */
@@ -85,8 +92,8 @@ export interface RouteDescription {
   /** What the route accepts. The route itself enforces rules that a schema cannot state. */
   readonly body?: BodyDescription;
   /**
-   * Status → content of every answer that is no error of the table in `kernel/errors.ts`; `{}` is an answer without a body.
-   * `304` and the answers of `HEAD` follow from those of `GET`. Empty for routes that only refuse.
+   * Status → content of every answer that is no error of the table in `kernel/errors.ts`; `{}` is an answer without a
+   * body. `304` and the answers of `HEAD` follow from those of `GET`. Empty for routes that only refuse.
    */
   readonly answers: Readonly<Record<number, Content>>;
   /** Codes beyond those that follow from `access`, method and `COMMON_ERRORS` (`errorsOf` in `library.ts`). */
@@ -141,7 +148,10 @@ export const routes = facet<Route, readonly { owner: string; value: Route }[]>('
 
 /** A path prefix for requests that no route answers: tried after all routes and before ROUTE_NOT_FOUND. */
 export interface Mount {
-  /** `/name` or `/@scope/name`, without a slash at the end. Matched without regard to case, and with `%40` for `@` as well. */
+  /**
+   * `/name` or `/@scope/name`, without a slash at the end. Matched without regard to case, and with `%40` for `@` as
+   * well.
+   */
   readonly path: string;
   /** `next` passes the request to the next mount of the same path. */
   handle(ctx: HttpContext, next: () => Promise<void>): Promise<void>;
@@ -154,8 +164,8 @@ export const mounts = facet<Mount>('http.mounts', {
 });
 
 /**
- * First path segments, in lower case, that are reserved for routes the service does not have yet. A plugin reserves those it
- * will serve; its manifest section lists them.
+ * First path segments, in lower case, that are reserved for routes the service does not have yet. A plugin reserves
+ * those it will serve; its manifest section lists them.
  */
 export const reserved = facet<string, ReadonlySet<string>>('http.reserved', {
   combine: (all) => new Set(all.map(({ value }) => value)),
@@ -177,13 +187,16 @@ export const reserved = facet<string, ReadonlySet<string>>('http.reserved', {
 /** Why a path is not free: a route has its first segment, that segment is reserved, or a mount has this path. */
 export type PathClaim = 'route' | 'reserved' | 'mount';
 
-/** The service `routing`: free paths, bodies and descriptions, for plugins that contribute mounts or describe the API. */
+/**
+ * The service `routing`: free paths, bodies and descriptions, for plugins that contribute mounts or describe the API.
+ */
 export interface Routing {
   /** Undefined for a free path. Case-insensitive. */
   claimOf(path: string): PathClaim | undefined;
   /**
    * The parsed JSON body of a request, within the same limits as for routes; undefined without a body.
-   * @throws INVALID_PAYLOAD for invalid JSON, UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE over MAX_PAYLOAD_SIZE bytes, OUT_OF_TIME,
+   * @throws INVALID_PAYLOAD for invalid JSON, UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE over MAX_PAYLOAD_SIZE bytes,
+   * OUT_OF_TIME, SERVICE_UNAVAILABLE.
    */
   readBody(ctx: Context, options?: ReadBodyOptions): Promise<unknown>;
   /** All contributed routes without their code, in the order of the plugins, for API documents. */

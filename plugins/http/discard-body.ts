@@ -12,7 +12,9 @@ const LIMITS: DiscardLimits = { deadline: 30_000, idleTimeout: 5000, maxBytes: 6
 const MAX_CONNECTIONS = 32;
 /** Milliseconds until the other connections are closed, in which their clients can read the response. */
 const CLOSE_DELAY = 100;
-/** Bytes of all bodies together that are discarded in each tick: without a bound, discarding could take most of the CPU. */
+/**
+ * Bytes of all bodies together that are discarded in each tick: without a bound, discarding could take most of the CPU.
+ */
 const BYTES_PER_TICK = 256 * 1024;
 const TICK_DURATION = 20;
 
@@ -23,7 +25,10 @@ const waitingReads = new Set<() => void>();
 const discardedRequests = new Set<IncomingMessage>();
 let timer: NodeJS.Timeout | undefined;
 
-/** Discards the rest of a body. Closes the connection when the body stalls, exceeds a limit, or too many bodies are being discarded. */
+/**
+ * Discards the rest of a body. Closes the connection when the body stalls, exceeds a limit, or too many bodies are
+ * being discarded.
+ */
 export function discardBody(req: IncomingMessage, { deadline, idleTimeout, maxBytes } = LIMITS): void {
   if (req.readableEnded) return;
   const { socket } = req;

@@ -12,9 +12,9 @@ interface Deps {
 export type RunErrorFilters = (ctx: Context, error: unknown) => Promise<unknown>;
 
 /**
- * Runs the filters `request.not_found` and `request.error`. A listener of the first may answer a request that no route answers, and
- * then returns `true`. A listener of the second may change the list of errors before it is sent; the status stays. When it
- * fails, the original error is sent.
+ * Runs the filters `request.not_found` and `request.error`. A listener of the first may answer a request that no route
+ * answers, and then returns `true`. A listener of the second may change the list of errors before it is sent; the
+ * status stays. When it fails, the original error is sent.
  */
 export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
   async function runNotFoundFilter(ctx: Context, error: unknown): Promise<unknown> {

@@ -5,8 +5,9 @@ const JSON_TYPE = 'application/json';
 const compiled = new WeakMap<RouteDescription, ValidateFunction>();
 
 /**
- * Whether a parsed JSON body matches the schema of a route description. A missing body does when the description does not
- * require one. For routes that answer one error for all invalid bodies. The first body loads and compiles the validator.
+ * Whether a parsed JSON body matches the schema of a route description. A missing body does when the description does
+ * not require one. For routes that answer one error for all invalid bodies. The first body loads and compiles the
+ * validator.
  */
 export async function fitsBody(description: RouteDescription, body: unknown): Promise<boolean> {
   if (body === undefined) return description.body?.required === false;

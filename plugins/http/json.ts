@@ -3,7 +3,9 @@ import { fail } from '#kernel';
 /** Levels of objects and arrays. Valid requests need a dozen; deeper ones only cost time. */
 const MAX_DEPTH = 100;
 
-/** @throws INVALID_PAYLOAD for JSON nested deeper than 100 levels or with NUL characters, which PostgreSQL cannot store. */
+/**
+ * @throws INVALID_PAYLOAD for JSON nested deeper than 100 levels or with NUL characters, which PostgreSQL cannot store.
+ */
 export function checkJson(value: unknown, text: string, what: string): void {
   const isTree = value !== null && typeof value === 'object';
   const hasNul = text.includes('\\u0000') && containsNul([value]);

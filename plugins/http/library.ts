@@ -39,7 +39,10 @@ export {
   schemaRef,
   TEXT,
 } from './route-description.ts';
-/** Treats unknown members of a query in a body like unknown parameters of a query string. @throws INVALID_QUERY in mode `refuse`. */
+/**
+ * Treats unknown members of a query in a body like unknown parameters of a query string.
+ * @throws INVALID_QUERY in mode `refuse`.
+ */
 export function checkQueryNames(ctx: HttpContext, query: object, known: ReadonlySet<string>): void {
   const names = Object.keys(query).filter((name) => !known.has(name));
   ctx.state.settings?.parameters.check(ctx, names, known);
@@ -49,7 +52,7 @@ export { StatedFailure } from './custom-failure.ts';
 /** The query string as nested objects (`filter[a][_eq]=1`), within limits of depth, list length and parameters. */
 export { parseQueryString, rawQueryOf } from './query-string.ts';
 
-/** Answers `{ data: <value> }`; 204 without a body for undefined. */
+/** Answers 200 with `{ data: <value> }`, and `meta` if set; 204 without a body for undefined. */
 export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void {
   if (value === undefined) {
     ctx.status = 204;
@@ -73,9 +76,10 @@ export interface StreamOptions {
 }
 
 /**
- * Streams `parts`: the next part is produced when the client has received the one before. An error before the first part is
- * answered like any other; a later one breaks the connection, so that no client takes half a response for a whole one.
- * `parts.return` is always called where the iterator does not end by itself, also for `HEAD`, which gets the headers only.
+ * Streams `parts`: the next part is produced when the client has received the one before. An error before the first
+ * part is answered like any other; a later one breaks the connection, so that no client takes half a response for a
+ * whole one. `parts.return` is always called where the iterator does not end by itself, also for `HEAD`, which gets the
+ * headers only.
  */
 export async function sendStream(
   ctx: HttpContext,

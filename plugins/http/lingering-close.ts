@@ -11,11 +11,11 @@ interface Exchange {
 }
 
 /**
- * Lets a client read a response that is sent before the request body has arrived ("lingering close"). Node would close the socket
- * at once, and a client that still sends would lose the response to a connection reset. So the service discards what arrives,
- * within limits, since a client could otherwise hold a connection with an unread body. The connection stays open after a short
- * body; for a longer one the service ends its own side at once. Over the limit of connections bodies are not read, and only a
- * client that reads while it sends is sure to get the response.
+ * Lets a client read a response that is sent before the request body has arrived ("lingering close"). Node would close
+ * the socket at once, and a client that still sends would lose the response to a connection reset. So the service
+ * discards what arrives, within limits, since a client could otherwise hold a connection with an unread body. The
+ * connection stays open after a short body; for a longer one the service ends its own side at once. Over the limit of
+ * connections bodies are not read, and only a client that reads while it sends is sure to get the response.
  */
 export function enableLingeringClose({ req, res }: Exchange, limits?: DiscardLimits): void {
   const { socket } = req;

@@ -8,7 +8,8 @@ const DEFAULT_LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
 const UNENCODED = /^[^%+[\]\0]*$/;
 
 /**
- * Parses a query string with brackets into nested objects without a prototype, so that names such as `__proto__` are ordinary.
+ * Parses a query string with brackets into nested objects without a prototype, so that names such as `__proto__` are
+ * ordinary.
  * @throws INVALID_QUERY for NUL characters, and over the limits of depth and parameters. Nothing is cut off silently.
  */
 export function parseQueryString(text: string, limits: QueryLimits = DEFAULT_LIMITS): Record<string, unknown> {

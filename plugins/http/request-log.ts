@@ -16,7 +16,10 @@ export interface LoggedRequest {
   readonly started: number;
 }
 
-/** Writes one log line for a request: method, path, status, duration, address, user. No headers, and no secrets of the query string. */
+/**
+ * Writes one log line for a request: method, path, status, duration, address, user. No headers, and no secrets of the
+ * query string.
+ */
 export function logRequest(log: Log, { method, url, status, ip, user, started }: LoggedRequest): void {
   const path = MAY_HOLD_SECRET.test(url) ? redactSecrets(url) : url;
   log.info({ method, path, status, ms: Math.round((performance.now() - started) * 10) / 10, ip, user }, 'request');

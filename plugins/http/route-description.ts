@@ -84,7 +84,9 @@ export const ERRORS_SCHEMA: JsonSchema = exactObject({
 /** `Errors`, for answers that carry a code which is not in the table. */
 export const errorComponents = { schemas: { Errors: ERRORS_SCHEMA } } as const;
 
-/** All codes that a route may answer: its own, those of all routes, and those that follow from its method and access. */
+/**
+ * All codes that a route may answer: its own, those of all routes, and those that follow from its method and access.
+ */
 export function errorsOf({ method, description }: Pick<Route, 'method' | 'description'>): ReadonlySet<ErrorCode> {
   const { access, errors = [] } = description;
   const hasBody = method !== 'GET' && method !== 'HEAD';

@@ -29,8 +29,8 @@ export interface RouteMatch {
 export type FindRoute = (method: string, path: string) => RouteMatch | undefined;
 
 /**
- * Finds routes by method and path. @koa/router compiles the paths. Its own dispatch tries every route in turn; this one tries
- * only those with the same method and first segment, fewer parameters first: `/users/me` before `/users/:id`.
+ * Finds routes by method and path. @koa/router compiles the paths. Its own dispatch tries every route in turn; this one
+ * tries only those with the same method and first segment, fewer parameters first: `/users/me` before `/users/:id`.
  */
 export function createRouter(routes: readonly Route[]): FindRoute {
   const router = new Router({ strict: false, sensitive: true });

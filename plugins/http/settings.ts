@@ -36,7 +36,9 @@ export interface QueryLimits {
 export interface RequestSettings {
   readonly limits: QueryLimits;
   readonly proxies: number;
-  /** Milliseconds a client may take for one part of a streamed response, or may send nothing of a body; 0 is no limit. */
+  /**
+   * Milliseconds a client may take for one part of a streamed response, or may send nothing of a body; 0 is no limit.
+   */
   readonly stall: number;
   /** The memory of bodies that have not arrived completely. */
   readonly memory: BodyMemory;

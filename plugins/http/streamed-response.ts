@@ -11,9 +11,9 @@ interface StreamedResponseOptions {
 type StreamPart = IteratorResult<string | Uint8Array>;
 
 /**
- * The body of a response that is produced while it is sent: the next part is requested when the client has received the one
- * before. A client that is too slow loses its connection, since the producer holds a database connection. An error in the
- * middle breaks the connection too, so that no client takes half a response for a whole one.
+ * The body of a response that is produced while it is sent: the next part is requested when the client has received the
+ * one before. A client that is too slow loses its connection, since the producer holds a database connection. An error
+ * in the middle breaks the connection too, so that no client takes half a response for a whole one.
  */
 export class StreamedResponse extends Readable {
   #first: StreamPart | undefined;

@@ -18,8 +18,8 @@ export interface ParameterCheck {
 }
 
 /**
- * The query parameters that a route describes; undefined for routes that describe none and may read any. Parameters of the
- * query language that a route does not use count as known: they are no spelling mistakes.
+ * The query parameters that a route describes; undefined for routes that describe none and may read any. Parameters of
+ * the query language that a route does not use count as known: they are no spelling mistakes.
  */
 export function queryParametersOf({ description }: Pick<Route, 'description'>): ReadonlySet<string> | undefined {
   const { query, components } = description;

@@ -10,8 +10,8 @@ const sdk: Untyped = published;
 const COMMANDS = 60;
 
 /**
- * A published client library, unmodified: it signs in, and does by REST and GraphQL what an application does, one step after
- * the other.
+ * A published client library, unmodified: it signs in, and does by REST and GraphQL what an application does, one step
+ * after the other.
  */
 describe('a published client library, by REST and GraphQL', () => {
   let service: InProcess;

@@ -3,9 +3,9 @@ import { serverAudits } from 'graphql-http';
 import { type InProcess, startService } from '../support/service.ts';
 
 /**
- * Recommendations of the audit that the service does not follow: it answers 400 to an invalid document for any media type. The
- * recommendation is 200 for `application/json`, for clients older than the media type of GraphQL. The conventions require 400,
- * as the other routes of the service answer.
+ * Recommendations of the audit that the service does not follow: it answers 400 to an invalid document for any media
+ * type. The recommendation is 200 for `application/json`, for clients older than the media type of GraphQL. The
+ * conventions require 400, as the other routes of the service answer.
  */
 const OTHERWISE: Readonly<Record<string, string>> = {
   '572B': 'SHOULD use 200 status code on document parsing failure when accepting application/json',

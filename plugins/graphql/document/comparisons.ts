@@ -19,7 +19,10 @@ const CHARACTERS_PER_COMPARISON = 8;
 /** Comparing two fragments costs so many comparisons of fields. */
 const FRAGMENT_COST = 2;
 
-/** Counts the comparisons of validation in one pass over the fields. Only for documents without fragment cycles. @throws DocumentFailure */
+/**
+ * Counts the comparisons of validation in one pass over the fields. Only for documents without fragment cycles.
+ * @throws DocumentFailure
+ */
 export function assertComparisons(document: DocumentNode): void {
   const fragments = fragmentsOf(document);
   let comparisons = 0;

@@ -34,8 +34,8 @@ interface CachedDocument {
 }
 
 /**
- * Creates a document cache for each schema. All share one memory limit: there may be a hundred schemas, and any client can send
- * documents that are never sent again. Invalid documents are not cached.
+ * Creates a document cache for each schema. All share one memory limit: there may be a hundred schemas, and any client
+ * can send documents that are never sent again. Invalid documents are not cached.
  */
 export function createDocumentCaches(limits: DocumentLimits): CreateDocumentCache {
   const cache = new LRUCache<string, CachedDocument>({ maxSize: MAX_TOKENS, sizeCalculation: ({ size }) => size });

@@ -10,8 +10,8 @@ import {
 import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
 
 /**
- * Levels of a document besides its relations: the root field, the object of a function (`published_func { year }`) or of an
- * aggregate (`posts_aggregated { avg { views } }`), the value in it, and two spare ones for clients.
+ * Levels of a document besides its relations: the root field, the object of a function (`published_func { year }`) or
+ * of an aggregate (`posts_aggregated { avg { views } }`), the value in it, and two spare ones for clients.
  */
 const LEVELS_BESIDE_RELATIONS = 5;
 /** Introspection fields of a document. Tools select about two hundred. */
@@ -46,8 +46,8 @@ export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, Fragmen
 export const isIntrospection = ({ name }: FieldNode): boolean => name.value === '__schema' || name.value === '__type';
 
 /**
- * Measures operations with their fragments expanded. Each fragment is measured once, so this takes no longer than parsing.
- * Returns whether fragments form a cycle: then the size is infinite, and validation reports the cycle.
+ * Measures operations with their fragments expanded. Each fragment is measured once, so this takes no longer than
+ * parsing. Returns whether fragments form a cycle: then the size is infinite, and validation reports the cycle.
  * @throws DocumentFailure over a limit.
  */
 export function assertDocumentSize(

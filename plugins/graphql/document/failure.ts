@@ -11,15 +11,17 @@ const MAX_MESSAGE = 1000;
 const MAX_LOCATIONS = 20;
 
 /**
- * An invalid request, refused before any field runs (conventions, "Routes and envelope"): 400 without `data`, with the first
- * error as the message and all errors of GraphQL in `extensions.graphqlErrors`.
+ * An invalid request, refused before any field runs (conventions, "Routes and envelope"): 400 without `data`, with the
+ * first error as the message and all errors of GraphQL in `extensions.graphqlErrors`.
  */
 export class DocumentFailure extends StatedFailure {
   /** Locations of the first error in the document. */
   readonly locations: GraphQLFormattedError['locations'];
   readonly isSchemaIndependent: boolean;
 
-  /** `code`: `INVALID_PAYLOAD` for a document that cannot be parsed, `GRAPHQL_VALIDATION_EXCEPTION` for an invalid one. */
+  /**
+   * `code`: `INVALID_PAYLOAD` for a document that cannot be parsed, `GRAPHQL_VALIDATION_EXCEPTION` for an invalid one.
+   */
   constructor(
     code: 'GRAPHQL_VALIDATION_EXCEPTION' | 'INVALID_PAYLOAD',
     errors: readonly GraphQLError[],

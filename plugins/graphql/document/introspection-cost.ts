@@ -36,8 +36,9 @@ const STANDARD_QUERY = parse(
 );
 
 /**
- * Estimates the size of the introspection that a document selects, which may be repeated and nested. A document may select twice
- * as much as tools do. Only for documents without fragment cycles. @throws DocumentFailure
+ * Estimates the size of the introspection that a document selects, which may be repeated and nested. A document may
+ * select twice as much as tools do. Only for documents without fragment cycles.
+ * @throws DocumentFailure
  */
 export function assertIntrospectionCost(document: DocumentNode, schema: GraphQLSchema): void {
   const types = Object.keys(schema.getTypeMap()).length;

@@ -1,7 +1,7 @@
 import { type ASTNode, GraphQLError } from 'graphql';
 import { DocumentFailure } from './failure.ts';
 
-/** Limits of one document. Each is a setting, which the error message names. */
+/** Limits of one document (specification, "Limits"). Each is a setting, which the error message names. */
 export interface DocumentLimits {
   /** `GRAPHQL_QUERY_TOKEN_LIMIT` */
   readonly tokens: number;

@@ -14,7 +14,10 @@ import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
 
 /** Nested braces and brackets, as for JSON bodies, so that no visitor of a document overflows the stack. */
 const MAX_NESTING = 100;
-/** Characters of a name. Names of PostgreSQL have 63 bytes, and type names add a prefix and a suffix. Messages repeat names. */
+/**
+ * Characters of a name. Names of PostgreSQL have 63 bytes, and type names add a prefix and a suffix. Messages repeat
+ * names.
+ */
 const MAX_NAME_LENGTH = 200;
 /** The package counts lines to locate an error, which takes long for a million empty lines. */
 const LINES_PER_TOKEN = 2;

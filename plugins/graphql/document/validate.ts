@@ -26,8 +26,9 @@ const RULES: readonly ValidationRule[] = [
 ];
 
 /**
- * Validates a document against a schema. Limits are checked first, in one pass, since some rules of the specification take
- * much longer than that. @throws DocumentFailure
+ * Validates a document against a schema. Limits are checked first, in one pass, since some rules of the specification
+ * take much longer than that.
+ * @throws DocumentFailure
  */
 export function assertValidDocument(document: DocumentNode, schema: GraphQLSchema, limits: DocumentLimits): void {
   const { hasFragmentCycle } = assertDocumentSize(document, limits);

@@ -29,8 +29,8 @@ const ACCEPTED_VARIABLE_TYPES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * GraphQL's rule VariablesInAllowedPosition, relaxed for operands of conditions: they accept variables of any type whose
- * literals they accept (`_gt: $views` of an `Int`, `_eq: $id` of a `String`). Elsewhere the rule holds unchanged.
+ * GraphQL's rule VariablesInAllowedPosition, relaxed for operands of conditions: they accept variables of any type
+ * whose literals they accept (`_gt: $views` of an `Int`, `_eq: $id` of a `String`). Elsewhere the rule holds unchanged.
  */
 export const variablePositionsRule: ValidationRule = (context) =>
   VariablesInAllowedPositionRule(
@@ -65,8 +65,8 @@ const typeNameOf = (type: TypeNode): string =>
   type.kind === Kind.NAMED_TYPE ? type.name.value : typeNameOf(type.type);
 
 /**
- * Older documents declare variables of `String`, or of `JSON` for a list, where a column has an enum type now. They stay valid:
- * the engine compares and writes their values as REST does.
+ * Older documents declare variables of `String`, or of `JSON` for a list, where a column has an enum type now. They
+ * stay valid: the engine compares and writes their values as REST does.
  */
 function enumPositionType(type: GraphQLInputType, name: string): GraphQLInputType {
   if (name === GraphQLString.name || name === GraphQLID.name)

@@ -4,7 +4,9 @@ import { jsonTextOf } from './reads.ts';
 
 /** Half of the database connections of a process by default, so that one request never holds all of them. */
 const CONCURRENCY = 5;
-/** Characters of all root fields, which stay in memory until the last one is done. A single list is streamed instead. */
+/**
+ * Characters of all root fields, which stay in memory until the last one is done. A single list is streamed instead.
+ */
 const MAX_CHARACTERS = 16_000_000;
 
 /** The characters left for the texts of one response. */

@@ -11,7 +11,9 @@ import { precheckSelection, readBackRow } from './read-back.ts';
 import { jsonTextOf } from './reads.ts';
 import type { RootResult } from './root-result.ts';
 
-/** Executes a field of another plugin, which resolves to a value, or to the key of a row that is read like any other. */
+/**
+ * Executes a field of another plugin, which resolves to a value, or to the key of a row that is read like any other.
+ */
 export async function resolveContributed(
   deps: ExecuteDeps,
   run: OperationRun,

@@ -7,8 +7,8 @@ import type { RootResult } from './root-result.ts';
 const singleFieldDocuments = new WeakMap<RootField, DocumentNode>();
 
 /**
- * Executes a root field by the graphql package: introspection, and values that contributed fields resolve, from which it
- * answers the selected members.
+ * Executes a root field by the graphql package: introspection, and values that contributed fields resolve, from which
+ * it answers the selected members.
  */
 export async function executeByLibrary(run: OperationRun, root: RootField, value?: unknown): Promise<RootResult> {
   const document = singleFieldDocuments.get(root) ?? createDocument(run, root);

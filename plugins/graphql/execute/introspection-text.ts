@@ -20,9 +20,9 @@ interface ObjectMember {
 }
 
 /**
- * Renders `__schema` and `__type` as JSON text, by the resolvers of the graphql package. These are synchronous and do not depend
- * on the position of an object, so the text of a type is rendered once for each selection of it: thousands of fields share the
- * same types. The package would create and complete an object for each of them.
+ * Renders `__schema` and `__type` as JSON text, by the resolvers of the graphql package. These are synchronous and do
+ * not depend on the position of an object, so the text of a type is rendered once for each selection of it: thousands
+ * of fields share the same types. The package would create and complete an object for each of them.
  * @throws where the package would report an error.
  */
 export function renderIntrospection(reading: DocumentContext, root: CollectedField): string {

@@ -61,7 +61,9 @@ export async function readBackRows(
 /** Parameters that have no meaning for a list of keys, which sets order and number itself. */
 const PAGE_PARAMETERS = ['sort', 'limit', 'offset', 'page'] as const;
 
-/** List parameters with a filter for the keys; undefined for rows without a key, which stay in the order of the write. */
+/**
+ * List parameters with a filter for the keys; undefined for rows without a key, which stay in the order of the write.
+ */
 async function withKeyFilter(
   { schema }: ExecuteDeps,
   name: string,

@@ -1,8 +1,8 @@
 import type { Stream } from '../../query/contract.ts';
 
 /**
- * Streams a response with one long list: each batch of rows becomes one part of bytes. This is no generator, since `return` of
- * a generator that has not started would not close the cursor.
+ * Streams a response with one long list: each batch of rows becomes one part of bytes. This is no generator, since
+ * `return` of a generator that has not started would not close the cursor.
  */
 export function createResponseParts(key: string, { batches }: Stream): AsyncIterableIterator<Uint8Array, void> {
   const rows = batches[Symbol.asyncIterator]();

@@ -4,8 +4,8 @@ import { countVariableUses } from '../plan/variable-uses.ts';
 import type { OperationRun } from './operation-run.ts';
 
 /**
- * Characters that variables may add by being used several times. Each use is processed again: a body of a megabyte in fifty
- * root fields would block other requests for seconds.
+ * Characters that variables may add by being used several times. Each use is processed again: a body of a megabyte in
+ * fifty root fields would block other requests for seconds.
  */
 const MAX_REPEATED_CHARACTERS = 250_000;
 

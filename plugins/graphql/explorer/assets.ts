@@ -42,8 +42,8 @@ async function send(ctx: HttpContext, type: string, compressed: Uint8Array): Pro
 const decompressedFiles = new WeakMap<Uint8Array, Promise<Buffer>>();
 
 /**
- * Decompresses a file once for all clients without gzip: otherwise a client with a hundred unread requests would hold it in
- * memory a hundred times.
+ * Decompresses a file once for all clients without gzip: otherwise a client with a hundred unread requests would hold
+ * it in memory a hundred times.
  */
 export function decompress(compressed: Uint8Array): Promise<Buffer> {
   const decompressed = decompressedFiles.get(compressed) ?? promisify(gunzip)(compressed);

@@ -5,7 +5,8 @@ import { gzip } from 'node:zlib';
 import { type BuildOptions, type BuildResult, build } from 'esbuild';
 import type { Bundle } from './bundle.ts';
 
-// The child process that bundles the page's files. It needs a few hundred megabytes, which are free again when it exits.
+// The child process that bundles the page's files. It needs a few hundred megabytes, which are free again when it
+// exits.
 
 /** Workers by the labels that the editor requests (`client/main.jsx`). */
 const WORKERS = {

@@ -16,8 +16,8 @@ export interface Bundle {
 const TIMEOUT = 60_000;
 
 /**
- * Bundles the page's files from npm packages, in a child process. Equal packages give equal files with equal names, so several
- * processes of the service can serve one page.
+ * Bundles the page's files from npm packages, in a child process. Equal packages give equal files with equal names, so
+ * several processes of the service can serve one page.
  */
 export async function buildBundle(): Promise<Bundle> {
   const child = fork(fileURLToPath(new URL('./bundle-process.ts', import.meta.url)), [], {

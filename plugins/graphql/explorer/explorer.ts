@@ -26,8 +26,8 @@ export interface Explorer {
 const MEDIA_TYPES = ['application/graphql-response+json', 'application/json', 'text/html'];
 
 /**
- * The first request builds the page's files, which stay in memory; concurrent requests wait for the same build. A failed build
- * is logged, and the next request tries again.
+ * The first request builds the page's files, which stay in memory; concurrent requests wait for the same build. A
+ * failed build is logged, and the next request tries again.
  */
 export function createExplorer({ introspection, log, build = buildBundle }: ExplorerDeps): Explorer {
   let bundle: Promise<Bundle> | undefined;

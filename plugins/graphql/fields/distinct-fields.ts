@@ -13,7 +13,9 @@ export interface DistinctFields {
 /** The field name at the beginning of a definition. */
 export const fieldNameOf = (definition: string): string => /^\w*/.exec(definition)?.[0] ?? '';
 
-/** Keeps the first of several fields with one name in one root, so that no extension replaces a field of a core plugin. */
+/**
+ * Keeps the first of several fields with one name in one root, so that no extension replaces a field of a core plugin.
+ */
 export function keepFirstByName(all: readonly OwnedField[]): DistinctFields {
   const firstByName = new Map<string, OwnedField>();
   for (const one of all) {

@@ -9,7 +9,10 @@ export interface GraphqlRequest {
   readonly operationName: string | undefined;
 }
 
-/** Reads the request from the body of a POST, else from the query string. @throws INVALID_PAYLOAD with the invalid member. */
+/**
+ * Reads the request from the body of a POST, else from the query string.
+ * @throws INVALID_PAYLOAD with the invalid member.
+ */
 export const parseRequest = (ctx: HttpContext): GraphqlRequest =>
   validateMembers(ctx.method === 'POST' ? readBodyMembers(ctx) : readQueryMembers(ctx));
 

@@ -24,7 +24,9 @@ const PATHS: readonly (readonly [GraphqlScope, string])[] = [
   ['system', '/graphql/system'],
 ];
 
-/** `/graphql` and `/graphql/system`, by the specification GraphQL over HTTP: queries by GET and POST, mutations by POST. */
+/**
+ * `/graphql` and `/graphql/system`, by the specification GraphQL over HTTP: queries by GET and POST, mutations by POST.
+ */
 export const graphqlRoutes = (deps: GraphqlRoutesDeps): readonly Route[] =>
   PATHS.flatMap(([scope, path]): readonly Route[] => [
     { method: 'GET', path, description: GET, handle: (ctx) => answerGet(deps, scope, ctx) },
@@ -50,8 +52,8 @@ async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx:
   ctx.set('Content-Type', type);
   try {
     const response = await (await deps.engine()).run(scope, parseRequest(ctx), ctx);
-    // `no-cache`: a client may keep the answer but revalidates it by its entity tag, since rows and permissions change at any
-    // time. A stream has no entity tag, but its client may keep it as well.
+    // `no-cache`: a client may keep the answer but revalidates it by its entity tag, since rows and permissions change
+    // at any time. A stream has no entity tag, but its client may keep it as well.
     if (ctx.method !== 'POST' && isComplete(response)) ctx.set('Cache-Control', cacheControl);
     await send(ctx, response, type);
   } catch (error) {

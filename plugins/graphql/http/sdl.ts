@@ -6,7 +6,7 @@ import { SDL, SDL_OF_SCOPE } from './descriptions.ts';
 
 type LoadEngine = () => Promise<Pick<GraphqlEngine, 'sdl'>>;
 
-/** The project name in file names. */
+/** The project name in file names (specification, "Server endpoints": an attachment `.graphql`). */
 const PROJECT_NAME = 'Tenon';
 const PATH = '/server/specs/graphql';
 

@@ -33,8 +33,8 @@ export interface CollectedField {
 }
 
 /**
- * CollectFields of the GraphQL specification: the selected fields of an object type in the order of the response. Fragments
- * are expanded, those for other types left out, and fields with one response key merged.
+ * CollectFields of the GraphQL specification: the selected fields of an object type in the order of the response.
+ * Fragments are expanded, those for other types left out, and fields with one response key merged.
  */
 export function collectFields(
   context: DocumentContext,

@@ -2,8 +2,8 @@ import { type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'gr
 import { filterBindingOf } from '../schema/binding.ts';
 
 /**
- * Converts a filter input, already validated against its type, into the form of REST. Missing variables leave no entry; null in
- * place of operators or of a nested filter is ignored.
+ * Converts a filter input, already validated against its type, into the form of REST. Missing variables leave no entry;
+ * null in place of operators or of a nested filter is ignored.
  */
 export function toFilter(type: GraphQLInputObjectType, input: object): Record<string, unknown> {
   const fields = type.getFields();

@@ -12,7 +12,10 @@ const FIELD_PATH_ARGUMENTS: ReadonlySet<string> = new Set(['sort', 'groupBy']);
 const toOriginalPaths = (paths: unknown): unknown =>
   Array.isArray(paths) ? paths.map((one) => (typeof one === 'string' ? toOriginals(one) : one)) : paths;
 
-/** Converts the list arguments of a field into list parameters of REST; undefined without any. Other arguments are ignored. */
+/**
+ * Converts the list arguments of a field into list parameters of REST; undefined without any. Other arguments are
+ * ignored.
+ */
 export function toListParameters(
   { variables }: DocumentContext,
   field: GraphQLField<unknown, unknown>,

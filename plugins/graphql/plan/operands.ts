@@ -20,8 +20,8 @@ import { Given, isGivable } from '../../query/library.ts';
 import { type ComparedKind, comparedBy } from '../schema/operators.ts';
 
 /**
- * The variables of a field and its subfields that are used only as operands of conditions. Statements have placeholders for
- * them, so that one statement serves all values.
+ * The variables of a field and its subfields that are used only as operands of conditions. Statements have placeholders
+ * for them, so that one statement serves all values.
  */
 export function findOperands(
   schema: GraphQLSchema,

@@ -2,8 +2,8 @@ import { type GraphQLInputType, isInputObjectType, isListType, isNonNullType } f
 import { filterBindingOf } from '../schema/binding.ts';
 
 /**
- * Converts a payload input, already validated against its type, into the form of REST: ordinary objects instead of those
- * without a prototype, and database names instead of aliases.
+ * Converts a payload input, already validated against its type, into the form of REST: ordinary objects instead of
+ * those without a prototype, and database names instead of aliases.
  */
 export function toPayload(type: GraphQLInputType | undefined, value: unknown): unknown {
   if (isNonNullType(type)) return toPayload(type.ofType, value);

@@ -22,8 +22,8 @@ export interface RootField extends CollectedField {
   /** If the field fails, `data` is null. */
   readonly nonNull: boolean;
   /**
-   * The cache key of the selection under this response key: the same text always means the same selection. It does not contain
-   * the key of a row and payloads.
+   * The cache key of the selection under this response key: the same text always means the same selection. It does not
+   * contain the key of a row and payloads.
    */
   readonly cacheText: (variables: VariableValues) => string;
   /** The cache key without the values of operands, and these values. */
@@ -35,7 +35,10 @@ type CollectOptions = Pick<DocumentContext, 'variables' | 'spend'>;
 /** Root fields by document, which belongs to one schema. `varying`: @skip and @include decide, so nothing is cached. */
 const rootFieldCache = new WeakMap<Document, Map<OperationDefinitionNode, readonly RootField[] | 'varying'>>();
 
-/** The root fields of an operation in their order. @throws DocumentFailure for a null condition of @skip or @include. */
+/**
+ * The root fields of an operation in their order.
+ * @throws DocumentFailure for a null condition of @skip or @include.
+ */
 export function findRootFields(
   built: CallerSchema,
   document: Document,

@@ -1,5 +1,5 @@
-// Aliases: GraphQL names for names of the database and values of its enums. An alias depends on the text alone, so it does not
-// change with other names, and the text can be read back from it: no two texts have the same alias.
+// Aliases: GraphQL names for names of the database and values of its enums. An alias depends on the text alone, so it
+// does not change with other names, and the text can be read back from it: no two texts have the same alias.
 
 const NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 /** `_u0020_` is a blank: UTF-16 code units with four digits each; adjacent characters share one escape. */
@@ -23,8 +23,8 @@ export const toAlias = (text: string): string =>
   isUsableName(text) ? text : shortenAlias(escapeText(text || EMPTY_TEXT, 0), text);
 
 /**
- * An alternative alias for a name that is used already: its last characters are escaped although they need not be. Answers
- * the first one that `isTaken` does not know.
+ * An alternative alias for a name that is used already: its last characters are escaped although they need not be.
+ * Answers the first one that `isTaken` does not know.
  */
 export function alternativeAlias(text: string, isTaken: (alias: string) => boolean): string {
   for (let last = 1; ; last++) {

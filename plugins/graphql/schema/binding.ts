@@ -2,8 +2,8 @@ import type { GraphQLField, GraphQLInputField, GraphQLObjectType } from 'graphql
 import type { AggregateName, ColumnForm } from '../../query/contract.ts';
 import type { GraphqlField } from '../contract.ts';
 
-// What the fields of a schema mean, in their `extensions`: set when types are built, read when documents run, so that no code
-// has to parse names.
+// What the fields of a schema mean, in their `extensions`: set when types are built, read when documents run, so that
+// no code has to parse names.
 
 export type Binding = RootBinding | RowBinding | GroupBinding;
 
@@ -11,7 +11,10 @@ export type Binding = RootBinding | RowBinding | GroupBinding;
 export type RootBinding =
   /** `<c>`, `<c>` of a singleton, `<c>_by_id(id)`, `<c>_aggregated`. */
   | { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated'; readonly collection: string }
-  /** `create_<c>_item(data)`, `create_<c>_items(data)`, `update_<c>_item(id, data)`, `update_<c>_items(ids, data)`, `update_<c>_batch(data)`, `update_<c>(data)`, `delete_<c>_item(id)`, `delete_<c>_items(ids)`. */
+  /**
+   * `create_<c>_item(data)`, `create_<c>_items(data)`, `update_<c>_item(id, data)`, `update_<c>_items(ids, data)`,
+   * `update_<c>_batch(data)`, `update_<c>(data)`, `delete_<c>_item(id)`, `delete_<c>_items(ids)`.
+   */
   | {
       readonly kind:
         | 'create one'
@@ -52,8 +55,8 @@ export type GroupBinding =
 const BINDING = Symbol('binding');
 
 /**
- * The `extensions` of a field. The object has no prototype, since the graphql package copies all others, and creates an empty
- * object when there are none, for each of the many thousand fields and arguments of a schema.
+ * The `extensions` of a field. The object has no prototype, since the graphql package copies all others, and creates an
+ * empty object when there are none, for each of the many thousand fields and arguments of a schema.
  */
 export const bindingExtensions = (binding: Binding): Extensions => {
   const extensions: Record<symbol, Binding> = Object.create(null);

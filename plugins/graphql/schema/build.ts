@@ -22,8 +22,8 @@ export interface SchemaInput {
 }
 
 /**
- * Builds the schema for callers with these permissions, without anything they may not do. The result holds no reference to the
- * schema snapshot.
+ * Builds the schema for callers with these permissions, without anything they may not do. The result holds no reference
+ * to the schema snapshot.
  */
 export function buildSchema({ snapshot, permissions, listed, scope, contributed, warn }: SchemaInput): GraphQLSchema {
   const names = assignNames(snapshot, scope, contributedTypeNames(contributed, scope), warn);

@@ -27,8 +27,8 @@ export const contributedTypeNames = (contributed: ContributedFields, scope: Grap
 ];
 
 /**
- * The contributed fields that are offered to this caller and whose types the caller has. A field that cannot be parsed, or that
- * defines a used name differently, is left out with a warning, since it may be of an extension.
+ * The contributed fields that are offered to this caller and whose types the caller has. A field that cannot be parsed,
+ * or that defines a used name differently, is left out with a warning, since it may be of an extension.
  */
 export function createContributedFields(
   types: TypeRegistry,

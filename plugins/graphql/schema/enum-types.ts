@@ -7,8 +7,8 @@ import { createEnumOperators } from './operators.ts';
 const RESERVED: readonly string[] = ['true', 'false', 'null'];
 
 /**
- * The GraphQL type of a PostgreSQL enum. Besides names it accepts texts, for documents that were written for a `String`: a
- * quoted name or database value, and the dynamic values of filters.
+ * The GraphQL type of a PostgreSQL enum. Besides names it accepts texts, for documents that were written for a
+ * `String`: a quoted name or database value, and the dynamic values of filters.
  */
 export class ColumnEnum extends GraphQLEnumType {
   /** Aliases by database value; undefined when no value has one. */
@@ -72,8 +72,8 @@ export const databaseNameNote = (text: string): string => `In the database: ${JS
 export type ColumnEnums = ReadonlyMap<string, ColumnEnum>;
 
 /**
- * Creates the enum types of all columns, named after their PostgreSQL types: `mood_enum`, outside of `public` with the schema
- * before it, so that types of other schemas change no name. `claimName` answers a free name for a type.
+ * Creates the enum types of all columns, named after their PostgreSQL types: `mood_enum`, outside of `public` with the
+ * schema before it, so that types of other schemas change no name. `claimName` answers a free name for a type.
  */
 export function createColumnEnums(collections: Iterable<Collection>, claimName: (name: string) => string): ColumnEnums {
   const valuesByType = new Map<string, readonly string[]>();

@@ -71,8 +71,8 @@ export function columnFormat(field: Field, type: LeafType): Pick<Extract<RowBind
 const MAY_READ_AS_NULL: readonly FieldType[] = ['decimal', 'float', 'json'];
 
 /**
- * Makes the type non-null for keys and for columns that every row must have (conventions, "Types"). Fields of a singleton stay
- * nullable, since it is answered before it has a row.
+ * Makes the type non-null for keys and for columns that every row must have (conventions, "Types"). Fields of a
+ * singleton stay nullable, since it is answered before it has a row.
  */
 export function withNullability(collection: Collection, field: Field, type: LeafType, availability: 'always' | 'some') {
   const { column } = field;

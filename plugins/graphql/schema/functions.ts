@@ -49,7 +49,10 @@ export const FUNCTION_TYPES = {
   count: createFunctionsType('count_functions', FUNCTIONS.count),
 } as const;
 
-/** Each JSON field has a type of its own (conventions, `<collection>_<field>_func`), which may describe its content one day. */
+/**
+ * Each JSON field has a type of its own (conventions, `<collection>_<field>_func`), which may describe its content one
+ * day.
+ */
 export const createJsonFunctionsType = (name: string): GraphQLObjectType =>
   new GraphQLObjectType({
     name,

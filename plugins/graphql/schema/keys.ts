@@ -41,7 +41,10 @@ const createIsKnown = ({ model }: TypeRegistry, name: string) => {
   return (part: Field): boolean => known.has(part.name);
 };
 
-/** The type of a key argument: the input of its columns, or an `ID` for one column or when columns are hidden. Undefined without a key. */
+/**
+ * The type of a key argument: the input of its columns, or an `ID` for one column or when columns are hidden. Undefined
+ * without a key.
+ */
 export const keyArgumentType = (
   types: TypeRegistry,
   collection: Collection,

@@ -22,8 +22,8 @@ const WHOLE_VALUE_OPERATORS: readonly Operator[] = ['_eq', '_neq', '_in', '_nin'
 const OPERATOR_TYPES = new WeakSet<GraphQLInputObjectType>();
 
 /**
- * The input of the operators that the engine has for a field type: flags take a Boolean, some operators a list, all others one
- * value.
+ * The input of the operators that the engine has for a field type: flags take a Boolean, some operators a list, all
+ * others one value.
  */
 function createOperators(
   name: string,

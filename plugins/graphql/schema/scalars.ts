@@ -7,7 +7,8 @@ import {
   type ValueNode,
 } from 'graphql';
 
-// Output values are JSON of PostgreSQL, so scalars mainly coerce inputs. `coerceOutputValue` is only used for contributed fields.
+// Output values are JSON of PostgreSQL, so scalars mainly coerce inputs. `coerceOutputValue` is only used for
+// contributed fields.
 
 const DIGITS = /^-?\d+$/;
 
@@ -104,8 +105,8 @@ function toJsonValue(node: ValueNode, variables: Variables): unknown {
 const identity = (value: unknown) => value;
 
 /**
- * Uses `parseLiteral` and not `coerceInputLiteral`, which gets variables inside a literal as literals: an `ID` of digits would
- * become a number.
+ * Uses `parseLiteral` and not `coerceInputLiteral`, which gets variables inside a literal as literals: an `ID` of
+ * digits would become a number.
  */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',

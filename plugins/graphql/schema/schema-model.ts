@@ -63,7 +63,10 @@ export function createSchemaModel(
 const isWritableColumn = ({ field: { column } }: GrantedField): boolean =>
   !column?.generated && !column?.identityAlways;
 
-/** Readable fields by collection, without lists of unreadable collections; that may leave a collection without fields, too. */
+/**
+ * Readable fields by collection, without lists of unreadable collections; that may leave a collection without fields,
+ * too.
+ */
 function findReadable(
   names: SchemaNames,
   may: (verb: Verb, named: NamedCollection) => boolean,

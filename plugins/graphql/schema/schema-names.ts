@@ -64,10 +64,10 @@ const buildDescription = (note: string | null | undefined, original: string | un
 const namesBySnapshot = new WeakMap<Overview, Map<string, SchemaNames>>();
 
 /**
- * The GraphQL names of all collections, fields and enums: the same for every caller, computed once for a schema snapshot. Names
- * that are invalid in GraphQL have an alias. When one collection has the name of a type derived from another, the one with the
- * shorter name keeps its name. The other gets an alias and a warning, since its name then depends on other collections. `taken`:
- * type names of contributed fields.
+ * The GraphQL names of all collections, fields and enums: the same for every caller, computed once for a schema
+ * snapshot. Names that are invalid in GraphQL have an alias. When one collection has the name of a type derived from
+ * another, the one with the shorter name keeps its name. The other gets an alias and a warning, since its name then
+ * depends on other collections. `taken`: type names of contributed fields.
  */
 export function assignNames(
   snapshot: Overview,

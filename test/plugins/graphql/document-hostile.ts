@@ -8,8 +8,8 @@ const repeatFragment = (count: number, unit: (at: number) => string): string =>
 const TOKENS = 4990;
 
 /**
- * Documents that would keep a service busy, each as large as the limits allow. Without limits each would take a parser or a
- * validation rule a long time.
+ * Documents that would keep a service busy, each as large as the limits allow. Without limits each would take a parser
+ * or a validation rule a long time.
  */
 export const HOSTILE_DOCUMENTS: Readonly<Record<string, string>> = {
   'one field thousands of times': repeatUnit('{posts{', () => 'id', '}}', TOKENS - 6),

@@ -10,8 +10,8 @@ import { createRows, TABLES } from './reference-rows.ts';
 const DOCUMENTS = 600;
 
 /**
- * Compares the service with the executor of the graphql package, which runs the same documents over the published schema of the
- * service, with simple resolvers and rows in memory.
+ * Compares the service with the executor of the graphql package, which runs the same documents over the published
+ * schema of the service, with simple resolvers and rows in memory.
  */
 describe('/graphql answers generated documents like the executor of the graphql package', function () {
   this.timeout(300_000);

@@ -1,8 +1,8 @@
 const TOKEN_ERRORS = ['TOKEN_EXPIRED', 'INVALID_TOKEN'];
 
 /**
- * Sends documents to the URL of the page with the token of the signed-in user. Headers from the editor take precedence, a
- * token included.
+ * Sends documents to the URL of the page with the token of the signed-in user. Headers from the editor take precedence,
+ * a token included.
  */
 export function createFetcher(session) {
   async function send(params, editorHeaders, token) {

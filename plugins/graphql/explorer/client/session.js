@@ -1,6 +1,6 @@
 /**
- * The signed-in user of this page. The access token survives a reload of the tab, since it expires soon; the refresh token
- * stays in memory. No request sends cookies, so that other sessions of this browser are not affected.
+ * The signed-in user of this page. The access token survives a reload of the tab, since it expires soon; the refresh
+ * token stays in memory. No request sends cookies, so that other sessions of this browser are not affected.
  */
 const KEY = 'explorer:session';
 

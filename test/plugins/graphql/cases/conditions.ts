@@ -14,7 +14,10 @@ const LISTS = new Set(['_in', '_nin', '_between', '_nbetween']);
 const FLAGS = new Set(['_null', '_nnull', '_empty', '_nempty']);
 const TEXT_TYPES = ['string', 'text', 'csv', 'binary', 'unknown', 'hash'];
 
-/** The list parameters of a node as arguments. `aliases` are resolved: GraphQL sorts by field names, not by response keys. */
+/**
+ * The list parameters of a node as arguments. `aliases` are resolved: GraphQL sorts by field names, not by response
+ * keys.
+ */
 export function toArguments(sight: ReadableSchema, collection: Collection, raw: Rules, aliases: Aliases): Arguments {
   const { filter, sort, limit, offset, page, search } = raw;
   return {

@@ -1,6 +1,6 @@
 /**
- * The selection of a document, field by field, each with the path of its value in the answer of REST. Both the text of the
- * document and the expected answer are derived from this tree.
+ * The selection of a document, field by field, each with the path of its value in the answer of REST. Both the text of
+ * the document and the expected answer are derived from this tree.
  */
 export type Entry =
   /** `__typename`: the only field when no other is readable. */

@@ -2,8 +2,8 @@ import type { Entry } from './entries.ts';
 import { type JsonText, parseJsonText } from './json-text.ts';
 
 /**
- * Converts the JSON text of REST into the form of a document: keys are renamed and ordered as in the document, an `ID` is a
- * text, a `Float` a number, functions are grouped. Everything else keeps its bytes.
+ * Converts the JSON text of REST into the form of a document: keys are renamed and ordered as in the document, an `ID`
+ * is a text, a `Float` a number, functions are grouped. Everything else keeps its bytes.
  */
 export function inForm(rest: string, entries: readonly Entry[]): string {
   const json = parseJsonText(rest);
@@ -54,8 +54,8 @@ const renderRelated = (json: JsonText, one: (json: JsonText) => string): string 
   json.kind === 'list' ? `[${json.of.map(one).join(', ')}]` : one(json);
 
 /**
- * REST does not answer the collection of the row, but only the fields selected for it, or a bare key without any. In that case
- * GraphQL answers an empty object if the row exists.
+ * REST does not answer the collection of the row, but only the fields selected for it, or a bare key without any. In
+ * that case GraphQL answers an empty object if the row exists.
  */
 function renderManyToAny(json: JsonText, { of, unasked }: Extract<Entry, { kind: 'any' }>): string {
   if (json.kind !== 'object') return json.text !== 'null' && unasked.has(JSON.parse(json.text)) ? '{}' : 'null';

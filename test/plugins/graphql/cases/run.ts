@@ -9,7 +9,9 @@ import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
 import { type Case, CEILINGS, type Ground, permissionsOf, textOf } from '../../query/harness.ts';
 import type { DocumentRequest } from './entries.ts';
 
-/** The bytes of `data`, or the error code; `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` before the document ran. */
+/**
+ * The bytes of `data`, or the error code; `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` before the document ran.
+ */
 export type CaseAnswer = { readonly data: string } | { readonly refused: string };
 
 const LIMITS = { tokens: 5000, aliases: 100, rootFields: 50, relations: 10, nodes: 2000, introspection: true };
