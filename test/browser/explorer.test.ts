@@ -208,7 +208,7 @@ describe('the GraphQL explorer in a browser', function () {
     for (const token of tokens) expect(token).to.match(/^Bearer eyJ/);
   });
 
-  it('is not served with GRAPHQL_INTROSPECTION=false', async () => {
+  it('the explorer is not served with GRAPHQL_INTROSPECTION=false', async () => {
     const withoutIntrospection = await startService({ env: { GRAPHQL_INTROSPECTION: 'false' } });
     try {
       for (const path of ['/graphql', '/graphql/system']) {

@@ -192,7 +192,7 @@ describe('a response that is sent before the request body has arrived', () => {
       ['a body of no route', '/nowhere', 'application/json'],
       ['a form without rights', '/files', 'multipart/form-data; boundary=x'],
     ] as const) {
-      it(`reaches a client that sends all of ${what} before it reads, with Connection: ${connection}`, async () => {
+      it(`an early response reaches a client that sends all of ${what} before it reads, with Connection: ${connection}`, async () => {
         const size = 30 * 1024 * 1024;
         const { socket, text, ended } = line(service);
         try {
@@ -213,7 +213,7 @@ describe('a response that is sent before the request body has arrived', () => {
     }
   }
 
-  it('reaches each of a hundred clients at once, although fewer bodies are discarded at the same time', async () => {
+  it('an early response reaches each of a hundred clients at once, although fewer bodies are discarded at the same time', async () => {
     const lines = Array.from({ length: 100 }, () => line(service));
     try {
       for (const { socket } of lines) {
@@ -227,7 +227,7 @@ describe('a response that is sent before the request body has arrived', () => {
     }
   });
 
-  it('reaches a client with 413 that sends a whole large form before it reads', async () => {
+  it('an early response reaches a client with 413 that sends a whole large form before it reads', async () => {
     const { socket, text, ended } = line(service);
     const size = 20 * 1024 * 1024;
     const type = 'multipart/form-data; boundary=x';
@@ -248,7 +248,7 @@ describe('a response that is sent before the request body has arrived', () => {
     }
   });
 
-  it('carries Connection: close from a service that stops, although the connection was kept alive', async () => {
+  it('an early response carries Connection: close from a service that stops, although the connection was kept alive', async () => {
     const stopping = await startService();
     const { socket, text, ended } = line(stopping);
     try {

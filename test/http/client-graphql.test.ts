@@ -264,7 +264,7 @@ describe('a published client library, by REST and GraphQL', () => {
     ['Users', 'User', (at) => ({ email: `u${at}@example.com` }), { title: 'changed' }],
   ];
   for (const [many, one, row, change] of collections) {
-    it(`${many.toLowerCase()}`, async () => {
+    it(`${many.toLowerCase()}: the commands create, read, update and delete one and many`, async () => {
       const root = many.toLowerCase();
       const first = await run(`create${one}`, row(1));
       const others = await run(`create${many}`, [row(2), row(3)]);
@@ -346,7 +346,7 @@ describe('a published client library, by REST and GraphQL', () => {
     expect(await failure(run('readMe'))).to.include({ status: 401 });
   });
 
-  it(`has run at least ${COMMANDS} commands of the client library`, () => {
+  it(`the test has run at least ${COMMANDS} commands of the client library`, () => {
     console.log(`      ${used.size} different commands of the client`);
     expect([...used].filter((name) => typeof sdk[name] !== 'function')).to.deep.equal([]);
     expect(used.size).to.be.at.least(COMMANDS);

@@ -78,7 +78,7 @@ describe('a published client library on the system collections', () => {
   ];
 
   for (const { many, one, row, change, before: prepare } of cases) {
-    it(`${many.toLowerCase()}: create, read, update, delete, one and many`, async () => {
+    it(`${many.toLowerCase()}: the commands create, read, update and delete one and many`, async () => {
       await prepare?.();
       const first = await request(sdk[`create${one}`](row(1)));
       expect(first).to.deep.include(row(1));

@@ -64,7 +64,7 @@ describe('/graphql: a client that disconnects', function () {
     expect([await running(), await count()]).to.deep.equal([0, 0]);
   });
 
-  it('is not logged as an error of the service', async () => {
+  it('a disconnect is not logged as an error of the service', async () => {
     await until(async () => service.log.some(({ msg, path }) => msg === 'request' && path === '/graphql'));
     expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
     const line = service.log.find(({ msg, path }) => msg === 'request' && path === '/graphql');

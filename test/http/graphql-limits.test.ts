@@ -79,7 +79,7 @@ describe('/graphql: limits of documents', function () {
       return body.errors[0].message as string;
     };
 
-    it('depends on the permissions of the caller, for the same document as well', async () => {
+    it('the schema depends on the permissions of the caller, for the same document as well', async () => {
       const query = '{ posts { title author { name } } }';
       const read = await ask(service, query, reader.token);
       expect(read.body).to.deep.equal({ data: { posts: [{ title: 'first', author: { name: 'Ann' } }] } });
@@ -90,7 +90,7 @@ describe('/graphql: limits of documents', function () {
       await refusedTo(reader, '{ posts { secret } }');
     });
 
-    it('suggests no names that the caller may not know', async () => {
+    it('an error message suggests no names that the caller may not know', async () => {
       expect(await refusedTo(reader, '{ posts { secre } }')).not.to.contain('secret');
       expect(await refusedTo(reader, '{ authors { bor } }')).not.to.contain('born');
       expect(await refusedTo(null, '{ post { id } }')).not.to.contain('posts');
@@ -98,7 +98,7 @@ describe('/graphql: limits of documents', function () {
       expect(both.body.errors[0].message).to.contain('Did you mean "secret"?');
     });
 
-    it('has the mutations that the caller is permitted, and no others', async () => {
+    it('the schema has the mutations that the caller is permitted, and no others', async () => {
       const query = 'mutation { create_posts_item(data: { title: "by writer" }) { id secret } }';
       const { body } = await ask(service, query, writer.token);
       expect(body.data.create_posts_item).to.deep.include({ secret: null });

@@ -116,7 +116,7 @@ describe('/graphql/system', function () {
       expect(codesOf(await refresh(token))).to.deep.equal([WRONG]);
     });
 
-    it('is recorded in the activity', async () => {
+    it('auth_login is recorded in the activity', async () => {
       const before = await service.database.query("select id from platform_activity where action = 'login'");
       await dataOf(login());
       const rows = await service.database.query<{ user: string }>(
@@ -133,7 +133,7 @@ describe('/graphql/system', function () {
       queryLimit { default max } service { version }
     } }`;
 
-    it('answer as much as the caller may know', async () => {
+    it('server_info and server_health answer as much as the caller may know', async () => {
       const project = { project_name: 'Tenon', default_language: 'en-US', project_logo: null };
       const nothing = { rateLimit: null, rateLimitGlobal: null, websocket: null, queryLimit: null, service: null };
       // A disabled feature is null, since false is no object.
@@ -172,7 +172,7 @@ describe('/graphql/system', function () {
       );
     });
 
-    it('is FORBIDDEN without a token, and has no role for a user without one', async () => {
+    it('users_me is FORBIDDEN without a token, and has no role for a user without one', async () => {
       const open = await makeRole(service);
       const reader = await makePerson(service, open);
       await absent(reader.token, '{ users_me { id } }');
@@ -191,7 +191,7 @@ describe('/graphql/system', function () {
       await service.request('DELETE', '/permissions', { token: service.admin.token, body: grants });
     });
 
-    it('cannot be updated by a caller without a permission to update users', async () => {
+    it('users_me cannot be updated by a caller without a permission to update users', async () => {
       const reader = await makePerson(service, await makeRole(service, { app_access: true }));
       await absent(reader.token, 'mutation { update_users_me(data: { title: "Captain" }) { id } }');
     });

@@ -197,7 +197,7 @@ describe('/graphql: GraphQL over HTTP', function () {
       [`${GRAPHQL_TYPE};q=0.5, application/json`, JSON_TYPE],
       ['application/xml', JSON_TYPE],
     ] as const)
-      it(`is ${type} for "Accept: ${accept}", of answers and of errors`, async () => {
+      it(`Content-Type is ${type} for "Accept: ${accept}", of answers and of errors`, async () => {
         const headers = { accept };
         for (const reply of [
           await post({ query: ASK }, headers),
@@ -212,7 +212,7 @@ describe('/graphql: GraphQL over HTTP', function () {
   });
 
   describe('errors', () => {
-    it('of a document come with their location, without data, and with all validation errors', async () => {
+    it('errors of a document come with their location, without data, and with all validation errors', async () => {
       const reply = await post({ query: '{\n  posts { titel }\n}' });
       expect(reply.status).to.equal(400);
       const [error] = reply.body.errors;
@@ -222,7 +222,7 @@ describe('/graphql: GraphQL over HTTP', function () {
       expect(error.extensions.graphqlErrors).to.deep.equal([{ message: error.message, locations: error.locations }]);
     });
 
-    it('of "operationName" are 400 without data', async () => {
+    it('errors of "operationName" are 400 without data', async () => {
       const query = 'query A { __typename } query B { __typename }';
       for (const [operationName, text] of [
         [undefined, 'several operations'],
@@ -234,13 +234,13 @@ describe('/graphql: GraphQL over HTTP', function () {
       }
     });
 
-    it('of a token are those of all routes', async () => {
+    it('errors of a token are those of all routes', async () => {
       const reply = await service.request('POST', '/graphql', { token: 'no-such-token', body: { query: ASK } });
       expect(reply.status).to.be.within(401, 403);
       expect(reply.body.errors[0].extensions.code).to.be.oneOf(['INVALID_CREDENTIALS', 'INVALID_TOKEN']);
     });
 
-    it('of a field are 200 with the data of the other fields', async () => {
+    it('errors of a field are 200 with the data of the other fields', async () => {
       const reply = await post({ query: '{ posts_by_id(id: 99) { title } posts(limit: 1, sort: ["id"]) { title } }' });
       expect(reply.status).to.equal(200);
       expect(reply.body.data).to.deep.equal({ posts_by_id: null, posts: [{ title: 'first' }] });
@@ -249,7 +249,7 @@ describe('/graphql: GraphQL over HTTP', function () {
   });
 
   describe('caching', () => {
-    it('allows the answer of a query by GET to be kept and revalidated by its entity tag', async () => {
+    it('the service allows the answer of a query by GET to be kept and revalidated by its entity tag', async () => {
       const first = await get({ query: ASK });
       const tag = first.headers.get('etag') as string;
       expect(first.headers.get('cache-control')).to.equal('no-cache');
@@ -261,12 +261,12 @@ describe('/graphql: GraphQL over HTTP', function () {
       await service.database.query(`update posts set title = 'second' where id = 2`);
     });
 
-    it('separates answers by Accept and Authorization', async () => {
+    it('the service separates answers by Accept and Authorization', async () => {
       const vary = (await get({ query: ASK })).headers.get('vary')?.split(/, */);
       expect(vary).to.include.members(['Origin', 'Cache-Control', 'Accept', 'Authorization']);
     });
 
-    it('forbids keeping answers to POST and errors', async () => {
+    it('the service forbids keeping answers to POST and errors', async () => {
       for (const [what, reply] of Object.entries({
         'by POST': await post({ query: ASK }),
         mutation: await post({ query: 'mutation { delete_posts_item(id: 98) { id } }' }),

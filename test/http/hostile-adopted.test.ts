@@ -75,18 +75,36 @@ describe('tables that a third party created', () => {
     });
 
     const CASES: readonly [what: string, method: string, path: string, body: unknown, code: string][] = [
-      ['the other half of a unique pair', 'PATCH', '/items/pair/1', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
+      ['a hidden column of a unique pair', 'PATCH', '/items/pair/1', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
       ['several rows at once', 'PATCH', '/items/pair', [{ id: 1, kind: 'b' }], 'RECORD_NOT_UNIQUE'],
-      ['a column made from others', 'PATCH', '/items/made/1', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
-      ['a column made from others, on create', 'POST', '/items/made', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
-      ['what others refer to', 'DELETE', '/items/coded/1', undefined, 'INVALID_FOREIGN_KEY'],
-      ['a trigger that doubles a row elsewhere', 'POST', '/items/watched', { name: 'twice' }, 'RECORD_NOT_UNIQUE'],
-      ['a trigger that leaves a null elsewhere', 'PATCH', '/items/watched/1', { name: 'null' }, 'NOT_NULL_VIOLATION'],
-      ['a trigger that breaks a check elsewhere', 'POST', '/items/watched', { name: 'check' }, 'INVALID_PAYLOAD'],
-      ['a trigger that reads what does not fit', 'POST', '/items/watched', { name: 'cast' }, 'INVALID_PAYLOAD'],
+      ['a generated column', 'PATCH', '/items/made/1', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
+      ['a generated column, on create', 'POST', '/items/made', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
+      ['a row that other rows refer to', 'DELETE', '/items/coded/1', undefined, 'INVALID_FOREIGN_KEY'],
+      [
+        'a trigger that violates a unique constraint of another table',
+        'POST',
+        '/items/watched',
+        { name: 'twice' },
+        'RECORD_NOT_UNIQUE',
+      ],
+      [
+        'a trigger that writes null into another table',
+        'PATCH',
+        '/items/watched/1',
+        { name: 'null' },
+        'NOT_NULL_VIOLATION',
+      ],
+      [
+        'a trigger that violates a check of another table',
+        'POST',
+        '/items/watched',
+        { name: 'check' },
+        'INVALID_PAYLOAD',
+      ],
+      ['a trigger that casts an invalid value', 'POST', '/items/watched', { name: 'cast' }, 'INVALID_PAYLOAD'],
     ];
     for (const [what, method, path, body, code] of CASES) {
-      it(what, async () => {
+      it(`${what}: the error shows no hidden names or values`, async () => {
         const reply = await service.request(method, path, { token: person.token, body });
         expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, code]);
         expect(JSON.stringify(reply.body)).to.not.match(/s3cret|hidden_|elsewhere|both_of|"secret|, secret/);

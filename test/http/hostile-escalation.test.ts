@@ -40,7 +40,7 @@ describe('a caller cannot gain permissions', () => {
   const roleOf = async (id: string) =>
     (await database.query<{ role: string }>('select role from platform_users where id = $1', [id]))[0]?.role;
 
-  it('by updating its own user', async () => {
+  it('a caller gains no permissions by updating its own user', async () => {
     const me = await personWith(service, [
       { collection: 'platform_users', action: 'update', permissions: { id: { _eq: '$CURRENT_USER' } } },
       { collection: 'platform_users', action: 'read' },
@@ -80,7 +80,7 @@ describe('a caller cannot gain permissions', () => {
     );
   });
 
-  it('by creating users, directly or through relations', async () => {
+  it('a caller gains no permissions by creating users, directly or through relations', async () => {
     const me = await personWith(service, [
       { collection: 'platform_users', action: 'create' },
       {
@@ -119,7 +119,7 @@ describe('a caller cannot gain permissions', () => {
     expect(await statusOf('POST', '/users', me.token, { email: 'ordinary@example.com' })).to.equal(204);
   });
 
-  it('by system collections at /items, or by changing the schema', async () => {
+  it('a caller gains no permissions by system collections at /items, or by changing the schema', async () => {
     const me = await personWith(
       service,
       ['create', 'read', 'update', 'delete'].map((action) => ({ collection: 'salary', action: action as 'read' })),
@@ -166,7 +166,7 @@ describe('a caller cannot gain permissions', () => {
     expect(seen).not.to.match(/"(child|paper|blocked|platform_sessions)"/);
   });
 
-  it('by changing the Public role', async () => {
+  it('a caller gains no permissions by changing the Public role', async () => {
     const { token } = service.admin;
     for (const body of [
       { admin_access: true },
@@ -194,7 +194,7 @@ describe('a caller cannot gain permissions', () => {
     ).to.deep.equal([{ admin_access: false, key: 'public' }]);
   });
 
-  it('by a rule with $CURRENT_USER without a user', async () => {
+  it('a caller gains no permissions by a rule with $CURRENT_USER without a user', async () => {
     await database.query(`insert into blocked (salary, who) values (1, null), (2, '${admin.id}')`);
     const rules = [
       { owner: { _eq: '$CURRENT_USER' } },
@@ -248,7 +248,7 @@ describe('a caller cannot gain permissions', () => {
     }
   });
 
-  it('by observing what updates and filters do to rows it may not read', async () => {
+  it('a caller gains no permissions by observing what updates and filters do to rows it may not read', async () => {
     const me = await personWith(service, [
       { collection: 'salary', action: 'update', permissions: { id: { _eq: 2 } } },
       { collection: 'salary', action: 'delete', permissions: { id: { _eq: 2 } } },
@@ -297,7 +297,7 @@ describe('a caller cannot gain permissions', () => {
     }
   });
 
-  it('by a key it may not read: reading by key works, filtering on the key does not', async () => {
+  it('a caller gains no permissions by a key it may not read: reading by key works, filtering on the key does not', async () => {
     const me = await personWith(service, [{ collection: 'child', action: 'read', fields: ['name'] }]);
     expect((await send('GET', '/items/child/1', me.token)).body.data).to.deep.equal({ name: 'a' });
     for (const query of ['filter[id]=1', 'filter[id][_gt]=0', 'sort=-id', 'filter[_or][0][id]=1']) {
@@ -306,7 +306,7 @@ describe('a caller cannot gain permissions', () => {
     expect((await send('GET', '/items/child?search=1', me.token)).body.data).to.deep.equal([]);
   });
 
-  it('by taking over rows with a nested write', async () => {
+  it('a caller gains no permissions by taking over rows with a nested write', async () => {
     const me = await personWith(service, [
       { collection: 'salary', action: 'create' },
       { collection: 'salary', action: 'update' },
@@ -333,7 +333,7 @@ describe('a caller cannot gain permissions', () => {
     expect(await database.query('select * from child order by id')).to.deep.equal(before);
   });
 
-  it('by a broken permission rule, which denies access without details', async () => {
+  it('a caller gains no permissions by a broken permission rule, which denies access without details', async () => {
     const me = await personWith(service, [
       { collection: 'child', action: 'read', permissions: { name: { _nonsense: 'hidden word' } } },
     ]);
@@ -342,7 +342,7 @@ describe('a caller cannot gain permissions', () => {
     expect(JSON.stringify(reply.body)).not.to.match(/nonsense|hidden|name/);
   });
 
-  it('by tokens with a wrong signature or for another purpose', async () => {
+  it('a caller gains no permissions by tokens with a wrong signature or for another purpose', async () => {
     const claims = jwt.decode(service.admin.token) as Record<string, unknown>;
     const unsigned = (head: unknown, body: unknown) =>
       `${[head, body].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.`;
@@ -384,7 +384,7 @@ describe('a caller cannot gain permissions', () => {
     }
   });
 
-  it('by using a token after its user was suspended or deleted', async () => {
+  it('a caller gains no permissions by using a token after its user was suspended or deleted', async () => {
     const me = await personWith(service, [{ collection: 'child', action: 'read' }]);
     await asAdmin(service, 'PATCH', `/users/${me.id}`, { email: 'leaving@example.com', password: 'once upon a time' });
     const { data } = (
@@ -403,7 +403,7 @@ describe('a caller cannot gain permissions', () => {
     expect(await statusOf('GET', '/items/child', data.access_token)).to.equal(401);
   });
 
-  it('by concurrent requests: one refresh of many succeeds, and one admin always remains', async () => {
+  it('a caller gains no permissions by concurrent requests: one refresh of many succeeds, and one admin always remains', async () => {
     const second = await asAdmin(service, 'POST', '/users', {
       email: 'second@example.com',
       password: 'second to none',
@@ -436,7 +436,7 @@ describe('a caller cannot gain permissions', () => {
     ]);
   });
 
-  it('by an IP address that the role does not allow', async () => {
+  it('a caller gains no permissions by an IP address that the role does not allow', async () => {
     const me = await personWith(service, [{ collection: 'child', action: 'read' }], { ip_access: ['10.1.2.3'] });
     for (const headers of [
       {},

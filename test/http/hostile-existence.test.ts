@@ -76,7 +76,7 @@ describe('a caller without permissions on a collection gets the same answer whet
     ['DELETE', '/1'],
   ];
   for (const [method, path, body] of REQUESTS) {
-    it(`${method} /items/…${path} ${body === undefined ? '' : JSON.stringify(body)}`, async () => {
+    it(`${method} /items/…${path} ${body === undefined ? '' : JSON.stringify(body)} answers the same for hidden and missing collections`, async () => {
       for (const [who, token] of Object.entries(tokens)) {
         const ask = async (name: string) => {
           const reply = await service.request(method, `/items/${name}${path}`, { token, body });

@@ -48,7 +48,7 @@ describe('activity and revisions cannot be falsified', () => {
   const send = (token: string, method: string, path: string, body?: unknown, headers = {}) =>
     service.request(method, path, { token, body, headers });
 
-  it('by sending the request id of another request', async () => {
+  it('activity and revisions cannot be falsified by sending the request id of another request', async () => {
     for (let round = 0; round < 2; round++) {
       const reply = await send(person.token, 'POST', '/items/note', { text: 'mine' }, { 'x-request-id': 'the-same' });
       expect(reply.headers.get('x-request-id')).to.equal('the-same');
@@ -66,7 +66,7 @@ describe('activity and revisions cannot be falsified', () => {
     expect(last?.invocation).to.match(/^\S+$/);
   });
 
-  it('by writing activity or revisions, directly or nested, not even by an admin', async () => {
+  it('activity and revisions cannot be falsified by writing activity or revisions, directly or nested, not even by an admin', async () => {
     const stored = async () => [
       await database.query('select * from platform_activity order by id'),
       await database.query('select * from platform_revisions order by id'),
@@ -100,7 +100,7 @@ describe('activity and revisions cannot be falsified', () => {
     expect(await stored()).to.deep.equal(before);
   });
 
-  it('by choosing the sender of a notification', async () => {
+  it('activity and revisions cannot be falsified by choosing the sender of a notification', async () => {
     const notice = { recipient: adminId, subject: 'x', sender: adminId, timestamp: '2000-01-01T00:00:00Z' };
     for (const [path, body] of [
       ['/notifications', notice],

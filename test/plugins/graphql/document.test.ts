@@ -56,7 +56,7 @@ describe('createDocumentCaches', () => {
   });
 
   describe('an invalid document', () => {
-    it('is INVALID_PAYLOAD when it cannot be parsed, in any schema', () => {
+    it('an invalid document is INVALID_PAYLOAD when it cannot be parsed, in any schema', () => {
       const failure = expectRefusal(documents, '{ posts {\n');
       expect(failure.shown()).to.deep.equal({
         code: 'INVALID_PAYLOAD',
@@ -68,7 +68,7 @@ describe('createDocumentCaches', () => {
       ]);
     });
 
-    it('is GRAPHQL_VALIDATION_EXCEPTION when it does not match the schema, which a newer schema might change', () => {
+    it('an invalid document is GRAPHQL_VALIDATION_EXCEPTION when it does not match the schema, which a newer schema might change', () => {
       const failure = expectRefusal(documents, '{ posts { titel } }');
       expect(failure.shown().code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
       expect(failure).to.deep.include({
@@ -79,7 +79,7 @@ describe('createDocumentCaches', () => {
       expect(failure.message).to.equal('Cannot query field "titel" on type "posts". Did you mean "title"?');
     });
 
-    it('has its first error as the message, and a few more in graphqlErrors', () => {
+    it('an invalid document has its first error as the message, and a few more in graphqlErrors', () => {
       const failure = expectRefusal(documents, '{ posts { a b c d e f g h } }');
       expect(failure.message).to.contain('"a"');
       expect(errorsOf('{ posts { a b c d e f g h } }').map(({ message }) => message.slice(0, 22))).to.deep.equal([
@@ -88,14 +88,14 @@ describe('createDocumentCaches', () => {
       ]);
     });
 
-    it('is not quoted at length', () => {
+    it('an invalid document is not quoted at length', () => {
       const [long] = errorsOf(`{ posts(limit: "${'x'.repeat(50_000)}") { id } }`);
       expect(long?.message).to.have.length.below(1100);
       const [many] = errorsOf(`query (${'$a: Int '.repeat(500)}) { posts { id } }`);
       expect(many?.locations).to.have.length.at.most(20);
     });
 
-    it('is refused by every validation rule of the specification, overlapping fields included', () => {
+    it('an invalid document is refused by every validation rule of the specification, overlapping fields included', () => {
       for (const text of [
         '{ posts { a: id a: title } }',
         '{ posts(limit: 1) { id } posts(limit: 2) { id } }',
@@ -117,12 +117,12 @@ describe('createDocumentCaches', () => {
   describe('an introspection document', () => {
     const withoutIntrospection = createTestDocuments({ introspection: false });
 
-    it('is accepted as tools send it, whatever the limits for rows are', () => {
+    it('an introspection document is accepted as tools send it, whatever the limits for rows are', () => {
       createTestDocuments({ nodes: 10, relations: 2, rootFields: 1 }).get(getIntrospectionQuery());
       documents.get('{ __type(name: "posts") { fields { name type { name ofType { name } } } } }');
     });
 
-    it('is refused when it asks for much more than the whole schema', () => {
+    it('an introspection document is refused when it asks for much more than the whole schema', () => {
       const lists = Array.from({ length: 90 }, (_, at) => `t${at}: types { fields { args { type { name } } } }`);
       const deep = '{ __schema { types { fields { type { fields { args { type { name kind } } } } } } } }';
       const deepest =
@@ -134,7 +134,7 @@ describe('createDocumentCaches', () => {
       expect(expectRefusal(documents, hidden).message).to.contain('more of the schema than twice all of it');
     });
 
-    it('is refused without suggestions when introspection is off', () => {
+    it('an introspection document is refused without suggestions when introspection is off', () => {
       for (const text of [getIntrospectionQuery(), '{ __type(name: "posts") { name } }'])
         expect(expectRefusal(withoutIntrospection, text).message).to.contain('GraphQL introspection has been disabled');
       expect(expectRefusal(withoutIntrospection, '{ posts { titel } }').message).to.equal(

@@ -53,7 +53,7 @@ describe('/graphql answers generated documents like the executor of the graphql 
     await database?.drop();
   });
 
-  it('has a schema to compare with', () => {
+  it('the service has a schema to compare with', () => {
     expect(Object.keys(TABLES).filter((name) => !schema.getType(name))).to.deep.equal([]);
   });
 

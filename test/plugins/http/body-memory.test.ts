@@ -42,7 +42,7 @@ describe('BodyMemory, which counts bodies that have not arrived completely', () 
     expect(refused).to.deep.equal(['a']);
   });
 
-  it('is near its limit before an address holds its half, and before all is held', () => {
+  it('the memory is near its limit before an address holds its half, and before all is held', () => {
     const first = open('a', '::1');
     first.add(350 * KIB);
     expect(memory.isNearLimit).to.equal(false);

@@ -24,7 +24,7 @@ async function headersOf(environment: Record<string, string>, method: string, he
 describe('CORS', () => {
   const on = { CORS_ENABLED: 'true' };
 
-  it('is off by default', async () => {
+  it('CORS is off by default', async () => {
     expect(await headersOf({}, 'GET', { origin: 'https://a.example' })).to.deep.equal([
       200,
       null,

@@ -97,14 +97,14 @@ describe('routes', () => {
   after(() => echo.stop());
   const data = async (path: string) => (await echo.request('GET', path)).body.data;
 
-  it('are found by path, those with fewer parameters first, with or without a trailing slash', async () => {
+  it('routes are found by path, those with fewer parameters first, with or without a trailing slash', async () => {
     expect(await data('/echo/items/7')).to.deep.equal({ route: 'one', id: '7' });
     expect(await data('/echo/items/me')).to.deep.equal({ route: 'me' });
     expect(await data('/echo/items/me/')).to.deep.equal({ route: 'me' });
     expect(await data('/echo/items/a%2Fb%20c')).to.deep.equal({ route: 'one', id: 'a/b c' });
   });
 
-  it('that do not exist answer ROUTE_NOT_FOUND to any method', async () => {
+  it('routes that do not exist answer ROUTE_NOT_FOUND to any method', async () => {
     for (const [method, path] of [
       ['GET', '/'],
       ['GET', '/echo'],
@@ -121,12 +121,12 @@ describe('routes', () => {
     }
   });
 
-  it('of GET answer HEAD as well', async () => {
+  it('routes of GET answer HEAD as well', async () => {
     const reply = await echo.request('HEAD', '/fixed');
     expect([reply.status, reply.body, reply.headers.get('content-length')]).to.deep.equal([200, undefined, '37']);
   });
 
-  it('refuse path parameters that cannot be decoded', async () => {
+  it('routes refuse path parameters that cannot be decoded', async () => {
     for (const part of ['%zz', '%00', '%E0%A4']) {
       const reply = await echo.request('GET', `/echo/items/${part}`);
       expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PATH_PARAMETER']);

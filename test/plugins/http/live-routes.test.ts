@@ -74,7 +74,7 @@ async function withServer(
 }
 
 describe('routes and mounts of a running service', () => {
-  it('answer from their contribution until its removal', async () => {
+  it('routes answer from their contribution until its removal', async () => {
     await withServer(async ({ addRoute, addMount }, get) => {
       expect([await get('/late/1'), await get('/desk')]).to.deep.equal(['404', '404']);
       const remove = [addRoute('/late/:id'), addMount('/desk', 'desk')];
@@ -88,14 +88,14 @@ describe('routes and mounts of a running service', () => {
     });
   });
 
-  it('are tried in order: mounts get the requests that no route answers', async () => {
+  it('routes are tried in order: mounts get the requests that no route answers', async () => {
     await withServer(async ({ addMount }, get) => {
       addMount('/notes', 'mounted');
       expect([await get('/notes/1'), await get('/notes/1/more')]).to.deep.equal(['note', 'mounted']);
     });
   });
 
-  it('claim their paths, as reserved segments do', async () => {
+  it('routes claim their paths, as reserved segments do', async () => {
     await withServer(async ({ routing: { claimOf }, addMount, addRoute }) => {
       const claims = (...paths: string[]): readonly (PathClaim | undefined)[] => paths.map((path) => claimOf(path));
       expect(claims('/notes', '/Notes/a', '/later', '/admin/x', '/desk')).to.deep.equal([
@@ -114,12 +114,12 @@ describe('routes and mounts of a running service', () => {
     });
   });
 
-  it('are refused outside of the prefixes in the manifest', async () => {
+  it('routes are refused outside of the prefixes in the manifest', async () => {
     const failure = await failureOf(withServer(async ({ addRoute }) => void addRoute('/other')));
     expect(failure).to.include({ code: 'CAPABILITY_DENIED' });
   });
 
-  it('cannot be contributed as mounts or reserved segments by third-party plugins', async () => {
+  it('routes cannot be contributed as mounts or reserved segments by third-party plugins', async () => {
     const thirdParty: PluginSketch = {
       name: 'third-party',
       stranger: true,

@@ -97,7 +97,7 @@ describe('executing contributed GraphQL fields', () => {
   describe('fields with "row"', () => {
     const me = (resolve: () => unknown) => ({ 'Query.users_me': { row: 'people', resolve } });
 
-    it('answer the row of the resolved key', async () => {
+    it('fields with "row" answer the row of the resolved key', async () => {
       const { answer, reads } = createTestExecutor({
         select: ({ key }) => `{"id":"${key}"}`,
         fields: me(async () => 'u1'),
@@ -125,7 +125,7 @@ describe('executing contributed GraphQL fields', () => {
       expect(reads[0]?.text).to.be.a('string');
     });
 
-    it('answer null without a key, and an error for a row that the caller may not read', async () => {
+    it('fields with "row" answer null without a key, and an error for a row that the caller may not read', async () => {
       const none = createTestExecutor({ fields: me(() => null) });
       expect((await none.answer('{ users_me { id } }')).data).to.deep.equal({ users_me: null });
       expect(none.calls).to.deep.equal([]);
@@ -140,7 +140,7 @@ describe('executing contributed GraphQL fields', () => {
       expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['FORBIDDEN']);
     });
 
-    it('precheck the selection of a mutation, and answer null when the caller may not read the row afterwards', async () => {
+    it('fields with "row" precheck the selection of a mutation, and answer null when the caller may not read the row afterwards', async () => {
       const changed: unknown[] = [];
       const { answer } = createTestExecutor({
         fields: {
@@ -179,7 +179,7 @@ describe('executing contributed GraphQL fields', () => {
       };
     };
 
-    it('refuse a request with two of them before anything runs', async () => {
+    it('fields with "once" refuse a request with two of them before anything runs', async () => {
       for (const text of [
         'mutation { a: sign_in(name: "a") b: sign_in(name: "b") }',
         'mutation { sign_in(name: "a") ... on Mutation { sign_out } }',
@@ -195,7 +195,7 @@ describe('executing contributed GraphQL fields', () => {
       }
     });
 
-    it('run once beside other fields', async () => {
+    it('fields with "once" run once beside other fields', async () => {
       const { run, ground: at } = setup();
       const text = 'mutation ($both: Boolean!) { sign_in(name: "a") sign_out @include(if: $both) __typename }';
       expect((await at.answer(text, { both: false })).data).to.deep.equal({ sign_in: true, __typename: 'Mutation' });
@@ -205,7 +205,7 @@ describe('executing contributed GraphQL fields', () => {
   });
 
   describe('introspection fields', () => {
-    it('answer the schema', async () => {
+    it('introspection fields answer the schema', async () => {
       const { answer, calls } = createTestExecutor();
       const { data } = await answer(getIntrospectionQuery());
       const { types } = (data as { __schema: { types: { name: string }[] } }).__schema;
@@ -213,7 +213,7 @@ describe('executing contributed GraphQL fields', () => {
       expect(calls).to.deep.equal([]);
     });
 
-    it('run beside reads, with variables and fragments', async () => {
+    it('introspection fields run beside reads, with variables and fragments', async () => {
       const { answer } = createTestExecutor({ select: () => '[1]' });
       const text = `query ($name: String!) { posts { id } type: __type(name: $name) { ...named } }
         fragment named on __Type { name kind }`;

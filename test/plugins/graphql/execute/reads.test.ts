@@ -73,7 +73,7 @@ describe('executing GraphQL queries', () => {
   });
 
   describe('errors', () => {
-    it('have code, location and path, and a nullable field is null', async () => {
+    it('errors have code, location and path, and a nullable field is null', async () => {
       const { answer, logged } = createTestExecutor({
         select({ key }) {
           if (key !== undefined) throw fail('FORBIDDEN', 'posts has no readable row 9');
@@ -94,7 +94,7 @@ describe('executing GraphQL queries', () => {
       expect(logged.map(({ level, status }) => ({ level, status }))).to.deep.equal([{ level: 'debug', status: 403 }]);
     });
 
-    it('of a non-null list make the whole answer null', async () => {
+    it('errors of a non-null list make the whole answer null', async () => {
       const { answer } = createTestExecutor({
         select({ text }) {
           if (text?.includes('.bad ')) throw fail('INVALID_QUERY', 'limit: must not be above 5', { path: ['limit'] });
@@ -111,7 +111,7 @@ describe('executing GraphQL queries', () => {
       ]);
     });
 
-    it('of a single list have the same form', async () => {
+    it('errors of a single list have the same form', async () => {
       const { answer } = createTestExecutor({
         select() {
           throw fail('FORBIDDEN');
@@ -123,7 +123,7 @@ describe('executing GraphQL queries', () => {
       expect(failed).to.equal(true);
     });
 
-    it('are all in the answer', async () => {
+    it('errors are all in the answer', async () => {
       const { answer } = createTestExecutor({
         select({ key }) {
           throw fail('FORBIDDEN', String(key));
@@ -134,7 +134,7 @@ describe('executing GraphQL queries', () => {
       expect(errors?.map(({ path }) => path)).to.deep.equal([['a'], ['b']]);
     });
 
-    it('that are unexpected are logged, and the client sees no details', async () => {
+    it('errors that are unexpected are logged, and the client sees no details', async () => {
       const broken = new Error('the disk is on fire');
       const { answer, logged } = createTestExecutor({
         select() {
@@ -148,7 +148,7 @@ describe('executing GraphQL queries', () => {
       expect(logged).to.deep.equal([{ level: 'error', err: broken }]);
     });
 
-    it('of arguments are INVALID_QUERY', async () => {
+    it('errors of arguments are INVALID_QUERY', async () => {
       const { answer, reads } = createTestExecutor();
       const { data, errors } = await answer('query ($id: ID = "1") { posts_by_id(id: $id) { id } }', { id: null });
       expect(data).to.deep.equal({ posts_by_id: null });
@@ -156,7 +156,7 @@ describe('executing GraphQL queries', () => {
       expect(reads).to.deep.equal([]);
     });
 
-    it('end the operation when the client has disconnected', async () => {
+    it('errors end the operation when the client has disconnected', async () => {
       const gone = new ClientGone();
       const { run, logged } = createTestExecutor({
         select() {
@@ -168,13 +168,13 @@ describe('executing GraphQL queries', () => {
       expect(logged).to.deep.equal([]);
     });
 
-    it('name a field that asks for too much', async () => {
+    it('errors name a field that asks for too much', async () => {
       const { answer } = createTestExecutor({ nodes: 3 });
       const { errors } = await answer('{ about { a: title b: title c: title d: title } }');
       expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['INVALID_QUERY']);
     });
 
-    it('of too many root selections refuse the document', async () => {
+    it('errors of too many root selections refuse the document', async () => {
       const { run } = createTestExecutor({ nodes: 2 });
       expect(await failing(run('{ a: about { title } b: about { title } c: about { title } }'))).to.be.instanceOf(
         DocumentFailure,
@@ -183,7 +183,7 @@ describe('executing GraphQL queries', () => {
   });
 
   describe('variables', () => {
-    it('that are invalid, missing or null for a non-null type refuse the document', async () => {
+    it('variables that are invalid, missing or null for a non-null type refuse the document', async () => {
       const { run, reads } = createTestExecutor();
       const text = 'query ($id: ID!, $limit: Int) { posts_by_id(id: $id) { id } posts(limit: $limit) { id } }';
       for (const variables of [{}, { id: null }, { id: '1', limit: 'many' }, { id: { a: 1 } }]) {
@@ -197,18 +197,18 @@ describe('executing GraphQL queries', () => {
       expect(reads).to.deep.equal([]);
     });
 
-    it('are reported with all their errors at once', async () => {
+    it('variables are reported with all their errors at once', async () => {
       const { run } = createTestExecutor();
       const error = await failing(run('query ($a: Int!, $b: Int!) { posts(limit: $a, offset: $b) { id } }'));
       expect((error as DocumentFailure).extensions.graphqlErrors).to.have.length(2);
     });
 
-    it('that are not declared are ignored', async () => {
+    it('variables that are not declared are ignored', async () => {
       const { answer } = createTestExecutor();
       expect((await answer('{ posts { id } }', { other: 1, __proto__: 2 })).data).to.deep.equal({ posts: ['id'] });
     });
 
-    it('have their default values, which null overrides', async () => {
+    it('variables have their default values, which null overrides', async () => {
       const { run, reads } = createTestExecutor();
       const text = 'query ($limit: Int = 5) { posts(limit: $limit) { id } }';
       await run(text);
@@ -217,7 +217,7 @@ describe('executing GraphQL queries', () => {
       expect(reads.map(({ selection }) => selection.terms)).to.deep.equal([{ limit: 5 }, undefined, { limit: 2 }]);
     });
 
-    it('decide in each run which root fields are included', async () => {
+    it('variables decide in each run which root fields are included', async () => {
       const { prepare } = createTestExecutor();
       const run = prepare('query ($a: Boolean!) { about { title } posts @include(if: $a) { id } }');
       const keys = async (a: boolean) => {
@@ -229,7 +229,7 @@ describe('executing GraphQL queries', () => {
       expect(await keys(true)).to.deep.equal(['about', 'posts']);
     });
 
-    it('that are null in @skip or @include refuse the document', async () => {
+    it('variables that are null in @skip or @include refuse the document', async () => {
       const { run } = createTestExecutor();
       const text = 'query ($a: Boolean = true) { about @include(if: $a) { title } }';
       expect(await failing(run(text, { a: null }))).to.be.instanceOf(DocumentFailure);
@@ -244,7 +244,7 @@ describe('executing GraphQL queries', () => {
       return reads.map((read) => read.text);
     };
 
-    it('is equal for equal values, and only for these', async () => {
+    it('the cache key is equal for equal values, and only for these', async () => {
       const text = 'query ($a: String, $b: String) { posts(search: $a, filter: { title: { _eq: $b } }) { id } }';
       const values = [undefined, null, 'x', 'y', '', 'null', '{}', 'x"', 'x","b":"y'];
       const all = values.flatMap((a) =>
@@ -262,7 +262,7 @@ describe('executing GraphQL queries', () => {
       expect(one).not.to.equal(other);
     });
 
-    it('contains the variable of the key when it is also used elsewhere', async () => {
+    it('the cache key contains the variable of the key when it is also used elsewhere', async () => {
       const comments = 'comments(filter: { post: { id: { _eq: $id } } }) { id }';
       const text = `query ($id: ID!) { posts_by_id(id: $id) { ${comments} } }`;
       const [one, two] = await textsOf(text, { id: '1' }, { id: '2' });
@@ -285,7 +285,7 @@ describe('executing GraphQL queries', () => {
       expect(b1).not.to.equal(b2);
     });
 
-    it('depends on variables in fragments, directives, functions and literals inside literals', async () => {
+    it('the cache key depends on variables in fragments, directives, functions and literals inside literals', async () => {
       for (const [type, inner] of [
         ['Boolean!', '...more'],
         ['Boolean!', 'title @skip(if: $v)'],
@@ -311,7 +311,7 @@ describe('executing GraphQL queries', () => {
       }
     });
 
-    it('depends on @skip and @include at the root, which decide what is merged', async () => {
+    it('the cache key depends on @skip and @include at the root, which decide what is merged', async () => {
       const text =
         'query ($v: Boolean!) { posts { id } ...more } fragment more on Query { posts @include(if: $v) { title } }';
       const { prepare, reads } = createTestExecutor();
@@ -322,7 +322,7 @@ describe('executing GraphQL queries', () => {
       expect(reads[0]?.text).not.to.equal(reads[1]?.text);
     });
 
-    it('is all that is computed for a cached statement', async () => {
+    it('the cache key is all that is computed for a cached statement', async () => {
       const text = '{ posts { id comments(limit: 1) { id } } }';
       // The selection exceeds the limit, so translating it would fail.
       const { data } = await createTestExecutor({ nodes: 1, hasCachedStatements: true, select: () => '[]' }).answer(
@@ -362,14 +362,14 @@ describe('executing GraphQL queries', () => {
       return answer.parts;
     };
 
-    it('is streamed when it is the only root field', async () => {
+    it('a long list is streamed when it is the only root field', async () => {
       const { stream } = streamOf([['{"id":"1"}', '{"id":"2"}'], ['{"id":"3"}']]);
       const parts: string[] = [];
       for await (const part of await partsOf('{ all: posts(limit: -1) { id } }', stream)) parts.push(String(part));
       expect(parts).to.deep.equal(['{"data":{"all":[{"id":"1"},{"id":"2"}', ',{"id":"3"}', ']}}']);
     });
 
-    it('is answered as [] when it is empty', async () => {
+    it('a long list is answered as [] when it is empty', async () => {
       const parts: string[] = [];
       for await (const part of await partsOf('{ posts { id } }', streamOf([]).stream)) parts.push(String(part));
       expect(parts).to.deep.equal(['{"data":{"posts":[]}}']);
@@ -386,7 +386,7 @@ describe('executing GraphQL queries', () => {
       }
     });
 
-    it('is read in parts beside other fields as well, which no other field is', async () => {
+    it('a long list is read in parts beside other fields as well, which no other field is', async () => {
       const { run, reads } = createTestExecutor();
       await run('{ posts { id } }');
       await run('{ posts { id } about { title } }');

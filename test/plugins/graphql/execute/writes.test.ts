@@ -109,7 +109,7 @@ describe('executing GraphQL mutations', () => {
   });
 
   describe('several mutations', () => {
-    it('run one after the other', async () => {
+    it('mutations run one after the other', async () => {
       const { answer, calls } = createTestExecutor({ write: keys });
       await answer(`mutation {
         a: create_posts_item(data: { title: "x" }) { id }
@@ -119,7 +119,7 @@ describe('executing GraphQL mutations', () => {
       expect(verbs(calls)).to.deep.equal(['createOne', 'select', 'deleteMany', 'updateOne', 'select']);
     });
 
-    it('continue after a failed nullable one', async () => {
+    it('mutations continue after a failed nullable one', async () => {
       const { answer, calls } = createTestExecutor({
         write(call) {
           if (call.verb === 'updateOne') throw fail('FORBIDDEN');
@@ -136,7 +136,7 @@ describe('executing GraphQL mutations', () => {
       expect(verbs(calls)).to.deep.equal(['deleteMany', 'updateOne', 'deleteMany']);
     });
 
-    it('end with a failed non-null one', async () => {
+    it('mutations end with a failed non-null one', async () => {
       const { answer, calls } = createTestExecutor({
         write(call) {
           if (call.verb === 'createMany') throw fail('RECORD_NOT_UNIQUE', 'taken', { field: 'title' });
@@ -157,7 +157,7 @@ describe('executing GraphQL mutations', () => {
   });
 
   describe('conditions on the rows read back', () => {
-    it('filter the written rows and keep their order', async () => {
+    it('conditions filter the written rows and keep their order', async () => {
       const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
       await answer('mutation { update_posts_items(ids: [4, 3], data: {}, filter: { title: { _eq: "y" } }) { id } }');
       expect(reads.map((read) => ({ keys: read.keys, terms: read.selection.terms }))).to.deep.equal([
@@ -165,7 +165,7 @@ describe('executing GraphQL mutations', () => {
       ]);
     });
 
-    it('select from all written rows unless a page is requested', async () => {
+    it('conditions select from all written rows unless a page is requested', async () => {
       const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
       await answer(`mutation {
         a: create_posts_items(data: [{ title: "x" }, { title: "y" }], filter: { title: { _eq: "y" } }, sort: "-title") { id }
@@ -195,7 +195,7 @@ describe('executing GraphQL mutations', () => {
       ]);
     });
 
-    it('are refused before anything is written, at any depth', async () => {
+    it('conditions are refused before anything is written, at any depth', async () => {
       const refused: [string, object][] = [];
       const { answer, calls } = createTestExecutor({
         write: keys,
@@ -216,7 +216,7 @@ describe('executing GraphQL mutations', () => {
       expect(verbs(calls)).to.deep.equal(['checkQuery', 'checkQuery']);
     });
 
-    it('are refused before anything is written when they are too many or too deep', async () => {
+    it('conditions are refused before anything is written when they are too many or too deep', async () => {
       const { answer, calls } = createTestExecutor({ write: keys, nodes: 3 });
       await answer('mutation { update_posts_item(id: 1, data: {}) { a: title b: title c: title d: title } }');
       await answer('mutation { delete_posts_item(id: 1) { a: id b: id c: id d: id } }');

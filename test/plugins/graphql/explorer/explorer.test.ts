@@ -71,7 +71,7 @@ const withExplorer = (
 const ready = async () => BUNDLE;
 
 describe('the GraphQL explorer page', () => {
-  it('is sent to clients that prefer HTML; others get data', () =>
+  it('the page is sent to clients that prefer HTML; others get data', () =>
     withExplorer({ build: ready }, async ({ request }) => {
       const typeFor = async (accept: string) =>
         (await request('GET', '/graphql', { headers: { accept } })).headers.get('content-type');
@@ -90,13 +90,13 @@ describe('the GraphQL explorer page', () => {
       }
     }));
 
-  it('has no body for HEAD', () =>
+  it('the page has no body for HEAD', () =>
     withExplorer({ build: ready }, async ({ request }) => {
       const { status, headers, body } = await request('HEAD', '/graphql', { headers: HTML });
       expect([status, headers.get('content-type'), body]).to.deep.equal([200, 'text/html; charset=utf-8', undefined]);
     }));
 
-  it('allows scripts, workers and data from its own origin only, and no frames', () =>
+  it('the page allows scripts, workers and data from its own origin only, and no frames', () =>
     withExplorer({ build: ready }, async ({ request }) => {
       const { headers, body } = await request('GET', '/graphql', { headers: HTML });
       const policy = new Map(
@@ -114,7 +114,7 @@ describe('the GraphQL explorer page', () => {
       expect(body).not.to.match(/https?:|<script(?! type="module" src=)|\son\w+=|\sstyle=/);
     }));
 
-  it('contains nothing of the request', () =>
+  it('the page contains nothing of the request', () =>
     withExplorer({ build: ready }, async ({ request }) => {
       const plain = await request('GET', '/graphql', { headers: HTML });
       const query = encodeURIComponent('</script><script>alert(1)</script>"\'');
@@ -122,7 +122,7 @@ describe('the GraphQL explorer page', () => {
       expect(filledIn.body).to.equal(plain.body);
     }));
 
-  it('has relative URLs that work below any path', () =>
+  it('the page has relative URLs that work below any path', () =>
     withExplorer({ build: ready }, async ({ request }) => {
       for (const path of ['/graphql', '/graphql/', '/graphql/system', '/graphql/system/']) {
         const { body } = await request('GET', path, { headers: HTML });
@@ -134,7 +134,7 @@ describe('the GraphQL explorer page', () => {
       }
     }));
 
-  it('is built once for all concurrent requests', async () => {
+  it('the page is built once for all concurrent requests', async () => {
     let builds = 0;
     const build = async () => {
       builds++;
@@ -166,7 +166,7 @@ describe('the GraphQL explorer page', () => {
     });
   });
 
-  it('is not served without introspection, nor are its files', () =>
+  it('the page is not served without introspection, nor are its files', () =>
     withExplorer({ build: ready, introspection: false }, async ({ request }) => {
       const { headers } = await request('GET', '/graphql', { headers: HTML });
       expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
@@ -174,7 +174,7 @@ describe('the GraphQL explorer page', () => {
     }));
 
   describe('files', () => {
-    it('are immutable for browsers, and compressed for clients that accept gzip', () =>
+    it('files are immutable for browsers, and compressed for clients that accept gzip', () =>
       withExplorer({ build: ready }, async ({ request }) => {
         const path = `/graphql/explorer/${BUNDLE.script}`;
         const zipped = await request('GET', path, { headers: { 'accept-encoding': 'gzip' } });
@@ -192,7 +192,7 @@ describe('the GraphQL explorer page', () => {
         }
       }));
 
-    it('are decompressed once for all clients without gzip', async () => {
+    it('files are decompressed once for all clients without gzip', async () => {
       const file = BUNDLE.files.get('explorer-AAAAAAAA.js') as Uint8Array;
       const [one, other] = await Promise.all([decompress(file), decompress(file)]);
       expect(one.toString()).to.equal("console.log('ä')");
@@ -200,7 +200,7 @@ describe('the GraphQL explorer page', () => {
       expect(await decompress(file)).to.equal(one);
     });
 
-    it('are only those of the bundle', () =>
+    it('files are only those of the bundle', () =>
       withExplorer({ build: ready }, async ({ request }) => {
         for (const name of [
           'explorer-ZZZZZZZZ.js',
@@ -222,7 +222,7 @@ describe('the GraphQL explorer page', () => {
       bundle = await buildBundle();
     });
 
-    it('contains every file that another file refers to', () => {
+    it('the bundle contains every file that another file refers to', () => {
       const texts = [...bundle.files]
         .filter(([name]) => /\.(js|css)$/.test(name))
         .map(([, file]) => gunzipSync(file).toString());
@@ -234,7 +234,7 @@ describe('the GraphQL explorer page', () => {
       expect(named.size).to.be.greaterThan(20);
     });
 
-    it('is identical in each build, so that several processes serve one page', async () => {
+    it('the bundle is identical in each build, so that several processes serve one page', async () => {
       expect([...(await buildBundle()).files.keys()].sort()).to.deep.equal([...bundle.files.keys()].sort());
     });
   });

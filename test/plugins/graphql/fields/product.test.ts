@@ -43,7 +43,7 @@ describe('graphql.fields of the core plugins', () => {
     fields = await contributed();
   });
 
-  it('form a valid schema', () => {
+  it('core plugins: the fields form a valid schema', () => {
     const types = new Map<string, DefinitionNode>();
     for (const { types: text = '' } of fields) {
       for (const definition of text === '' ? [] : parse(text).definitions) {
@@ -71,17 +71,17 @@ describe('graphql.fields of the core plugins', () => {
     ]);
   });
 
-  it('belong to /graphql/system, each name once', () => {
+  it('core plugins: the fields belong to /graphql/system, each name once', () => {
     expect(fields.filter(({ scope }) => scope !== 'system')).to.deep.equal([]);
     expect(new Set(named(fields)).size).to.equal(fields.length);
   });
 
-  it('that accept secrets have "once"', () => {
+  it('fields that accept secrets have "once"', () => {
     const once = fields.filter((one) => one.once);
     expect(named(once)).to.deep.equal(['auth_login', 'auth_refresh']);
   });
 
-  it('have no sign-in by password when it is disabled', async () => {
+  it('core plugins: the fields have no sign-in by password when it is disabled', async () => {
     const without = named(await contributed({ AUTH_DISABLE_DEFAULT: 'true' }));
     expect(named(fields).filter((name) => !without.includes(name))).to.deep.equal(['auth_login']);
   });

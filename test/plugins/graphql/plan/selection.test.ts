@@ -28,7 +28,7 @@ const related = (key: string, shown: unknown, terms?: unknown, field = key) => (
 
 describe('toSelection and toGroupSelection', () => {
   describe('fields', () => {
-    it('answer columns in the order of the document, in the format of their types', () => {
+    it('fields answer columns in the order of the document, in the format of their types', () => {
       expect(shownIn('{ posts { views id title } }')).to.deep.equal([
         { kind: 'column', key: 'views', field: 'views', as: 'number' },
         ID,
@@ -36,21 +36,21 @@ describe('toSelection and toGroupSelection', () => {
       ]);
     });
 
-    it('have the name of their alias, and __typename that of the type', () => {
+    it('fields have the name of their alias, and __typename that of the type', () => {
       expect(shownIn('{ posts { headline: title kind: __typename } }')).to.deep.equal([
         column('headline', 'title'),
         typename('posts', 'kind'),
       ]);
     });
 
-    it('are answered twice under two aliases, and once when selected twice', () => {
+    it('fields are answered twice under two aliases, and once when selected twice', () => {
       expect(shownIn('{ posts { title title again: title } }')).to.deep.equal([
         column('title'),
         column('again', 'title'),
       ]);
     });
 
-    it('of one relation are merged from several places', () => {
+    it('fields of one relation are merged from several places', () => {
       const text = `{ posts { author { id } title ...more author { ... on people { id name } } } }
         fragment more on posts { author { posts { id } } }`;
       expect(shownIn(text)).to.deep.equal([
@@ -59,11 +59,11 @@ describe('toSelection and toGroupSelection', () => {
       ]);
     });
 
-    it('of the root are merged by response key', () => {
+    it('fields of the root are merged by response key', () => {
       expect(shownIn('{ posts { id } posts { title } }')).to.deep.equal([ID, column('title')]);
     });
 
-    it('of one relation under two aliases keep their own arguments', () => {
+    it('fields of one relation under two aliases keep their own arguments', () => {
       const text = '{ posts { comments(limit: 1) { id } rest: comments(offset: 1, sort: ["-id"]) { text } } }';
       expect(shownIn(text)).to.deep.equal([
         related('comments', [ID], { limit: 1 }),
@@ -71,7 +71,7 @@ describe('toSelection and toGroupSelection', () => {
       ]);
     });
 
-    it('with functions become one object', () => {
+    it('fields with functions become one object', () => {
       const text =
         '{ posts { when: published_func { y: year month __typename } meta_func { count json(path: "a.b[0]") } } }';
       expect(shownIn(text)).to.deep.equal([
@@ -95,7 +95,7 @@ describe('toSelection and toGroupSelection', () => {
       ]);
     });
 
-    it('of JSON values read their path from a variable', () => {
+    it('fields of JSON values read their path from a variable', () => {
       const text = 'query ($at: String!) { posts { meta_func { json(path: $at) } } }';
       expect(shownIn(text, { at: 'x.y' })).to.deep.equal([
         {
@@ -106,14 +106,14 @@ describe('toSelection and toGroupSelection', () => {
       ]);
     });
 
-    it('may all be skipped, which leaves an empty selection', () => {
+    it('fields may all be skipped, which leaves an empty selection', () => {
       expect(shownIn('{ posts { id @skip(if: true) } }')).to.deep.equal([]);
       expect(shownIn('{ posts { } }')).to.deep.equal([]);
     });
   });
 
   describe('fragments and directives', () => {
-    it('are followed by name and inline, also nested', () => {
+    it('fragments are followed by name and inline, also nested', () => {
       const text = `{ posts { ...one ... on posts { views } ... { published } } }
         fragment one on posts { id ...two } fragment two on posts { title }`;
       expect(shownIn(text)).to.deep.equal([
@@ -149,7 +149,7 @@ describe('toSelection and toGroupSelection', () => {
     const any = (of: unknown, key = 'item') => ({ kind: 'any', key, field: 'item', of });
     const blocks = (item: string, more = '') => shownIn(`{ posts { blocks { ${item} } } } ${more}`);
 
-    it('has a selection for every type of the union', () => {
+    it('a many-to-any has a selection for every type of the union', () => {
       expect(blocks('item { __typename ... on headings { text } ... on images { url } }')).to.deep.equal([
         related('blocks', [
           any({
@@ -160,7 +160,7 @@ describe('toSelection and toGroupSelection', () => {
       ]);
     });
 
-    it('has an empty selection for a type without fields', () => {
+    it('a many-to-any has an empty selection for a type without fields', () => {
       expect(blocks('item { ... on headings { text } }')).to.deep.equal([
         related('blocks', [any({ headings: { shown: [column('text')] }, images: { shown: [] } })]),
       ]);
@@ -181,7 +181,7 @@ describe('toSelection and toGroupSelection', () => {
       ]);
     });
 
-    it('allows one response key to be a different field of each type', () => {
+    it('a many-to-any allows one response key to be a different field of each type', () => {
       expect(blocks('item { ... on headings { words: text } ... on images { words: url } }')).to.deep.equal([
         related('blocks', [
           any({ headings: { shown: [column('words', 'text')] }, images: { shown: [column('words', 'url')] } }),
@@ -191,7 +191,7 @@ describe('toSelection and toGroupSelection', () => {
   });
 
   describe('list arguments', () => {
-    it('are passed when set and left out otherwise', () => {
+    it('list arguments are passed when set and left out otherwise', () => {
       const text = `query ($limit: Int, $page: Int, $sort: [String] = ["title"]) {
         posts(limit: $limit, page: $page, sort: $sort, search: "x", offset: 0) { id }
       }`;
@@ -206,7 +206,7 @@ describe('toSelection and toGroupSelection', () => {
       expect(termsIn('query ($limit: Int) { posts(limit: $limit) { id } }')).to.equal(undefined);
     });
 
-    it('are reported for every node with its collection', () => {
+    it('list arguments are reported for every node with its collection', () => {
       const found: [string, Terms][] = [];
       const text = '{ posts(limit: 3) { author { posts(sort: "id") { comments(page: 2) { id } } } } }';
       selectionIn(text, {}, { onParameters: (...one: [string, Terms]) => found.push(one) });
@@ -222,7 +222,7 @@ describe('toSelection and toGroupSelection', () => {
     const filterIn = (filter: string, variables: Record<string, unknown> = {}, definitions = '') =>
       termsIn(`query ${definitions} { posts(filter: ${filter}) { id } }`, variables)?.filter;
 
-    it('have the form of REST', () => {
+    it('filters have the form of REST', () => {
       const filter =
         '{ title: { _contains: "a" }, author: { name: { _eq: "b" } }, _or: [{ id: { _in: ["1", "2"] } }] }';
       expect(filterIn(filter)).to.deep.equal({
@@ -232,7 +232,7 @@ describe('toSelection and toGroupSelection', () => {
       });
     });
 
-    it('translate quantifiers, functions and the targets of a many-to-any', () => {
+    it('filters translate quantifiers, functions and the targets of a many-to-any', () => {
       const filter = `{
         published_func: { year: { _gt: 2020 } },
         comments: { _some: { text: { _eq: "x" } }, _none: { item__headings: { name: { _eq: "y" } } } }
@@ -243,7 +243,7 @@ describe('toSelection and toGroupSelection', () => {
       });
     });
 
-    it('are translated wherever they are nested', () => {
+    it('filters are translated wherever they are nested', () => {
       const year = '{ published_func: { year: { _gt: 1 } } }';
       const filter = `{ _and: [${year}, { _or: ${year} }], comments: { _some: { post: ${year} } } }`;
       const rule = { 'year(published)': { _gt: 1 } };
@@ -253,26 +253,26 @@ describe('toSelection and toGroupSelection', () => {
       });
     });
 
-    it('drop the entries of missing variables', () => {
+    it('filters drop the entries of missing variables', () => {
       const filter = '{ title: { _eq: $title, _contains: "a" }, author: { name: $name } }';
       const definitions = '($title: String, $name: text_operators)';
       expect(filterIn(filter, {}, definitions)).to.deep.equal({ title: { _contains: 'a' }, author: {} });
     });
 
-    it('keep null as a value, and drop it in place of operators, filters and their lists', () => {
+    it('filters keep null as a value, and drop it in place of operators, filters and their lists', () => {
       const filter = '{ title: { _eq: null }, id: null, author: null, _and: null, _or: [null, { id: { _eq: "1" } }] }';
       expect(filterIn(filter)).to.deep.equal({ title: { _eq: null }, _or: [{ id: { _eq: '1' } }] });
       expect(filterIn('{ comments: { _some: null } }')).to.deep.equal({ comments: {} });
       expect(termsIn('{ posts(filter: null) { id } }')).to.equal(undefined);
     });
 
-    it('leave JSON values unchanged', () => {
+    it('filters leave JSON values unchanged', () => {
       const filter = '{ meta: { _json: $rules } }';
       const rules = { 'a.b': { _eq: 1 }, _and: [{ c: null }] };
       expect(filterIn(filter, { rules }, '($rules: JSON)')).to.deep.equal({ meta: { _json: rules } });
     });
 
-    it('are read from one variable or from several', () => {
+    it('filters are read from one variable or from several', () => {
       const expected = { title: { _eq: 'x' }, 'year(published)': { _gt: 3 } };
       const variables = { filter: { title: { _eq: 'x' }, published_func: { year: { _gt: 3 } } } };
       expect(filterIn('$filter', variables, '($filter: posts_filter)')).to.deep.equal(expected);
@@ -290,7 +290,7 @@ describe('toSelection and toGroupSelection', () => {
       return toGroupSelection(context, root.field, root.nodes);
     };
 
-    it('have list parameters, counts, aggregates and group values', () => {
+    it('groups have list parameters, counts, aggregates and group values', () => {
       const text = `{ posts_aggregated(groupBy: ["title", "year(published)"], filter: { id: { _eq: "1" } }, sort: ["-count.id"]) {
         __typename group n: countAll count { id t: title __typename } avg { views }
       } }`;
@@ -315,7 +315,7 @@ describe('toSelection and toGroupSelection', () => {
       });
     });
 
-    it('merge aggregates selected in several places', () => {
+    it('groups merge aggregates selected in several places', () => {
       expect(groupsIn('{ posts_aggregated { count { id } ... { count { title } } } }')).to.deep.equal({
         groups: [
           {
@@ -333,7 +333,7 @@ describe('toSelection and toGroupSelection', () => {
   });
 
   describe('limits', () => {
-    it('count every entry as often as fragments spread it', () => {
+    it('limits count every entry as often as fragments spread it', () => {
       const levels = 30;
       const fragments = Array.from(
         { length: levels },
@@ -348,7 +348,7 @@ describe('toSelection and toGroupSelection', () => {
       expect(() => selectionIn(text, {}, { spend, maxDepth: 1000 })).to.throw('too much');
     });
 
-    it('refuse relations that are nested too deep', () => {
+    it('limits refuse relations that are nested too deep', () => {
       const nested = (depth: number): string => (depth === 0 ? 'id' : `author { posts { ${nested(depth - 1)} } }`);
       expect(() => selectionIn(`{ posts { ${nested(2)} } }`, {}, { maxDepth: 4 })).not.to.throw();
       expect(() => selectionIn(`{ posts { ${nested(3)} } }`, {}, { maxDepth: 4 }))

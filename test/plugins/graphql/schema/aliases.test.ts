@@ -62,7 +62,7 @@ describe('toAlias', () => {
     }
   });
 
-  it('is reversed inside paths and functions by toOriginals', () => {
+  it('an alias is reversed inside paths and functions by toOriginals', () => {
     expect(toOriginals('-owner.zip_u0020_code')).to.equal('-owner.zip code');
     expect(toOriginals('year(first_u0020_day)')).to.equal('year(first day)');
     expect(toOriginals(`-_zip.${toAlias('я'.repeat(31))}`)).to.equal(`-_zip.${'я'.repeat(31)}`);

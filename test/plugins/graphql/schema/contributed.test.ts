@@ -24,7 +24,7 @@ const ofPublic = (...contributed: GraphqlField[]) =>
   buildTestSchema(snapshot, { scope: 'system', contributed, permissions: buildPermissionSet({}) });
 
 describe('contributed fields in a GraphQL schema', () => {
-  it('have their arguments, types, defaults and descriptions', () => {
+  it('contributed fields have their arguments, types, defaults and descriptions', () => {
     const login = field(
       '"""Signs in"""\nauth_login(email: String!, mode: auth_mode = json, at: [Date!]): auth_tokens',
       {
@@ -44,7 +44,7 @@ describe('contributed fields in a GraphQL schema', () => {
     expect(one.warnings.map(({ about }) => about.collection)).to.deep.equal(['auth_tokens']);
   });
 
-  it('are in the schema of their scope only', () => {
+  it('contributed fields are in the schema of their scope only', () => {
     const one = buildTestSchema(snapshot, {
       contributed: [field('server_ping: String'), field('extra: String', { scope: 'items' })],
     });
@@ -52,7 +52,7 @@ describe('contributed fields in a GraphQL schema', () => {
     expect(one.has('auth_tokens')).to.equal(true);
   });
 
-  it('are in the schemas of the callers in "offeredTo" only', () => {
+  it('contributed fields are in the schemas of the callers in "offeredTo" only', () => {
     const fields = [
       field('a: String', { offeredTo: 'admins' }),
       field('b: String', { offeredTo: { collection: 'platform_users', action: 'read' } }),
@@ -65,7 +65,7 @@ describe('contributed fields in a GraphQL schema', () => {
       .and.not.include('a');
   });
 
-  it('may name types of collections, and are left out without a warning when the caller has no such type', () => {
+  it('contributed fields may name types of collections, and are left out without a warning when the caller has no such type', () => {
     const fields = [
       field('users_me: platform_users', { row: 'platform_users' }),
       field('update_users_me(data: update_platform_users_input!): platform_users', { operation: 'mutation' }),
@@ -93,7 +93,7 @@ describe('contributed fields in a GraphQL schema', () => {
     expect(none.warnings.filter(({ about }) => about.by)).to.deep.equal([]);
   });
 
-  it('share a type that two fields define with the same text; a field that defines it differently is left out', () => {
+  it('contributed fields share a type that two fields define with the same text; a field that defines it differently is left out', () => {
     const one = ofPublic(
       field('a: auth_tokens', { types: TOKENS }),
       field('b: auth_tokens', { types: `${TOKENS}  # the same` }),
@@ -107,7 +107,7 @@ describe('contributed fields in a GraphQL schema', () => {
     ]);
   });
 
-  it('may define inputs, and are left out when an input or output type is in the wrong place', () => {
+  it('contributed fields may define inputs, and are left out when an input or output type is in the wrong place', () => {
     const types = 'input scope_input { names: [String!] inner: scope_input } type shown { at: Date }';
     const one = ofPublic(
       field('a(scope: scope_input): shown', { types }),
@@ -119,7 +119,7 @@ describe('contributed fields in a GraphQL schema', () => {
     expect(one.warnings.filter(({ about }) => about.by)).to.have.length(2);
   });
 
-  it('are left out with a warning when they cannot be parsed, name an unknown type, or have the name of a collection field', () => {
+  it('contributed fields are left out with a warning when they cannot be parsed, name an unknown type, or have the name of a collection field', () => {
     const one = ofAdmin(
       field('a: '),
       field('b: nowhere'),
@@ -135,7 +135,7 @@ describe('contributed fields in a GraphQL schema', () => {
     expect(one.warnings).to.have.length(6);
   });
 
-  it('are left out with a warning when they use names that GraphQL reserves', () => {
+  it('contributed fields are left out with a warning when they use names that GraphQL reserves', () => {
     const one = ofAdmin(
       field('a: __Type', { types: 'type __Type { a: String }' }),
       field('__schema: String'),
@@ -152,7 +152,7 @@ describe('contributed fields in a GraphQL schema', () => {
     ]);
   });
 
-  it('keep their type names from being used for collections of their scope', () => {
+  it('contributed fields keep their type names from being used for collections of their scope', () => {
     const login = field('auth_login: auth_tokens', { types: TOKENS });
     const system = ofAdmin(login);
     expect(system.fields('auth_tokens')).to.deep.equal(['access_token', 'expires']);

@@ -28,7 +28,7 @@ describe('filter inputs of a GraphQL schema', () => {
       .collections.get('a')
       ?.fields.get('x') as Field;
 
-  it('have the operators of the engine for each field type', () => {
+  it('filter inputs have the operators of the engine for each field type', () => {
     for (const type of FIELD_TYPES.filter((one) => one !== 'alias' && one !== 'uuid')) {
       const own = Object.keys(operatorsOf(fieldOf(type), false).getFields()).filter((name) => name !== '_json');
       expect(own, type).to.have.members([...ofEngine({ field: fieldOf(type) })]);
@@ -37,19 +37,19 @@ describe('filter inputs of a GraphQL schema', () => {
     expect(ofCount).to.have.members([...ofEngine({ field: fieldOf('date'), fn: { name: 'year' } })]);
   });
 
-  it('have all operators for keys, which may be of any type', () => {
+  it('filter inputs have all operators for keys, which may be of any type', () => {
     const own = Object.keys(operatorsOf(fieldOf('integer'), true).getFields());
     for (const type of ['integer', 'string', 'uuid'] as const)
       expect(own, type).to.include.members([...ofEngine({ field: fieldOf(type) })]);
     expect(operatorsOf(fieldOf('uuid'), false)).to.equal(OPERATORS_BY_KIND.id);
   });
 
-  it('have only the null operators for concealed fields', () => {
+  it('filter inputs have only the null operators for concealed fields', () => {
     expect(site.field('page_filter.secret')).to.equal(': hash_filter_operators');
     expect(site.fields('hash_filter_operators')).to.deep.equal(['_null', '_nnull', '_empty', '_nempty']);
   });
 
-  it('accept texts for numbers, lists for operators with several values, and Booleans for flags', () => {
+  it('filter inputs accept texts for numbers, lists for operators with several values, and Booleans for flags', () => {
     expect(site.field('number_filter_operators._gt')).to.equal(': StringOrFloat');
     expect(site.field('number_filter_operators._between')).to.equal(': [StringOrFloat]');
     expect(site.field('id_filter_operators._in')).to.equal(': [ID]');
@@ -57,7 +57,7 @@ describe('filter inputs of a GraphQL schema', () => {
     expect(site.field('json_filter_operators._json')).to.equal(': JSON');
   });
 
-  it('have the filters of related collections', () => {
+  it('filter inputs have the filters of related collections', () => {
     expect(site.fields('page_filter')).to.deep.equal([
       ...['id', 'author', 'born', 'born_func', 'doc', 'doc_func', 'blocks', 'blocks_func', 'secret', '_and', '_or'],
     ]);
@@ -69,7 +69,7 @@ describe('filter inputs of a GraphQL schema', () => {
     expect(site.field('block_quantifier_filter._and')).to.equal(': [block_filter]');
   });
 
-  it('have one entry for each collection of a many-to-any, unless a field has its name', () => {
+  it('filter inputs have one entry for each collection of a many-to-any, unless a field has its name', () => {
     expect(site.fields('block_filter')).to.deep.equal([
       'id',
       'page',
@@ -93,7 +93,7 @@ describe('filter inputs of a GraphQL schema', () => {
     expect(filterBindingOf(entry('block_filter', 'item') as never)).to.equal(undefined);
   });
 
-  it('have an entry <field>_func for functions', () => {
+  it('filter inputs have an entry <field>_func for functions', () => {
     expect(site.field('page_filter.born_func')).to.equal(': date_function_filter_operators');
     expect(site.field('page_filter.doc_func')).to.equal(': count_function_filter_operators');
     expect(site.fields('date_function_filter_operators')).to.deep.equal(['year', 'month', 'week', 'day', 'weekday']);

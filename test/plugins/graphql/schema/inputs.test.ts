@@ -36,7 +36,7 @@ const snapshot = buildSnapshot(tables, {
 describe('payload inputs of a GraphQL schema', () => {
   const one = buildTestSchema(snapshot);
 
-  it('require in create inputs the fields that neither database nor service fills in', () => {
+  it('payload inputs require in create inputs the fields that neither database nor service fills in', () => {
     expect(one.type('create_page_input')).to.equal(`input create_page_input {
   id: ID
   title: String!
@@ -54,7 +54,7 @@ describe('payload inputs of a GraphQL schema', () => {
     expect(one.field('create_block_input.id')).to.equal(': ID!');
   });
 
-  it('require nothing in update and nested inputs, which have the key', () => {
+  it('payload inputs require nothing in update and nested inputs, which have the key', () => {
     for (const type of ['update_page_input', 'nested_page_input']) {
       expect(one.fields(type), type).to.deep.equal(one.fields('create_page_input'));
       for (const name of one.fields(type)) expect(one.field(`${type}.${name}`), name).to.not.include('!');
@@ -62,12 +62,12 @@ describe('payload inputs of a GraphQL schema', () => {
     expect(one.field('nested_person_input.pages')).to.equal(': [nested_page_input]');
   });
 
-  it('accept the key of a many-to-any as a text', () => {
+  it('payload inputs accept the key of a many-to-any as a text', () => {
     expect(one.field('create_block_input.item')).to.equal(': String');
     expect(one.field('create_block_input.kind')).to.equal(': String');
   });
 
-  it('have a generated key in update inputs, where it names the row', () => {
+  it('payload inputs have a generated key in update inputs, where it names the row', () => {
     const identity = buildSnapshot(
       { a: { id: 'integer key', name: 'string' } },
       { 'a.id': { column: { identityAlways: true, autoIncrement: true } } },
@@ -77,7 +77,7 @@ describe('payload inputs of a GraphQL schema', () => {
     expect(other.fields('update_a_input')).to.deep.equal(['id', 'name']);
   });
 
-  it('do not require fields with presets of a permission', () => {
+  it('payload inputs do not require fields with presets of a permission', () => {
     const permissions = buildPermissionSet({
       page: { create: [{ fields: ['*'], presets: { title: 'new', author: '$CURRENT_USER' } }] },
     });
@@ -87,7 +87,7 @@ describe('payload inputs of a GraphQL schema', () => {
     expect(preset.field('create_page_input.secret')).to.equal(': Hash!');
   });
 
-  it('accept the bare key of related rows that the caller may not write, and no lists of them', () => {
+  it('payload inputs accept the bare key of related rows that the caller may not write, and no lists of them', () => {
     const other = buildTestSchema(snapshot, {
       permissions: buildPermissionSet({ page: { read: ['*'], create: ['*'] }, person: { read: ['*'] } }),
     });
@@ -96,7 +96,7 @@ describe('payload inputs of a GraphQL schema', () => {
     expect(other.has('nested_person_input')).to.equal(false);
   });
 
-  it('have in nested inputs the fields that the caller may create or update', () => {
+  it('payload inputs have in nested inputs the fields that the caller may create or update', () => {
     const permissions = buildPermissionSet({
       page: { create: ['title', 'author'] },
       person: { create: ['name'], update: ['pages'] },
@@ -108,7 +108,7 @@ describe('payload inputs of a GraphQL schema', () => {
     expect(other.fields('update_person_input')).to.deep.equal(['id', 'pages']);
   });
 
-  it('do not exist for views', () => {
+  it('payload inputs do not exist for views', () => {
     const seen = buildSnapshot(
       { a: { id: 'integer key', seen: 'one v' }, v: { id: 'integer key' } },
       { v: { kind: 'view' } },

@@ -17,20 +17,20 @@ const ofReader = (all: Parameters<typeof buildPermissionSet>[0]) =>
   buildTestSchema(snapshot, { permissions: buildPermissionSet(all) });
 
 describe('the GraphQL schema of a set of permissions', () => {
-  it('has only _empty without permissions', () => {
+  it('the schema has only _empty without permissions', () => {
     const one = ofReader({});
     expect(one.type('Query')).to.equal('type Query {\n  _empty: Void\n}');
     expect(one.schema.getMutationType()).to.equal(undefined);
     expect(one.binding('Query._empty')).to.deep.equal({ kind: 'nothing' });
   });
 
-  it('has everything for admins, sensitive fields included', () => {
+  it('the schema has everything for admins, sensitive fields included', () => {
     const one = buildTestSchema(snapshot);
     expect(one.fields('person')).to.deep.equal(['id', 'name', 'token', 'pages', 'pages_func']);
     expect(one.fields('Mutation')).to.have.length(4 * 7);
   });
 
-  it('has only readable fields in all types', () => {
+  it('the schema has only readable fields in all types', () => {
     const one = ofReader({ page: { read: ['title'] }, quote: { read: ['*'] } });
     expect(one.fields('page')).to.deep.equal(['title']);
     expect(one.fields('page_filter')).to.deep.equal(['title', '_and', '_or']);
@@ -53,7 +53,7 @@ describe('the GraphQL schema of a set of permissions', () => {
     expect(ofReader({ person: { read: ['*', 'token'] } }).fields('person')).to.include('token');
   });
 
-  it('has bare keys for relations to unreadable collections, and no lists of them', () => {
+  it('the schema has bare keys for relations to unreadable collections, and no lists of them', () => {
     const one = ofReader({ page: { read: ['*'] }, block: { read: ['*'] } });
     expect(one.field('page.author')).to.equal(': ID');
     expect(one.binding('page.author')).to.deep.equal({ kind: 'column', field: 'author' });
@@ -66,13 +66,13 @@ describe('the GraphQL schema of a set of permissions', () => {
     expect(other.fields('person')).to.deep.equal(['id', 'name']);
   });
 
-  it('has only readable collections in the union of a many-to-any', () => {
+  it('the schema has only readable collections in the union of a many-to-any', () => {
     const one = ofReader({ block: { read: ['*'] }, quote: { read: ['words'] } });
     expect(one.type('block_item_union')).to.equal('union block_item_union = quote');
     expect(one.fields('block_filter')).to.include('item__quote').and.not.include('item__person');
   });
 
-  it('has no readable collection without readable fields', () => {
+  it('the schema has no readable collection without readable fields', () => {
     expect(ofReader({ page: { read: [] } }).fields('Query')).to.deep.equal(['_empty']);
     expect(ofReader({ person: { read: ['pages'] } }).fields('Query')).to.deep.equal(['_empty']);
     // A collection with only lists of unreadable collections is not readable either.
@@ -91,7 +91,7 @@ describe('the GraphQL schema of a set of permissions', () => {
     expect(other.fields('a')).to.deep.equal(['bs', 'bs_func']);
   });
 
-  it('has nullable types for fields that are readable in some rows only, keys included', () => {
+  it('the schema has nullable types for fields that are readable in some rows only, keys included', () => {
     const several = (one: readonly string[], other: readonly string[]) => [
       { fields: one, rule: { title: { _eq: 'a' } } },
       { fields: other, rule: { title: { _eq: 'b' } } },
@@ -106,7 +106,7 @@ describe('the GraphQL schema of a set of permissions', () => {
     expect(ofReader({ page: { read: [{ rule: { title: { _eq: 'a' } } }] } }).field('page.title')).to.equal(': String!');
   });
 
-  it('has the rows of app access beside those of a role', () => {
+  it('the schema has the rows of app access beside those of a role', () => {
     const users = buildSnapshot(
       { platform_users: { id: 'uuid key', email: 'string', token: 'string', first_name: 'string' } },
       { platform_users: { system: true }, 'platform_users.token': { sensitive: true } },
@@ -140,7 +140,7 @@ describe('the GraphQL schema of a set of permissions', () => {
     expect(one.fields('update_quote_input')).to.deep.equal(['id', 'words']);
   });
 
-  it('has only the permitted mutations', () => {
+  it('the schema has only the permitted mutations', () => {
     const one = ofReader({ quote: { read: ['*'], update: ['words'] } });
     expect(one.fields('Mutation')).to.deep.equal(['update_quote_item', 'update_quote_items', 'update_quote_batch']);
     expect(ofReader({ quote: { read: ['*'], create: [], update: [] } }).schema.getMutationType()).to.equal(undefined);

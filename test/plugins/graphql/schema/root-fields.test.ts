@@ -8,7 +8,7 @@ const id = 'integer key';
 const related = (collection: string, type: string): string => `(${LIST.replace('post_', `${collection}_`)}): ${type}`;
 
 describe('root fields of a GraphQL schema', () => {
-  it('are lists, rows by key, groups, and the mutations of the conventions', () => {
+  it('root fields are lists, rows by key, groups, and the mutations of the conventions', () => {
     const one = buildTestSchema(buildSnapshot({ post: { id, title: 'string' } }));
     expect(one.type('Query')).to.equal(`type Query {
   post(${LIST}): [post!]!
@@ -36,7 +36,7 @@ describe('root fields of a GraphQL schema', () => {
     ]);
   });
 
-  it('are one object and one mutation for a singleton', () => {
+  it('root fields are one object and one mutation for a singleton', () => {
     const one = buildTestSchema(buildSnapshot({ config: { $: 'singleton', id, title: 'string' } }));
     expect(one.type('Query')).to.equal('type Query {\n  config: config\n}');
     expect(one.type('Mutation')).to.equal('type Mutation {\n  update_config(data: update_config_input!): config\n}');
@@ -47,7 +47,7 @@ describe('root fields of a GraphQL schema', () => {
     });
   });
 
-  it('are nullable for a singleton, which is answered before it has a row', () => {
+  it('root fields are nullable for a singleton, which is answered before it has a row', () => {
     const tables = { config: { $: 'singleton', id, title: 'string' }, post: { id, title: 'string' } } as const;
     const title = { column: { nullable: false } };
     const one = buildTestSchema(buildSnapshot(tables, { 'config.title': title, 'post.title': title }));
@@ -55,7 +55,7 @@ describe('root fields of a GraphQL schema', () => {
     expect(['post.id', 'post.title'].map(one.field)).to.deep.equal([': ID!', ': String!']);
   });
 
-  it('are queries only for views, by key when they have one', () => {
+  it('root fields are queries only for views, by key when they have one', () => {
     const one = buildTestSchema(
       buildSnapshot(
         { seen: { id, title: 'string' } },
@@ -70,7 +70,7 @@ describe('root fields of a GraphQL schema', () => {
     expect(one.field('seen.id')).to.equal(': Int');
   });
 
-  it('do not exist for folders, and have no key arguments for tables without a key', () => {
+  it('root fields do not exist for folders, and have no key arguments for tables without a key', () => {
     const one = buildTestSchema(
       buildSnapshot(
         { folder: {}, pair: { a: 'integer', b: 'integer' } },
@@ -82,7 +82,7 @@ describe('root fields of a GraphQL schema', () => {
     expect(one.warnings).to.deep.equal([]);
   });
 
-  it('have system collections behind relations, and at the root of the system scope without their prefix', () => {
+  it('root fields have system collections behind relations, and at the root of the system scope without their prefix', () => {
     const snapshot = buildSnapshot(
       {
         platform_users: { id: 'uuid key', name: 'string', posts: 'many post.author' },
@@ -104,7 +104,7 @@ describe('root fields of a GraphQL schema', () => {
     expect(system.field('platform_users.posts')).to.match(/: \[post\]$/);
   });
 
-  it('are limited to the verbs of the collection', () => {
+  it('root fields are limited to the verbs of the collection', () => {
     const tables = {
       platform_a: { id, name: 'string' },
       platform_b: { id, a: 'one platform_a', c: 'one platform_c' },
@@ -124,7 +124,7 @@ describe('root fields of a GraphQL schema', () => {
     expect(one.field('create_platform_b_input.a')).to.equal(': Int');
   });
 
-  it('include the built-in scalars, which variables inside JSON may have', () => {
+  it('schemas include the built-in scalars, which variables inside JSON may have', () => {
     const one = buildTestSchema(buildSnapshot({ post: { id, doc: 'json' } }));
     for (const name of ['ID', 'Int', 'Float', 'String', 'Boolean']) expect(one.has(name), name).to.equal(true);
   });

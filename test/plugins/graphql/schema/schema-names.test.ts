@@ -8,7 +8,7 @@ const about = ({ warnings }: ReturnType<typeof buildTestSchema>) =>
   warnings.map(({ about }) => Object.values(about).join('.'));
 
 describe('names in a GraphQL schema', () => {
-  it('form a valid schema for every schema the engine is tested with', async () => {
+  it('names form a valid schema for every schema the engine is tested with', async () => {
     const folder = new URL('../../query/schemas/', import.meta.url);
     for (const name of await readdir(folder)) {
       const tables = JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
@@ -16,7 +16,7 @@ describe('names in a GraphQL schema', () => {
     }
   });
 
-  it('are aliases for fields whose names are not GraphQL names', () => {
+  it('fields whose names are not GraphQL names have an alias', () => {
     const one = buildTestSchema(
       buildSnapshot({
         post: {
@@ -39,7 +39,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.warnings).to.deep.equal([]);
   });
 
-  it('are aliases for collections whose names are not GraphQL names, or are reserved type names', () => {
+  it('collections whose names are not GraphQL names, or are reserved type names, have an alias', () => {
     const fields = { id: 'integer key' };
     const names = {
       Query: 'Quer_u0079_',
@@ -65,7 +65,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.type('my_u0020_table')).to.match(/^"""In the database: "my table"\."""/);
   });
 
-  it('are the same aliases in any order and beside any other collections', () => {
+  it('aliases are the same in any order and beside any other collections', () => {
     const named = (tables: Parameters<typeof buildSnapshot>[0]) =>
       buildTestSchema(buildSnapshot(tables)).fields('a_u0020_b');
     const fields = { id: 'integer key', 'zip code': 'string', 'zip-code': 'string' };
@@ -78,7 +78,7 @@ describe('names in a GraphQL schema', () => {
     expect(named({ 'a-b': fields, a_u0020_b: fields, 'a b': fields })).to.include.members([...alone]);
   });
 
-  it('are used in relations to collections with an alias', () => {
+  it('relations lead to collections with an alias', () => {
     const one = buildTestSchema(
       buildSnapshot({
         'my-table': { id: 'integer key', posts: 'many post.owner' },
@@ -90,7 +90,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.field('create_post_input.owner')).to.equal(': nested_my_u002D_table_input');
   });
 
-  it('collide where a collection has the name of a type derived from another: the one with the shorter name keeps its name', () => {
+  it('of two collections of which one has the name of a type derived from the other, the one with the shorter name keeps its name', () => {
     for (const other of [
       'post_filter',
       'post_quantifier_filter',
@@ -115,7 +115,7 @@ describe('names in a GraphQL schema', () => {
     }
   });
 
-  it('are aliases for singletons that have the name of a mutation', () => {
+  it('a singleton with the name of a mutation has an alias', () => {
     const fields = { id: 'integer key' };
     const one = buildTestSchema(
       buildSnapshot({ post_item: { $: 'singleton', ...fields }, post: fields, post_batch: fields }),
@@ -124,7 +124,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.fields('Mutation')).to.include.members(['create_post_batch_item', 'update_post_ite_u006D_']);
   });
 
-  it('are aliases for derived types of a field whose name is used', () => {
+  it('a type derived from a field has an alias when its name is used', () => {
     const one = buildTestSchema(
       buildSnapshot({
         a: { id: 'integer key', doc: 'json', at: 'date', at_func: 'string', item: 'any kind b', kind: 'string' },
@@ -139,7 +139,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.fields('a_doc_func')).to.deep.equal(['id']);
   });
 
-  it('differ for unions and function types of two collections that would have one name', () => {
+  it('unions and function types of two collections that would have one name are distinguished', () => {
     const one = buildTestSchema(
       buildSnapshot({
         a: { id: 'integer key', b_doc: 'json', b_item: 'any kind c', kind: 'string' },
@@ -154,7 +154,7 @@ describe('names in a GraphQL schema', () => {
     ]);
   });
 
-  it('are left out of filters for fields with names of the filter language', () => {
+  it('filters have no entry for fields with names of the filter language', () => {
     const one = buildTestSchema(
       buildSnapshot({ a: { id: 'integer key', _eq: 'string', _and: 'string', _some: 'string', _plain: 'string' } }),
     );
@@ -163,7 +163,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.field('a_filter._and')).to.equal(': [a_filter]');
   });
 
-  it('warn once for a schema snapshot of names that depend on others', () => {
+  it('names that depend on others are warned of once for a schema snapshot', () => {
     const snapshot = buildSnapshot({ a: { id: 'integer key' }, a_filter: { id: 'integer key' } });
     expect(buildTestSchema(snapshot).warnings).to.have.length(1);
     expect(buildTestSchema(snapshot).warnings).to.deep.equal([]);

@@ -41,7 +41,7 @@ describe('object types of a GraphQL schema', () => {
     ),
   );
 
-  it('have a GraphQL type for each field type', () => {
+  it('object types have a GraphQL type for each field type', () => {
     expect(thing.type('thing')).to.equal(`"""Things"""
 type thing {
   id: ID!
@@ -77,7 +77,7 @@ type thing {
 }`);
   });
 
-  it('have the functions of dates, times, lists and JSON', () => {
+  it('object types have the functions of dates, times, lists and JSON', () => {
     expect(thing.fields('date_functions')).to.deep.equal(['year', 'month', 'week', 'day', 'weekday']);
     expect(thing.fields('time_functions')).to.deep.equal(['hour', 'minute', 'second']);
     expect(thing.fields('datetime_functions')).to.deep.equal([
@@ -88,7 +88,7 @@ type thing {
     expect(thing.field('thing_doc_func.count')).to.equal(': Int');
   });
 
-  it('bind fields to columns, relations and functions', () => {
+  it('object types bind fields to columns, relations and functions', () => {
     expect(thing.binding('thing.id')).to.deep.equal({ kind: 'column', field: 'id', as: 'text' });
     expect(thing.binding('thing.code')).to.deep.equal({ kind: 'column', field: 'code' });
     expect(thing.binding('thing.price')).to.deep.equal({ kind: 'column', field: 'price', as: 'number' });
@@ -100,7 +100,7 @@ type thing {
     expect(thing.binding('delete_one.id')).to.equal(undefined);
   });
 
-  it('have groups with counts of all fields that are not concealed, and aggregates of numeric fields', () => {
+  it('object types have groups with counts of all fields that are not concealed, and aggregates of numeric fields', () => {
     expect(thing.fields('thing_aggregated')).to.deep.equal([
       ...['group', 'countAll', 'count', 'countDistinct', 'avg', 'sum', 'avgDistinct', 'sumDistinct', 'min', 'max'],
     ]);
@@ -116,13 +116,13 @@ type thing {
     expect(thing.binding('thing_aggregated_fields.big')).to.deep.equal({ kind: 'aggregated field', field: 'big' });
   });
 
-  it('have no numeric aggregates without a numeric field', () => {
+  it('object types have no numeric aggregates without a numeric field', () => {
     const one = buildTestSchema(buildSnapshot({ a: { id: 'uuid key', name: 'string' } }));
     expect(one.fields('a_aggregated')).to.deep.equal(['group', 'countAll', 'count', 'countDistinct']);
     expect(one.has('a_aggregated_fields')).to.equal(false);
   });
 
-  it('have non-null fields for required columns, except types with values that read as null', () => {
+  it('object types have non-null fields for required columns, except types with values that read as null', () => {
     const one = buildTestSchema(
       buildSnapshot(
         {
@@ -169,7 +169,7 @@ type thing {
     expect(one.field('a.up')).to.match(/: a$/);
   });
 
-  it('have the types of related collections that are in the schema', () => {
+  it('object types have the types of related collections that are in the schema', () => {
     const one = buildTestSchema(
       buildSnapshot({
         page: { id: 'integer key', author: 'one person', blocks: 'many block.page' },
