@@ -38,5 +38,5 @@ export function createCors(config: HttpConfig, findRoute: FindRoute): HandleCors
   };
 }
 
-const joinHeaderNames = (configured: readonly string[], own: readonly string[] = []): string =>
-  [...new Set([...configured, ...own])].join(',');
+const joinHeaderNames = (configured: readonly string[], ofRoute: readonly string[] = []): string =>
+  [...new Set([...configured, ...ofRoute])].join(',');

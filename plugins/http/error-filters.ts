@@ -49,13 +49,13 @@ export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
 /** The list of errors that a listener returned, as one failure. @throws TypeError for anything but such a list. */
 function toFailure(list: unknown, status: number, cause: unknown): unknown {
   if (!Array.isArray(list) || list.length === 0) throw new TypeError('request.error must answer a list of errors');
-  const all = list.map((one) => toCustomFailure(one, status));
+  const all = list.map((entry) => toCustomFailure(entry, status));
   const failure = all.length === 1 ? all[0] : new Failures(all);
   return Object.assign(failure as Error, { cause });
 }
 
-function toCustomFailure(one: unknown, status: number): StatedFailure {
-  const { message, extensions = {} } = (one ?? {}) as { message?: unknown; extensions?: Record<string, unknown> };
+function toCustomFailure(entry: unknown, status: number): StatedFailure {
+  const { message, extensions = {} } = (entry ?? {}) as { message?: unknown; extensions?: Record<string, unknown> };
   const { code, ...more } = extensions;
   if (typeof message !== 'string' || typeof code !== 'string')
     throw new TypeError('an error of request.error has a message and extensions.code');

@@ -17,13 +17,13 @@ export default definePlugin<HttpConfig>({
   register(host) {
     const { config, log, events } = host;
     const memory = new BodyMemory(memoryLimit(config));
-    const unknown = unknownParametersMode(config);
-    const isChecked = unknown !== 'ignore';
-    const parameters = createParameterCheck(unknown, log);
+    const mode = unknownParametersMode(config);
+    const checksNames = mode !== 'ignore';
+    const parameters = createParameterCheck(mode, log);
     const settings = createRequestSettings(config, { log, memory, parameters });
     const readBody = createBodyReader({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout: settings.stall, memory });
     let findRoute: FindRoute = () => undefined;
-    let mounted = new MountTable([]);
+    let mountTable = new MountTable([]);
     const allRoutes = () => host.read(routes).map(({ value }) => value);
 
     host.define(routes);
@@ -49,15 +49,15 @@ export default definePlugin<HttpConfig>({
       name: 'router',
       phase: 'route',
       async handle(ctx, next) {
-        const found = findRoute(ctx.method, ctx.path);
-        if (!found) return mounted.handle(ctx as unknown as HttpContext, next);
+        const match = findRoute(ctx.method, ctx.path);
+        if (!match) return mountTable.handle(ctx as unknown as HttpContext, next);
         const context = ctx as unknown as HttpContext & { params: HttpContext['params'] };
-        context.params = found.params;
+        context.params = match.params;
         const { querystring } = ctx;
-        if (querystring !== '' && found.parameters && isChecked)
-          parameters.check(context, findUnknownNames(querystring, found.parameters), found.parameters);
-        if (found.route.method !== '*' && found.route.body !== 'unread') context.state.body = await readBody(ctx);
-        await found.route.handle(context);
+        if (querystring !== '' && match.parameters && checksNames)
+          parameters.check(context, findUnknownNames(querystring, match.parameters), match.parameters);
+        if (match.route.method !== '*' && match.route.body !== 'unread') context.state.body = await readBody(ctx);
+        await match.route.handle(context);
       },
     });
     // Built at the start, when every plugin has contributed its routes. A change replaces the router and the mounts as
@@ -67,7 +67,7 @@ export default definePlugin<HttpConfig>({
         findRoute = createRouter(allRoutes());
       };
       const updateMounts = () => {
-        mounted = new MountTable(host.read(mounts));
+        mountTable = new MountTable(host.read(mounts));
       };
       updateRoutes();
       updateMounts();

@@ -24,11 +24,11 @@ function isTooDeep(value: object, level: number): boolean {
 }
 
 function containsNul(body: object): boolean {
-  const left: object[] = [body];
-  for (let one = left.pop(); one; one = left.pop()) {
-    for (const [key, value] of Object.entries(one)) {
+  const pending: object[] = [body];
+  for (let current = pending.pop(); current; current = pending.pop()) {
+    for (const [key, value] of Object.entries(current)) {
       if (key.includes('\0') || (typeof value === 'string' && value.includes('\0'))) return true;
-      if (value !== null && typeof value === 'object') left.push(value);
+      if (value !== null && typeof value === 'object') pending.push(value);
     }
   }
   return false;

@@ -17,9 +17,9 @@ export class MountTable {
 
   /** Passes the request from mount to mount while each calls `next`, and finally to `next`. */
   async handle(ctx: HttpContext, next: () => Promise<void>): Promise<void> {
-    const found = this.#byPath.size === 0 ? [] : this.#mountsFor(ctx.path);
+    const mounts = this.#byPath.size === 0 ? [] : this.#mountsFor(ctx.path);
     const step = async (at: number): Promise<void> => {
-      const mount = found[at];
+      const mount = mounts[at];
       if (mount === undefined) return next();
       await mount.handle(ctx, () => step(at + 1));
     };

@@ -47,8 +47,8 @@ export function createDocumentCaches(limits: DocumentLimits): CreateDocumentCach
     return {
       get(text) {
         const key = `${schemaId} ${text}`;
-        const known = cache.get(key);
-        if (known) return known.document;
+        const cached = cache.get(key);
+        if (cached) return cached.document;
         const { node, tokens } = parseDocument(text, limits);
         assertValidDocument(node, schema, limits);
         const document: Document = {

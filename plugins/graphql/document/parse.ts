@@ -123,6 +123,6 @@ function withLocalTypeNames(definition: DefinitionNode): DefinitionNode {
 
 function toLocalType<T extends TypeNode>(type: T): T {
   if (type.kind !== Kind.NAMED_TYPE) return { ...type, type: toLocalType(type.type) };
-  const own = Object.hasOwn(TYPE_SYNONYMS, type.name.value) ? TYPE_SYNONYMS[type.name.value] : undefined;
-  return own === undefined ? type : { ...type, name: { ...type.name, value: own } };
+  const localName = Object.hasOwn(TYPE_SYNONYMS, type.name.value) ? TYPE_SYNONYMS[type.name.value] : undefined;
+  return localName === undefined ? type : { ...type, name: { ...type.name, value: localName } };
 }

@@ -17,15 +17,15 @@ export interface TextBudget {
 /** Maps all entries, a few at a time, and returns the results in their order. */
 export async function mapConcurrently<T, R>(
   all: readonly T[],
-  work: (one: T, budget: TextBudget) => Promise<R>,
+  mapEntry: (one: T, budget: TextBudget) => Promise<R>,
 ): Promise<readonly R[]> {
   const results: R[] = [];
   // A single root field has no limit beyond that of REST.
-  const room = { left: all.length > 1 ? MAX_CHARACTERS : Number.POSITIVE_INFINITY };
-  const left = [...all.entries()].values();
+  const budget = { left: all.length > 1 ? MAX_CHARACTERS : Number.POSITIVE_INFINITY };
+  const queue = [...all.entries()].values();
   // The workers share one iterator.
   const worker = async (): Promise<void> => {
-    for (const [at, one] of left) results[at] = await work(one, room);
+    for (const [at, one] of queue) results[at] = await mapEntry(one, budget);
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, all.length) }, worker));
   return results;

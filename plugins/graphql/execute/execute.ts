@@ -64,14 +64,14 @@ const executeReads = (
   run: OperationRun,
   roots: readonly RootField[],
 ): Promise<readonly RootMember[]> =>
-  mapConcurrently(roots, (root, room) =>
+  mapConcurrently(roots, (root, budget) =>
     settleRoot(deps, run, root, async () => {
       const { binding } = root;
       if (binding?.kind === 'list')
-        return { text: await readWhole(await readRoot(deps, run, root, binding, 'long'), room) };
-      const one = await resolveRoot(deps, run, root);
+        return { text: await readWhole(await readRoot(deps, run, root, binding, 'long'), budget) };
+      const result = await resolveRoot(deps, run, root);
       // Introspection has a limit of its own (document/introspection-cost.ts).
-      return one.text === null || !binding ? one : { ...one, text: takeFromBudget(one.text, room) };
+      return result.text === null || !binding ? result : { ...result, text: takeFromBudget(result.text, budget) };
     }),
   );
 
@@ -83,9 +83,9 @@ async function executeWrites(
 ): Promise<readonly RootMember[]> {
   const done: RootMember[] = [];
   for (const root of roots) {
-    const one = await settleRoot(deps, run, root, () => resolveRoot(deps, run, root));
-    done.push(one);
-    if (one.isFatal) break;
+    const result = await settleRoot(deps, run, root, () => resolveRoot(deps, run, root));
+    done.push(result);
+    if (result.isFatal) break;
   }
   return done;
 }

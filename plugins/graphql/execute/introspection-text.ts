@@ -60,8 +60,8 @@ export function renderIntrospection(reading: DocumentContext, root: CollectedFie
   /** Collects the members with the first value: most nested selections of `ofType` are never reached. */
   function createObjectRender(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Render {
     const [only] = sets;
-    const known = sets.length === 1 && only ? renders.get(only) : undefined;
-    if (known) return known;
+    const cached = sets.length === 1 && only ? renders.get(only) : undefined;
+    if (cached) return cached;
     const texts = new Map<unknown, string>();
     let members: readonly ObjectMember[] | undefined;
     const render: Render = (value) => {

@@ -45,9 +45,9 @@ export async function answerRequest(
 
 function selectOperation({ operations }: Document, name: string | undefined): OperationDefinitionNode {
   const [only, ...others] = operations.values();
-  const found = name === undefined ? only : operations.get(name);
-  if (!found) throw schemaIndependentFailure(`The document has no operation "${name}" ("operationName").`);
+  const operation = name === undefined ? only : operations.get(name);
+  if (!operation) throw schemaIndependentFailure(`The document has no operation "${name}" ("operationName").`);
   if (name === undefined && others.length > 0)
     throw schemaIndependentFailure('The document has several operations: name one of them in "operationName".');
-  return found;
+  return operation;
 }

@@ -22,10 +22,10 @@ type AggregateItem = Extract<SelectedGroup, { kind: 'aggregate' }>['of'][number]
 
 function toGroupItem(
   context: TranslationContext,
-  of: GraphQLField<unknown, unknown>,
+  parentField: GraphQLField<unknown, unknown>,
   { key, field, nodes }: CollectedField,
 ) {
-  if (field.name === '__typename') return typeNameItem(key, of);
+  if (field.name === '__typename') return typeNameItem(key, parentField);
   const binding = bindingOf(field);
   switch (binding?.kind) {
     case 'groups':
@@ -42,12 +42,12 @@ function toGroupItem(
   }
 }
 
-function toAggregateItem(of: GraphQLField<unknown, unknown>, { key, field }: CollectedField): AggregateItem {
-  if (field.name === '__typename') return typeNameItem(key, of);
+function toAggregateItem(parentField: GraphQLField<unknown, unknown>, { key, field }: CollectedField): AggregateItem {
+  if (field.name === '__typename') return typeNameItem(key, parentField);
   const binding = bindingOf(field);
   if (binding?.kind === 'aggregated field') return { kind: 'field', key, field: binding.field };
   throw new Error(`${field.name} is no field of an aggregate`);
 }
 
-const typeNameItem = (key: string, of: GraphQLField<unknown, unknown>) =>
-  ({ kind: 'constant', key, value: objectTypeOf(of).name }) as const;
+const typeNameItem = (key: string, parentField: GraphQLField<unknown, unknown>) =>
+  ({ kind: 'constant', key, value: objectTypeOf(parentField).name }) as const;

@@ -78,11 +78,11 @@ function toItem(
       return { kind: 'related', key, field: binding.field, selection: related };
     }
     case 'any': {
-      const of = unionMembersOf(field).map((target) => [
+      const selections = unionMembersOf(field).map((target) => [
         collectionOf(target),
         toSelectionAt(context, field, nodes, target, depth + 1),
       ]);
-      return { kind: 'any', key, field: binding.field, of: Object.fromEntries(of) };
+      return { kind: 'any', key, field: binding.field, of: Object.fromEntries(selections) };
     }
     default:
       throw new Error(`${type.name}.${field.name} has no binding for a row`);

@@ -43,7 +43,7 @@ export const toOriginals = (text: string): string =>
 const unescapeAlias = (alias: string): string =>
   alias.includes('_u')
     ? alias.replace(ESCAPE, (_, digits: string) =>
-        digits.replace(/.{4}/g, (one) => String.fromCharCode(Number.parseInt(one, 16))).replace(EMPTY_TEXT, ''),
+        digits.replace(/.{4}/g, (unit) => String.fromCharCode(Number.parseInt(unit, 16))).replace(EMPTY_TEXT, ''),
       )
     : alias;
 
@@ -66,9 +66,9 @@ const closeEscape = (digits: string): string => (digits === '' ? '' : `_u${digit
 
 /** `end`: the position from which everything is escaped. */
 function isAllowedAt(text: string, at: number, end: number): boolean {
-  const one = text[at] as string;
-  if (at >= end || !/\w/.test(one) || (at === 0 && /\d/.test(one))) return false;
-  if (one !== '_') return true;
+  const character = text[at] as string;
+  if (at >= end || !/\w/.test(character) || (at === 0 && /\d/.test(character))) return false;
+  if (character !== '_') return true;
   // Two leading underscores are reserved by GraphQL, and an escape begins with one.
   if (at === 0 && text.length > 1 && (end <= 1 || !/[0-9A-Za-z]/.test(text[1] as string) || PACKED_ALIAS.test(text)))
     return false;

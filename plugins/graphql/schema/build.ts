@@ -49,11 +49,15 @@ const EMPTY_QUERY: RootFieldConfigs = [
 ];
 
 /** Adds contributed fields, except those with the name of a collection field. */
-function mergeRootFields(collectionFields: RootFieldConfigs, more: RootFieldConfigs, warn: Warn): RootFieldConfigs {
+function mergeRootFields(
+  collectionFields: RootFieldConfigs,
+  contributedFields: RootFieldConfigs,
+  warn: Warn,
+): RootFieldConfigs {
   const takenNames = new Set(collectionFields.map(([name]) => name));
   return [
     ...collectionFields,
-    ...more.filter(([name]) => {
+    ...contributedFields.filter(([name]) => {
       const isFree = !takenNames.has(name);
       if (!isFree) warn('a field is left out of GraphQL: another field has the same name', { field: name });
       takenNames.add(name);

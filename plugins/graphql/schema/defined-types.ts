@@ -112,8 +112,8 @@ function mapByName<N extends { readonly name: { readonly value: string } }, C>(
 
 function findFirst<N, T>(nodes: readonly N[] | undefined, each: (node: N) => T | undefined): T | undefined {
   for (const node of nodes ?? []) {
-    const found = each(node);
-    if (found !== undefined) return found;
+    const result = each(node);
+    if (result !== undefined) return result;
   }
   return undefined;
 }

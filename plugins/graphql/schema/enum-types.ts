@@ -48,8 +48,8 @@ export class ColumnEnum extends GraphQLEnumType {
   /** Undefined for a text that is neither a name nor a value nor dynamic. */
   #toValue(value: unknown): string | undefined {
     if (typeof value !== 'string') return undefined;
-    const known = this.getValue(value);
-    if (known) return known.value as string;
+    const enumValue = this.getValue(value);
+    if (enumValue) return enumValue.value as string;
     return this.#values.has(value) || value.startsWith('$') ? value : undefined;
   }
 

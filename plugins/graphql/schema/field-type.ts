@@ -61,8 +61,9 @@ const NON_TEXT_TYPES: readonly FieldType[] = ['integer', 'float', 'boolean'];
 
 /** The output format where it differs from REST: an `ID` is a text, a `Float` a number, an enum value its name. */
 export function columnFormat(field: Field, type: LeafType): Pick<Extract<RowBinding, { kind: 'column' }>, 'as'> {
-  const one = type instanceof GraphQLList ? type.ofType : type;
-  if (one instanceof ColumnEnum) return one.labels ? { as: { labels: one.labels } } : {};
+  const elementOrValue = type instanceof GraphQLList ? type.ofType : type;
+  if (elementOrValue instanceof ColumnEnum)
+    return elementOrValue.labels ? { as: { labels: elementOrValue.labels } } : {};
   if ((type === GraphQLID || type === GraphQLString) && NON_TEXT_TYPES.includes(field.type)) return { as: 'text' };
   return type === GraphQLFloat ? { as: 'number' } : {};
 }

@@ -71,8 +71,8 @@ export function createSchemaCache({ schema, access, contributed, capacity, creat
   return {
     get: async (caller, scope) => getOrBuild(caller, scope, await schema.overview()),
     async refresh(caller, built) {
-      const found = await getOrBuild(caller, built.scope, await schema.refresh());
-      return found === built ? undefined : found;
+      const refreshed = await getOrBuild(caller, built.scope, await schema.refresh());
+      return refreshed === built ? undefined : refreshed;
     },
   };
 }

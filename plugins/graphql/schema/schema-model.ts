@@ -33,8 +33,8 @@ export function createSchemaModel(
   const grantedFields = (action: Action, { collection, fields }: NamedCollection): readonly GrantedField[] => {
     const availability = listed(permissions, action, collection);
     return fields.flatMap((field) => {
-      const one = availability.get(field.name);
-      return one ? [{ field, availability: one }] : [];
+      const fieldAvailability = availability.get(field.name);
+      return fieldAvailability ? [{ field, availability: fieldAvailability }] : [];
     });
   };
 
