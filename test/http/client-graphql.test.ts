@@ -1,11 +1,6 @@
-import * as published from '@directus/sdk';
 import { expect } from 'chai';
+import { expectClientError, sdk, type Untyped } from '../support/client-library.ts';
 import { type InProcess, startService } from '../support/service.ts';
-
-// The types of the client library describe the collections of another product.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-type Untyped = any;
-const sdk: Untyped = published;
 
 const COMMANDS = 60;
 
@@ -25,13 +20,9 @@ describe('a published client library, by REST and GraphQL', () => {
   const items = (text: string, variables?: object): Promise<Untyped> => client.query(text, variables);
   const system = (text: string, variables?: object): Promise<Untyped> => client.query(text, variables, 'system');
 
-  const failure = async (work: Promise<unknown>): Promise<Untyped> => {
-    const error: Untyped = await work.then(
-      () => expect.fail('it was expected to fail'),
-      (reason: unknown) => reason,
-    );
-    expect(sdk.isDirectusError(error), String(error)).to.equal(true);
-    return { status: error.response.status, code: error.errors[0].extensions.code };
+  const failure = async (work: Promise<unknown>) => {
+    const { status, code } = await expectClientError(work);
+    return { status, code };
   };
 
   before(async () => {

@@ -1,11 +1,6 @@
-import * as published from '@directus/sdk';
 import { expect } from 'chai';
+import { adminRequest, sdk, type Untyped } from '../support/client-library.ts';
 import { type InProcess, startService } from '../support/service.ts';
-
-// The types of the client library describe the collections of another product.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-type Untyped = any;
-const sdk: Untyped = published;
 
 /** The commands of a published client library for system collections. */
 describe('a published client library on the system collections', () => {
@@ -14,8 +9,7 @@ describe('a published client library on the system collections', () => {
   let me: string;
   before(async () => {
     service = await startService();
-    const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
-    request = (command) => client.request(command);
+    request = adminRequest(service);
     me = (await request(sdk.readMe({ fields: ['id'] }))).id;
     await request(
       sdk.createCollection({ collection: 'article', schema: {}, fields: [{ field: 'title', type: 'string' }] }),

@@ -1,11 +1,6 @@
-import * as published from '@directus/sdk';
 import { expect } from 'chai';
+import { adminRequest, expectClientError, sdk, type Untyped } from '../support/client-library.ts';
 import { type InProcess, startService } from '../support/service.ts';
-
-// The types of the client library describe the collections of another product.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-type Untyped = any;
-const sdk: Untyped = published;
 
 /** A published client library, unmodified: we cannot choose what it sends and expects. */
 describe('a published client library', () => {
@@ -13,19 +8,9 @@ describe('a published client library', () => {
   let request: (command: Untyped) => Promise<Untyped>;
   before(async () => {
     service = await startService({ env: { ACCESS_TOKEN_TTL: '15m' } });
-    const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
-    request = (command) => client.request(command);
+    request = adminRequest(service);
   });
   after(() => service?.stop());
-
-  const failure = async (work: Promise<unknown>): Promise<Untyped> => {
-    const error: Untyped = await work.then(
-      () => expect.fail('it was expected to fail'),
-      (reason: unknown) => reason,
-    );
-    expect(sdk.isDirectusError(error), String(error)).to.equal(true);
-    return { status: error.response.status, code: error.errors[0].extensions.code, message: error.errors[0].message };
-  };
 
   describe('schema', () => {
     it('creates collections, fields and relations', async () => {
@@ -122,7 +107,7 @@ describe('a published client library', () => {
       expect(await request(sdk.deleteRelation('short_lived', 'a'))).to.equal(null);
       expect(await request(sdk.deleteField('short_lived', 'a'))).to.equal(null);
       expect(await request(sdk.deleteCollection('short_lived'))).to.equal(null);
-      expect(await failure(request(sdk.readCollection('short_lived')))).to.include({
+      expect(await expectClientError(request(sdk.readCollection('short_lived')))).to.include({
         status: 404,
         code: 'ROUTE_NOT_FOUND',
       });
@@ -246,8 +231,14 @@ describe('a published client library', () => {
           title: 'two',
           author: { name: 'Ann' },
         });
-        expect(await failure(request(sdk.readItem('article', 99)))).to.include({ status: 403, code: 'FORBIDDEN' });
-        expect(await failure(request(sdk.readItem('article', 'x')))).to.include({ status: 403, code: 'FORBIDDEN' });
+        expect(await expectClientError(request(sdk.readItem('article', 99)))).to.include({
+          status: 403,
+          code: 'FORBIDDEN',
+        });
+        expect(await expectClientError(request(sdk.readItem('article', 'x')))).to.include({
+          status: 403,
+          code: 'FORBIDDEN',
+        });
       });
     });
 
@@ -302,33 +293,37 @@ describe('a published client library', () => {
     });
 
     it('recognises errors with code, status and message', async () => {
-      expect(await failure(request(sdk.readItems('nowhere')))).to.deep.include({
+      expect(await expectClientError(request(sdk.readItems('nowhere')))).to.deep.include({
         status: 404,
         code: 'ROUTE_NOT_FOUND',
       });
-      expect(await failure(request(sdk.readItems('platform_users')))).to.deep.include({
+      expect(await expectClientError(request(sdk.readItems('platform_users')))).to.deep.include({
         status: 403,
         code: 'FORBIDDEN',
       });
-      expect(await failure(request(sdk.aggregate('platform_users', { aggregate: { count: '*' } })))).to.deep.include({
+      expect(
+        await expectClientError(request(sdk.aggregate('platform_users', { aggregate: { count: '*' } }))),
+      ).to.deep.include({
         status: 403,
         code: 'FORBIDDEN',
       });
-      expect(await failure(request(sdk.createItem('article', {})))).to.deep.include({
+      expect(await expectClientError(request(sdk.createItem('article', {})))).to.deep.include({
         status: 400,
         code: 'FAILED_VALIDATION',
       });
-      expect(await failure(request(sdk.readItems('article', { filter: { title: { _nonsense: 1 } } })))).to.deep.include(
-        { status: 400, code: 'INVALID_QUERY' },
-      );
-      expect(await failure(request(sdk.createItem('article', { title: 'a', author: 99 })))).to.deep.include({
+      expect(
+        await expectClientError(request(sdk.readItems('article', { filter: { title: { _nonsense: 1 } } }))),
+      ).to.deep.include({ status: 400, code: 'INVALID_QUERY' });
+      expect(await expectClientError(request(sdk.createItem('article', { title: 'a', author: 99 })))).to.deep.include({
         status: 400,
         code: 'INVALID_FOREIGN_KEY',
       });
-      expect((await failure(request(sdk.withToken('not-a-token', sdk.readItems('article'))))).status).to.be.oneOf([
-        401, 403,
-      ]);
-      expect(await failure(request(() => ({ method: 'POST', path: '/nothing/here', body: '{}' })))).to.deep.include({
+      expect(
+        (await expectClientError(request(sdk.withToken('not-a-token', sdk.readItems('article'))))).status,
+      ).to.be.oneOf([401, 403]);
+      expect(
+        await expectClientError(request(() => ({ method: 'POST', path: '/nothing/here', body: '{}' }))),
+      ).to.deep.include({
         status: 404,
         code: 'ROUTE_NOT_FOUND',
       });
@@ -375,7 +370,7 @@ describe('a published client library', () => {
       const another = await request(sdk.createPermission({ role: role.id, collection: 'article', action: 'read' }));
       expect(await request(sdk.deletePermission(another.id))).to.equal(null);
       expect(await request(sdk.deleteRole(role.id))).to.equal(null);
-      expect(await failure(request(sdk.readRole(role.id)))).to.include({ status: 403 });
+      expect(await expectClientError(request(sdk.readRole(role.id)))).to.include({ status: 403 });
     });
 
     it('creates, reads, updates and deletes users', async () => {
@@ -402,7 +397,7 @@ describe('a published client library', () => {
       ]);
       expect(await request(sdk.deleteUsers(ids))).to.equal(null);
       expect(await request(sdk.deleteUser(user.id))).to.equal(null);
-      expect((await failure(request(sdk.createUser({ email: 'ADMIN@example.com' })))).code).to.equal(
+      expect((await expectClientError(request(sdk.createUser({ email: 'ADMIN@example.com' })))).code).to.equal(
         'RECORD_NOT_UNIQUE',
       );
     });
@@ -427,7 +422,7 @@ describe('a published client library', () => {
     });
 
     it('recognises the 404 of a route that is not implemented', async () => {
-      expect(await failure(request(sdk.clearCache()))).to.include({ status: 404, code: 'ROUTE_NOT_FOUND' });
+      expect(await expectClientError(request(sdk.clearCache()))).to.include({ status: 404, code: 'ROUTE_NOT_FOUND' });
     });
   });
 
@@ -439,7 +434,10 @@ describe('a published client library', () => {
         .createDirectus(service.url)
         .with(sdk.authentication('json', { autoRefresh: false }))
         .with(sdk.rest());
-      expect(await failure(client.request(sdk.readMe()))).to.include({ status: 401, code: 'INVALID_CREDENTIALS' });
+      expect(await expectClientError(client.request(sdk.readMe()))).to.include({
+        status: 401,
+        code: 'INVALID_CREDENTIALS',
+      });
       const first = await client.login(credentials());
       expect(first).to.include.keys('access_token', 'refresh_token', 'expires');
       expect(first.expires).to.equal(15 * 60 * 1000);
@@ -474,11 +472,11 @@ describe('a published client library', () => {
 
     it('a wrong password is an INVALID_CREDENTIALS error of the client', async () => {
       const client = sdk.createDirectus(service.url).with(sdk.authentication('json')).with(sdk.rest());
-      expect(await failure(client.login({ ...credentials(), password: 'wrong' }))).to.include({
+      expect(await expectClientError(client.login({ ...credentials(), password: 'wrong' }))).to.include({
         status: 401,
         code: 'INVALID_CREDENTIALS',
       });
-      expect(await failure(client.login({ email: '', password: '' }))).to.include({ status: 401 });
+      expect(await expectClientError(client.login({ email: '', password: '' }))).to.include({ status: 401 });
     });
 
     it('mode cookie: the refresh token never reaches the client', async () => {
@@ -511,12 +509,12 @@ describe('a published client library', () => {
       expect(jar).not.to.equal(before);
       await client.logout();
       expect(jar).to.equal('');
-      expect((await failure(client.refresh())).status).to.be.oneOf([400, 401]);
+      expect((await expectClientError(client.refresh())).status).to.be.oneOf([400, 401]);
     });
 
     it('mode session: is refused with a reason', async () => {
       const client = sdk.createDirectus(service.url).with(sdk.authentication('session')).with(sdk.rest());
-      expect(await failure(client.login(credentials()))).to.include({ status: 400, code: 'INVALID_PAYLOAD' });
+      expect(await expectClientError(client.login(credentials()))).to.include({ status: 400, code: 'INVALID_PAYLOAD' });
     });
 
     it('a static token authenticates requests', async () => {
