@@ -1,51 +1,59 @@
 import { authorities, type Caller, facet } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
-import { type Distinct, distinct, nameOf } from './fields/distinct.ts';
+import { type DistinctFields, fieldNameOf, keepFirstByName } from './fields/distinct-fields.ts';
 
-/** `items` is `/graphql`, with the collections of users; `system` is `/graphql/system`, with the service's own. */
+/**
+ * `items` is `/graphql`, with user collections; `system` is `/graphql/system`, with system collections (specification,
+ * "Items endpoints").
+ */
 export type GraphqlScope = 'items' | 'system';
 
 /** The request a field is resolved in. */
 export interface GraphqlCall {
   readonly caller: Caller;
-  /** The request itself: for cookies, and for the client before a user is known. */
+  /** The Koa context: for cookies, and for the client's address before authentication. */
   readonly ctx: HttpContext;
 }
 
-/** A field of the root that is not made from a collection: signing in, the state of the service, the user's own row. */
+/** A root field that is not derived from a collection: sign-in, the state of the service, the row of the own user. */
 export interface GraphqlField {
   readonly scope: GraphqlScope;
   readonly operation: 'query' | 'mutation';
   /**
-   * In the schema language: `auth_logout(refresh_token: String): Boolean`. It may name the types of collections
-   * (`platform_users`, `update_platform_users_input`), and is left out where the caller has no such type.
+   * The field in the schema language: `auth_logout(refresh_token: String): Boolean`. It may name types of collections
+   * (`platform_users`, `update_platform_users_input`). A caller without such a type does not have the field.
    */
   readonly definition: string;
-  /** Types that the definition names, in the schema language. The same name in two fields means the same text. */
+  /**
+   * Types that the definition names, in the schema language. Two fields that define one name must use the same text.
+   */
   readonly types?: string;
-  /** The callers whose schema has it; by default all. */
+  /** The callers whose schema has the field: admins, or callers with an action on a collection. Default: all. */
   readonly offeredTo?: 'admins' | { readonly collection: string; readonly action: string };
-  /** At most one field marked so in a request, which would otherwise be a way to try many secrets at once. */
+  /** A request may have one field with `once`, so that no request can try many secrets. */
   readonly once?: true;
   /**
-   * Answers the value of the field: plain data in the form of its type (a `BigInt` is a text; what is missing is null), or
-   * with `row` a key, null for no row. `args` were checked against the definition; those that the document leaves out are absent.
-   * @throws Failures, which the answer carries under `errors`.
+   * Returns the value of the field: plain data in the form of its type (a `BigInt` is a text; a missing member is
+   * null). With `row` it returns a key, or null for no row. `args` match the definition; arguments that the document
+   * omits are absent.
+   * @throws Failures, which the response carries under `errors`.
    */
   resolve(args: Readonly<Record<string, unknown>>, call: GraphqlCall): unknown;
   /**
-   * The answer is the row of this collection whose key `resolve` gave, read with what the document asks of it under the
-   * caller's permissions. A query for one that is not there or may not be read is FORBIDDEN, like `<c>_by_id`.
+   * The field answers the row of this collection with the key that `resolve` returns. It is read with the selection of
+   * the document under the caller's permissions. A missing or unreadable row is FORBIDDEN in a query, as with
+   * `<c>_by_id`.
    */
   readonly row?: string;
 }
 
 /**
- * Fields beside those of collections. Plugins of lower floors name it by its id, and say `"optional": true` in their manifest:
- * `host.contribute<GraphqlField>('graphql.fields', field)`. Of several fields with one name in one root the first is kept.
+ * The facet of further root fields. Plugins of lower floors contribute by its id, with `"optional": true` in their
+ * manifest: `host.contribute<GraphqlField>('graphql.fields', field)`. Of several fields with one name in one root the
+ * first is kept.
  */
-export const graphqlFields = facet<GraphqlField, Distinct>('graphql.fields', {
-  combine: distinct,
+export const graphqlFields = facet<GraphqlField, DistinctFields>('graphql.fields', {
+  combine: keepFirstByName,
   manifest: {
     type: 'object',
     additionalProperties: false,
@@ -53,6 +61,6 @@ export const graphqlFields = facet<GraphqlField, Distinct>('graphql.fields', {
     properties: { names: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9_]*$' } } },
   },
   admit: ({ definition }, declared) =>
-    declared.names.includes(nameOf(definition)) || `${nameOf(definition)} is not declared`,
+    declared.names.includes(fieldNameOf(definition)) || `${fieldNameOf(definition)} is not declared`,
   describe: (declared) => authorities('answers', declared.names, 'by GraphQL'),
 });

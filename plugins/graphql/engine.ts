@@ -6,57 +6,57 @@ import type { Items } from '../items/contract.ts';
 import type { Query } from '../query/contract.ts';
 import type { Schema } from '../schema/contract.ts';
 import type { GraphqlScope } from './contract.ts';
-import { createDocuments } from './document/documents.ts';
-import type { Answer } from './execute/answer.ts';
+import { createDocumentCaches } from './document/document-cache.ts';
 import { createExecute } from './execute/execute.ts';
+import type { GraphqlResponse } from './execute/response.ts';
+import { answerRequest } from './http/answer-request.ts';
 import type { GraphqlRequest } from './http/request.ts';
-import { run } from './http/run.ts';
-import type { Contributed } from './schema/contributed.ts';
-import { createSchemas } from './schema/schemas.ts';
+import type { ContributedFields } from './schema/contributed.ts';
+import { createSchemaCache } from './schema/schema-cache.ts';
 
-/** What answers documents. It is loaded with the first of them: the library and the schemas are a tenth of all code. */
-export interface Engine {
-  /** Answers one request. What is wrong before anything of it runs is a DocumentFailure. */
-  run(scope: GraphqlScope, request: GraphqlRequest, ctx: HttpContext): Promise<Answer>;
-  /** The caller's own schema in the schema language. */
+/** Runs documents. The first document loads it: the graphql package and the schemas are a tenth of all code. */
+export interface GraphqlEngine {
+  /** Runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
+  run(scope: GraphqlScope, request: GraphqlRequest, ctx: HttpContext): Promise<GraphqlResponse>;
+  /** The schema of the caller in the schema language. @throws FORBIDDEN when introspection is off. */
   sdl(caller: Caller, scope: GraphqlScope): Promise<string>;
 }
 
-export interface EngineDeps {
+export interface GraphqlEngineDeps {
   readonly access: Access;
   readonly items: Items;
   readonly query: Pick<Query, 'ceilings'>;
   readonly schema: Schema;
-  /** The same list until a field is added or taken away: schemas are kept by it. */
-  readonly contributed: () => Contributed;
+  /** Returns the same list until a field is added or removed: cached schemas depend on its identity. */
+  readonly contributed: () => ContributedFields;
   readonly limits: { readonly tokens: number; readonly aliases: number; readonly rootFields: number };
-  /** How many schemas are kept. */
+  /** Schemas in the cache. */
   readonly capacity: number;
   readonly introspection: boolean;
   readonly log: Log;
 }
 
-/** Schemas that were printed: large ones take long. */
-const printed = new WeakMap<GraphQLSchema, string>();
+/** Printed schemas: printing a large one takes long. */
+const printedSchemas = new WeakMap<GraphQLSchema, string>();
 
-export function createEngine(deps: EngineDeps): Engine {
+export function createGraphqlEngine(deps: GraphqlEngineDeps): GraphqlEngine {
   const { access, items, schema, contributed, capacity, introspection, log } = deps;
   const { ceilings } = deps.query;
-  const makeDocuments = createDocuments({
+  const createDocuments = createDocumentCaches({
     ...deps.limits,
     relations: ceilings.depth,
     nodes: ceilings.nodes,
     introspection,
   });
-  const schemas = createSchemas({ schema, access, contributed, capacity, makeDocuments, log });
-  const execute = createExecute({ items, schema, ceilings, log, suggests: introspection });
+  const schemas = createSchemaCache({ schema, access, contributed, capacity, createDocuments, log });
+  const execute = createExecute({ items, schema, ceilings, log, showsSuggestions: introspection });
   return {
-    run: (scope, request, ctx) => run({ schemas, execute }, scope, request, ctx),
+    run: (scope, request, ctx) => answerRequest({ schemas, execute }, scope, request, ctx),
     async sdl(caller, scope) {
       if (!introspection) throw fail('FORBIDDEN', 'introspection is off');
-      const { schema: built } = await schemas.of(caller, scope);
-      const text = printed.get(built) ?? printSchema(built);
-      printed.set(built, text);
+      const { schema: built } = await schemas.get(caller, scope);
+      const text = printedSchemas.get(built) ?? printSchema(built);
+      printedSchemas.set(built, text);
       return text;
     },
   };

@@ -6,13 +6,13 @@ import { query } from '../query/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { graphqlFields } from './contract.ts';
 import { createExplorer } from './explorer/explorer.ts';
-import { reportRefused } from './fields/report-refused.ts';
+import { createRefusedReporter } from './fields/report-refused.ts';
 import { graphqlRoutes } from './http/routes.ts';
 import { sdlField, sdlRoutes } from './http/sdl.ts';
 import manifest from './package.json' with { type: 'json' };
 
-/** Loads with the first call; all calls get the same. What failed is tried again by the next call. */
-function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
+/** Loads once, with the first call. After a failure the next call tries again. */
+function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {
     loading ??= load().catch((error: unknown) => {
@@ -47,9 +47,9 @@ export default definePlugin<Config>({
       introspection,
     };
     const contributed = () => host.read(graphqlFields).kept;
-    const engine = loadedOnce(async () => {
-      const { createEngine } = await import('./engine.ts');
-      return createEngine({ ...used, ...settings, contributed, log });
+    const engine = loadOnce(async () => {
+      const { createGraphqlEngine } = await import('./engine.ts');
+      return createGraphqlEngine({ ...used, ...settings, contributed, log });
     });
     const explorer = createExplorer({ introspection, log });
 
@@ -58,7 +58,7 @@ export default definePlugin<Config>({
       host.contribute(routes, route);
     host.contribute(graphqlFields, sdlField(engine));
     host.onStart(() => {
-      const report = reportRefused(log);
+      const report = createRefusedReporter(log);
       const update = () => report(host.read(graphqlFields).refused);
       update();
       host.watch(graphqlFields, update);

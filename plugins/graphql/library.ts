@@ -1,1 +1,1 @@
-export { nameOf } from './fields/distinct.ts';
+export { fieldNameOf } from './fields/distinct-fields.ts';

@@ -1,137 +1,142 @@
 import { fail } from '#kernel';
 import type { HealthCheck } from '../server/contract.ts';
 
-/** Bytes that one part of a body costs beside its own: the string and the node by which it is joined to the rest. */
-const PART_COST = 64;
+/** Bytes that one part of a body costs besides its content: the buffer object and its entry in the list of parts. */
+const PART_OVERHEAD_BYTES = 64;
 /** Seconds. */
-const RETRY_AFTER = 5;
-/** Share of a limit, of one address or of all, above which the health check warns. */
-const FULL = 0.8;
-/** Share of the limit that one address may hold: so there is room for others at once. */
-const MAX_SHARE = 0.5;
-/** Share of the limit from which an address begins no more large bodies: those it has begun will still grow. */
+const RETRY_AFTER_SECONDS = 5;
+/** The health check warns above this share of the limit, of one address or of all. */
+const WARN_SHARE = 0.8;
+/** Share of the limit that one address may hold, so that other addresses always have room. */
+const ADDRESS_SHARE = 0.5;
+/** An address that holds this share of the limit may begin no more large bodies: those it has begun still grow. */
 const BEGIN_SHARE = 0.25;
-/** Bytes of a body that is always begun: most are smaller. The first part that a connection reads of any body has as many. */
-const SMALL = 65_536;
+/**
+ * A body of at most so many bytes may always begin; most are smaller. Node reads as many with the first part of any
+ * body.
+ */
+const SMALL_BODY_BYTES = 65_536;
 
 /** The memory that one unfinished body takes. */
-export interface HeldBody {
+export interface BodyReservation {
   /** Counts one part of `length` bytes. */
   add(length: number): void;
-  /** The body is there, or is not waited for any longer. */
+  /** Gives the memory back: the body has arrived, or the service waits for it no longer. */
   release(): void;
 }
 
-interface Entry {
+interface UnfinishedBody {
   readonly address: string;
   readonly refuse: (reason: Error) => void;
-  /** What counts: what has arrived, or what is expected at once where that is more. */
+  /** Bytes that count: those that have arrived, or those of the expected first part where that is more. */
   bytes: number;
   arrived: number;
 }
 
 /**
- * Counts the memory of all bodies that have not arrived completely and bounds their sum, and that of one address to half of it.
- * Beyond its half an address loses its largest body, and beyond the limit the address with the most bytes does: so a client with many
- * unfinished bodies loses its own before those of other clients. With a quarter taken it begins no more large ones: a body that is
- * taken in and dropped later costs as much memory until it is collected.
+ * Counts the memory of all bodies that have not arrived completely, and bounds their sum. One address may hold half of
+ * it. An address with more than its half loses its largest body; over the limit the address with the most bytes does.
+ * So a client with many unfinished bodies loses its own before those of other clients. An address that holds a quarter
+ * may begin no more large bodies: a body that is refused later costs its memory until the garbage collector frees it.
  */
 export class BodyMemory {
   readonly limit: number;
-  readonly #entries = new Set<Entry>();
-  readonly #sums = new Map<string, number>();
-  #held = 0;
+  readonly #bodies = new Set<UnfinishedBody>();
+  readonly #bytesByAddress = new Map<string, number>();
+  #usedBytes = 0;
 
   /** `limit` in bytes. */
   constructor(limit: number) {
     this.limit = limit;
   }
 
-  /** Bytes at the moment. */
-  get held(): number {
-    return this.#held;
+  /** Bytes that all unfinished bodies hold now. */
+  get usedBytes(): number {
+    return this.#usedBytes;
   }
 
-  /** Whether bodies are refused soon: those of the address that holds most, or any. */
-  get isCrowded(): boolean {
-    const bound = this.limit * FULL;
-    return this.#held > bound || this.#sumOf(this.#largestAddress()) > bound * MAX_SHARE;
-  }
-
-  /**
-   * Asked before anything of a body is read; `length`: bytes that its header states, Infinity where it states none.
-   * @throws SERVICE_UNAVAILABLE where the bodies of this address take a quarter of the memory already
-   */
-  admit(address: string | null, length: number): void {
-    if (length > SMALL && this.#sumOf(address ?? '') >= this.limit * BEGIN_SHARE) throw refusal();
+  /** Whether the service is about to refuse bodies: any body, or those of the address that holds most. */
+  get isNearLimit(): boolean {
+    const bound = this.limit * WARN_SHARE;
+    return this.#usedBytes > bound || this.#bytesOf(this.#largestAddress()) > bound * ADDRESS_SHARE;
   }
 
   /**
-   * `refuse` is called at most once, with SERVICE_UNAVAILABLE, where the body loses its memory to others. The first part of a body
-   * of `length` bytes counts before it arrives: of many that begin at once each would find the memory empty.
+   * Call it before reading a body. `length` is its Content-Length in bytes, Infinity without one.
+   * @throws SERVICE_UNAVAILABLE for a large body of an address that already holds a quarter of the memory.
    */
-  open(address: string | null, refuse: (reason: Error) => void, length = 0): HeldBody {
-    const entry: Entry = { address: address ?? '', refuse, bytes: 0, arrived: 0 };
-    this.#entries.add(entry);
+  assertAvailable(address: string | null, length: number): void {
+    if (length > SMALL_BODY_BYTES && this.#bytesOf(address ?? '') >= this.limit * BEGIN_SHARE)
+      throw createMemoryFailure();
+  }
+
+  /**
+   * Reserves memory for one body of `length` bytes. `refuse` is called at most once, with SERVICE_UNAVAILABLE, when the
+   * body loses its memory to other bodies. Its first part counts before it arrives: otherwise many bodies that begin at
+   * once would each find the memory empty.
+   */
+  open(address: string | null, refuse: (reason: Error) => void, length = 0): BodyReservation {
+    const entry: UnfinishedBody = { address: address ?? '', refuse, bytes: 0, arrived: 0 };
+    this.#bodies.add(entry);
     const hold = (bytes: number) => {
       this.#count(entry, bytes);
-      while (this.#sumOf(entry.address) > this.limit * MAX_SHARE) this.#refuseLargest(entry.address);
-      while (this.#held > this.limit) this.#refuseLargest(this.#largestAddress());
+      while (this.#bytesOf(entry.address) > this.limit * ADDRESS_SHARE) this.#refuseLargest(entry.address);
+      while (this.#usedBytes > this.limit) this.#refuseLargest(this.#largestAddress());
     };
-    hold(Math.min(length, SMALL));
+    hold(Math.min(length, SMALL_BODY_BYTES));
     return {
       add: (part) => {
-        if (!this.#entries.has(entry)) return;
-        entry.arrived += part + PART_COST;
+        if (!this.#bodies.has(entry)) return;
+        entry.arrived += part + PART_OVERHEAD_BYTES;
         if (entry.arrived > entry.bytes) hold(entry.arrived - entry.bytes);
       },
       release: () => this.#drop(entry),
     };
   }
 
-  #count(entry: Entry, bytes: number): void {
+  #count(entry: UnfinishedBody, bytes: number): void {
     entry.bytes += bytes;
-    this.#held += bytes;
-    const sum = this.#sumOf(entry.address) + bytes;
-    if (sum > 0) this.#sums.set(entry.address, sum);
-    else this.#sums.delete(entry.address);
+    this.#usedBytes += bytes;
+    const sum = this.#bytesOf(entry.address) + bytes;
+    if (sum > 0) this.#bytesByAddress.set(entry.address, sum);
+    else this.#bytesByAddress.delete(entry.address);
   }
 
-  #drop(entry: Entry): void {
-    if (this.#entries.delete(entry)) this.#count(entry, -entry.bytes);
+  #drop(entry: UnfinishedBody): void {
+    if (this.#bodies.delete(entry)) this.#count(entry, -entry.bytes);
   }
 
-  #sumOf(address: string): number {
-    return this.#sums.get(address) ?? 0;
+  #bytesOf(address: string): number {
+    return this.#bytesByAddress.get(address) ?? 0;
   }
 
   #largestAddress(): string {
-    const [first] = [...this.#sums].sort(([, a], [, b]) => b - a);
+    const [first] = [...this.#bytesByAddress].sort(([, a], [, b]) => b - a);
     return first?.[0] ?? '';
   }
 
   #refuseLargest(address: string): void {
-    let largest: Entry | undefined;
-    for (const entry of this.#entries) {
+    let largest: UnfinishedBody | undefined;
+    for (const entry of this.#bodies) {
       if (entry.address === address && entry.bytes > (largest?.bytes ?? 0)) largest = entry;
     }
-    if (!largest) throw new Error('bytes are held and no body holds them');
+    if (!largest) throw new Error('memory of bodies is counted, but no body holds it');
     this.#drop(largest);
-    largest.refuse(refusal());
+    largest.refuse(createMemoryFailure());
   }
 }
 
-const refusal = () =>
+const createMemoryFailure = () =>
   fail('SERVICE_UNAVAILABLE', 'Too many requests are being received. Try again later.', {
     service: 'http',
-    retryAfter: RETRY_AFTER,
+    retryAfter: RETRY_AFTER_SECONDS,
   });
 
-/** Tells the bytes at the moment, and warns where bodies are refused soon. */
-export const memoryCheck = (memory: BodyMemory): HealthCheck => ({
+/** Health check: reports the bytes that unfinished bodies hold, and warns before bodies are refused. */
+export const createMemoryHealthCheck = (memory: BodyMemory): HealthCheck => ({
   name: 'http:unfinishedBodies',
   componentType: 'system',
   async check() {
-    return { value: memory.held, unit: 'bytes', status: memory.isCrowded ? 'warn' : 'ok' };
+    return { value: memory.usedBytes, unit: 'bytes', status: memory.isNearLimit ? 'warn' : 'ok' };
   },
 });

@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
 import { ClientGone, type RequestScope } from '#kernel';
 
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'SEARCH']);
+const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'SEARCH']);
 
 /**
- * The scope of a request with the signal that its client is gone. The signal is made on first use: it costs more than the rest of
- * the scope, and most requests are answered without one.
+ * The scope of a request, with the signal that its client disconnected. The signal is created on first use: it costs
+ * more than the rest of the scope, and most requests need none.
  */
 export class ClientScope implements RequestScope {
   readonly id: string;
@@ -17,12 +17,12 @@ export class ClientScope implements RequestScope {
   constructor({ id, invocation }: RequestScope, { method, res }: Context) {
     this.id = id;
     this.invocation = invocation;
-    this.#reads = READING.has(method);
+    this.#reads = READ_METHODS.has(method);
     this.#res = res;
   }
 
   get signal(): AbortSignal | undefined {
-    if (this.#reads) this.#signal ??= leaveSignal(this.#res);
+    if (this.#reads) this.#signal ??= createDisconnectSignal(this.#res);
     return this.#signal;
   }
 
@@ -32,26 +32,26 @@ export class ClientScope implements RequestScope {
 }
 
 /**
- * The signal that the client of a request is gone, whatever the request does: for a write, which ends with its client until its
- * commit begins.
+ * The signal that the client of a request disconnected, for requests of any method. A write uses it: it is rolled back
+ * with its client until its commit begins.
  */
 export const clientSignal = ({ res }: Pick<Context, 'res'>): (() => AbortSignal) => {
   return () => {
-    const signal = signals.get(res) ?? leaveSignal(res);
-    signals.set(res, signal);
+    const signal = disconnectSignals.get(res) ?? createDisconnectSignal(res);
+    disconnectSignals.set(res, signal);
     return signal;
   };
 };
 
-/** One for each request, however many writes it has. */
-const signals = new WeakMap<Context['res'], AbortSignal>();
+/** One signal for each request, however many writes it has. */
+const disconnectSignals = new WeakMap<Context['res'], AbortSignal>();
 
-function leaveSignal(res: Context['res']): AbortSignal {
-  const leave = new AbortController();
-  const check = () => {
-    if (!res.writableFinished) leave.abort(new ClientGone());
+function createDisconnectSignal(res: Context['res']): AbortSignal {
+  const controller = new AbortController();
+  const abortUnlessFinished = () => {
+    if (!res.writableFinished) controller.abort(new ClientGone());
   };
-  if (res.closed) check();
-  else res.once('close', check);
-  return leave.signal;
+  if (res.closed) abortUnlessFinished();
+  else res.once('close', abortUnlessFinished);
+  return controller.signal;
 }

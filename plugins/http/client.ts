@@ -1,25 +1,26 @@
 import type { Context } from 'koa';
 import type { HttpContext } from './contract.ts';
 
-/** A request in a route or in a layer around it. */
-type Asked = Pick<HttpContext, 'req' | 'state'> | Pick<Context, 'req' | 'state'>;
+/** The context of a route or of a middleware around it. */
+type ClientRequest = Pick<HttpContext, 'req' | 'state'> | Pick<Context, 'req' | 'state'>;
 
 /**
- * Address of the client. Every proxy appends whom it heard from, so with N proxies in front the N-th entry from the end
- * is true and all before it are the client's own claims.
+ * Address of the client; null once its connection is closed. Every proxy appends the address it received the request
+ * from to X-Forwarded-For. With N trusted proxies the N-th entry from the end is true; the client may have invented all
+ * before it.
  */
-export function addressOf(ctx: Asked): string | null {
+export function addressOf(ctx: ClientRequest): string | null {
   const direct = ctx.req.socket.remoteAddress;
   const proxies = (ctx.state as HttpContext['state']).settings?.proxies ?? 0;
   const forwarded = proxies > 0 ? ctx.req.headers['x-forwarded-for'] : undefined;
-  const heard = typeof forwarded === 'string' ? forwarded.split(',') : [];
-  const address = heard[Math.max(0, heard.length - proxies)]?.trim() || direct;
+  const addresses = typeof forwarded === 'string' ? forwarded.split(',') : [];
+  const address = addresses[Math.max(0, addresses.length - proxies)]?.trim() || direct;
   return address?.replace(/^::ffff:(?=\d+\.)/, '') ?? null;
 }
 
-/** What is known about a client before it says who it is. */
+/** What the service knows of a client before it authenticates. */
 export const clientOf = (
-  ctx: Asked,
+  ctx: ClientRequest,
 ): { readonly ip: string | null; readonly userAgent: string | null; readonly origin: string | null } => ({
   ip: addressOf(ctx),
   userAgent: ctx.req.headers['user-agent'] ?? null,

@@ -13,15 +13,17 @@ export type HttpContext = ParameterizedContext<
 
 /** One route: what it takes and answers as data, and the code that answers. Contributed to `http.routes`. */
 export interface Route {
-  /** `*`: whatever method no other route of this path takes, to refuse it by name. Such a route is given no body. */
+  /**
+   * `*`: any method that no other route of this path has, in order to refuse it with 405. Such a route gets no body.
+   */
   readonly method: Method | '*';
   /** For example `/items/:collection/:id`. A trailing slash in a request is accepted. */
   readonly path: string;
-  /** The route reads the body itself, whatever its type; without it JSON is parsed and other types are refused. */
+  /** `unread`: the route reads the body itself, of any type. Without it JSON is parsed and other types are refused. */
   readonly body?: 'unread';
   /** Headers that scripts of other origins may send here and read of the answer, beside those of the settings. */
   readonly cors?: { readonly allowed: readonly string[]; readonly exposed: readonly string[] };
-  /** What the route takes and answers, as data. Of it requests look at the names of query parameters alone. */
+  /** The route for API documents. Requests use only its names of query parameters. */
   readonly description: RouteDescription;
   /**
    * Answers the request by `ctx.body` and `ctx.status`.
@@ -33,7 +35,9 @@ export interface Route {
 /** JSON Schema 2020-12 as plain data. Shared shapes are references: `{ $ref: '#/components/schemas/<Name>' }`. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** `#/components/parameters/<name>` or `#/components/schemas/<Name>` of the same description's `components`. */
+/**
+ * `#/components/parameters/<name>` or `#/components/schemas/<Name>`, defined in `components` of the same description.
+ */
 export interface Reference {
   readonly $ref: string;
 }
@@ -43,11 +47,14 @@ export interface ParameterDescription {
   /** One line of text. */
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Of query parameters; those of the path always are. Default false. */
+  /** For query parameters; default false. Path parameters are always required. */
   readonly required?: boolean;
 }
 
-/** Media type → schema of the whole body. A range (`image/*`) stands for all types in it; binary bodies have the schema `{}`. */
+/**
+ * Media type → schema of the whole body. A range (`image/*`) stands for all types in it; binary bodies have the schema
+ * `{}`.
+ */
 export type Content = Readonly<Record<string, JsonSchema>>;
 
 /** The body of a request, by media type. */
@@ -58,44 +65,44 @@ export interface BodyDescription {
 }
 
 /**
- * Who gets an answer that is not a refusal: everyone, signed-in users, users of the app, admins, or those whose permissions
- * allow it. All but `public` may be refused with FORBIDDEN.
+ * The callers that a route serves: all, signed-in users, users with app access, admins, or callers with the right
+ * permissions. All but `public` may answer FORBIDDEN.
  */
 export type RouteAccess = 'public' | 'user' | 'app' | 'admin' | 'permissions';
 
-/** Shapes by name. One name means one shape in all descriptions of the service. */
+/** Shared schemas and parameters by name. A name means the same in all descriptions of the service. */
 export interface Components {
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
   readonly parameters?: Readonly<Record<string, ParameterDescription>>;
 }
 
 /**
- * A route for readers who do not see its code: an OpenAPI 3.1 document is made of these alone. The pieces that many
- * descriptions share are in `library.ts`.
+ * Describes a route without its code. OpenAPI 3.1 documents are built from these descriptions alone. `library.ts` has
+ * the parts that many descriptions share.
  */
 export interface RouteDescription {
-  /** One plain sentence. */
+  /** One sentence. */
   readonly summary: string;
   /** The group of routes it belongs to; the first segment of the path without it. */
   readonly tag?: string;
   readonly access: RouteAccess;
-  /** The parameters of the path, exactly. */
+  /** All parameters of the path, and no others. */
   readonly params?: Readonly<Record<string, ParameterDescription>>;
   readonly query?: Readonly<Record<string, ParameterDescription | Reference>>;
-  /** What the route accepts. Stricter rules that a schema cannot state are the route's own. */
+  /** What the route accepts. The route itself enforces rules that a schema cannot state. */
   readonly body?: BodyDescription;
   /**
-   * Status → content of every answer that is no error of the table in `kernel/errors.ts`; `{}` is an answer without a body.
-   * `304` and the answers of `HEAD` follow from those of `GET`. Empty for routes that only refuse.
+   * Status → content of every answer that is no error of the table in `kernel/errors.ts`; `{}` is an answer without a
+   * body. `304` and the answers of `HEAD` follow from those of `GET`. Empty for routes that only refuse.
    */
   readonly answers: Readonly<Record<number, Content>>;
   /** Codes beyond those that follow from `access`, method and `COMMON_ERRORS` (`errorsOf` in `library.ts`). */
   readonly errors?: readonly ErrorCode[];
-  /** What the references in here mean. */
+  /** The targets of the references in this description. */
   readonly components?: Components;
 }
 
-/** Codes that any route may answer: of a token, of the path and the query string, of the service itself. */
+/** Codes that any route may answer: for the token, the path, the query string, and the service itself. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [
   'INVALID_PATH_PARAMETER',
   'INVALID_QUERY',
@@ -111,10 +118,10 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
-/** Codes that a route of any method but `GET` and `HEAD` may answer as well, since a body can come with it. */
+/** Further codes of routes of any method but `GET` and `HEAD`, whose requests may have a body. */
 export const BODY_ERRORS: readonly ErrorCode[] = ['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-const under = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
+const isUnderPrefix = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
 
 /** HTTP routes; the manifest section lists the path prefixes a plugin serves. */
 export const routes = facet<Route, readonly { owner: string; value: Route }[]>('http.routes', {
@@ -126,9 +133,9 @@ export const routes = facet<Route, readonly { owner: string; value: Route }[]>('
     properties: { prefixes: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^/[a-z0-9/_-]*$' } } },
   },
   admit: (route, declared) => {
-    if (!declared.prefixes.some((prefix: string) => under(route.path, prefix)))
+    if (!declared.prefixes.some((prefix: string) => isUnderPrefix(route.path, prefix)))
       return `${route.path} is under no declared prefix`;
-    // Third-party code is not checked by a compiler.
+    // Extensions may not be type-checked.
     const description = route.description as Partial<RouteDescription> | undefined;
     const missing = (['summary', 'access', 'answers'] as const).filter((member) => !description?.[member]);
     return (
@@ -139,23 +146,26 @@ export const routes = facet<Route, readonly { owner: string; value: Route }[]>('
   describe: (declared) => authorities('serves', declared.prefixes),
 });
 
-/** A place under which requests are answered that no route took: behind all routes and before "not found". */
+/** A path prefix for requests that no route answers: tried after all routes and before ROUTE_NOT_FOUND. */
 export interface Mount {
-  /** `/name` or `/@scope/name`, without a slash at the end. Matched without regard to case, and with `%40` for `@` as well. */
+  /**
+   * `/name` or `/@scope/name`, without a slash at the end. Matched without regard to case, and with `%40` for `@` as
+   * well.
+   */
   readonly path: string;
-  /** `next` passes the request on to the mount behind it under the same path. */
+  /** `next` passes the request to the next mount of the same path. */
   handle(ctx: HttpContext, next: () => Promise<void>): Promise<void>;
 }
 
-/** For plugins that answer on behalf of packages: places whose names no manifest can list. */
+/** For plugins that answer on behalf of extensions, whose paths no manifest can list. */
 export const mounts = facet<Mount>('http.mounts', {
   coreOnly: true,
   describe: () => authorities('serves', ['paths that no route takes'], 'for the packages it runs'),
 });
 
 /**
- * First segments of paths that the service is going to serve, in lower case, contributed by the plugin that will. The manifest
- * section lists them.
+ * First path segments, in lower case, that are reserved for routes the service does not have yet. A plugin reserves
+ * those it will serve; its manifest section lists them.
  */
 export const reserved = facet<string, ReadonlySet<string>>('http.reserved', {
   combine: (all) => new Set(all.map(({ value }) => value)),
@@ -174,19 +184,22 @@ export const reserved = facet<string, ReadonlySet<string>>('http.reserved', {
   coreOnly: true,
 });
 
-/** Why a path is not free: a route answers under its first segment, that segment is reserved, or a mount has this very path. */
+/** Why a path is not free: a route has its first segment, that segment is reserved, or a mount has this path. */
 export type PathClaim = 'route' | 'reserved' | 'mount';
 
-/** For plugins that contribute mounts. */
+/**
+ * The service `routing`: free paths, bodies and descriptions, for plugins that contribute mounts or describe the API.
+ */
 export interface Routing {
-  /** Undefined where the path is free. Without regard to case. */
+  /** Undefined for a free path. Case-insensitive. */
   claimOf(path: string): PathClaim | undefined;
   /**
-   * The JSON body of a request, read within the same limits as for routes; undefined when it has none.
-   * @throws INVALID_PAYLOAD for what is no JSON, UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE beyond MAX_PAYLOAD_SIZE bytes.
+   * The parsed JSON body of a request, within the same limits as for routes; undefined without a body.
+   * @throws INVALID_PAYLOAD for invalid JSON, UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE over MAX_PAYLOAD_SIZE bytes,
+   * OUT_OF_TIME, SERVICE_UNAVAILABLE.
    */
   readBody(ctx: Context, options?: ReadBodyOptions): Promise<unknown>;
-  /** All contributed routes without their code, in the order of the plugins: for documents about the API. */
+  /** All contributed routes without their code, in the order of the plugins, for API documents. */
   described(): readonly DescribedRoute[];
 }
 
@@ -196,11 +209,11 @@ export interface DescribedRoute extends Pick<Route, 'method' | 'path' | 'descrip
   readonly owner: string;
 }
 
-/** What `readBody` takes, beside what routes take. */
+/** Options of `readBody`. */
 export interface ReadBodyOptions {
-  /** A text, a number, true, false and null will do as well as an object or a list. */
+  /** Accepts strings, numbers, booleans and null besides objects and arrays. Default false. */
   readonly scalars?: boolean;
 }
 
-/** Claims of paths, bodies and the list of routes. */
+/** Key of the service `Routing`. */
 export const routing = service<Routing>('routing', { version: '1.0.0' });

@@ -4,26 +4,26 @@ import { addressOf } from './client.ts';
 import { ClientScope } from './client-scope.ts';
 import type { HttpContext } from './contract.ts';
 import { createCors } from './cors.ts';
-import type { TellError } from './error-events.ts';
-import { closeUnlessComplete, lingering } from './lingering.ts';
+import type { RunErrorFilters } from './error-filters.ts';
+import { closeConnectionUnlessRead, enableLingeringClose } from './lingering-close.ts';
 import { logRequest } from './request-log.ts';
-import { answerUnchanged, standingHeaders } from './response-headers.ts';
+import { answerNotModified, createDefaultHeaders } from './response-headers.ts';
 import type { FindRoute } from './router.ts';
 import type { HttpConfig, RequestSettings } from './settings.ts';
-import { StreamedAnswer } from './streamed-answer.ts';
+import { StreamedResponse } from './streamed-response.ts';
 
-/** What the log shows where there was nobody left to answer. */
+/** Status in the log for a client that disconnected before its response, as nginx has it. */
 const CLIENT_GONE = 499;
 
-/** The outermost layer: headers of every answer, CORS, unchanged answers, the line in the log. */
+/** The outermost middleware: default headers, CORS, 304 for unchanged content, error filters and the log line. */
 export function edge(
   config: HttpConfig,
   settings: RequestSettings,
   findRoute: FindRoute,
-  tellError: TellError,
+  runErrorFilters: RunErrorFilters,
 ): Middleware {
   const { log } = settings;
-  const headers = standingHeaders(config);
+  const headers = createDefaultHeaders(config);
   const cors = createCors(config, findRoute);
   return {
     name: 'edge',
@@ -32,20 +32,20 @@ export function edge(
       const started = performance.now();
       (ctx.state as HttpContext['state']).settings = settings;
       for (const [name, value] of headers) ctx.res.setHeader(name, value);
-      if (hasBody(ctx)) lingering(ctx);
+      if (hasBody(ctx)) enableLingeringClose(ctx);
       const isLogged = log.isLevelEnabled('info');
-      // A connection that is closed has no address any more.
+      // A closed connection has no address any more.
       const ip = isLogged ? addressOf(ctx) : null;
       let status = 500;
       try {
         if (!cors(ctx)) {
           const scope = requestScope.getStore() as RequestScope;
           await requestScope.run(new ClientScope(scope, ctx), next);
-          answerUnchanged(ctx);
+          answerNotModified(ctx);
         }
         status = ctx.status;
-      } catch (thrown) {
-        const error = thrown instanceof ClientGone ? thrown : await tellError(ctx, thrown);
+      } catch (caught) {
+        const error = caught instanceof ClientGone ? caught : await runErrorFilters(ctx, caught);
         status = ctx.res.closed
           ? CLIENT_GONE
           : error === undefined
@@ -53,13 +53,13 @@ export function edge(
             : envelope(error, { admin: false }).status;
         if (error !== undefined) throw error;
       } finally {
-        closeUnlessComplete(ctx, status);
+        closeConnectionUnlessRead(ctx, status);
         if (isLogged) {
           const { method, originalUrl: url } = ctx;
           const { user } = (ctx.state as HttpContext['state']).caller;
           const write = () => logRequest(log, { method, url, status, ip, user, started });
-          // An answer that is still being made has its line when it is over.
-          if (ctx.body instanceof StreamedAnswer) ctx.res.once('close', write);
+          // A streamed response is logged when it ends.
+          if (ctx.body instanceof StreamedResponse) ctx.res.once('close', write);
           else write();
         }
       }

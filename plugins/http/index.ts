@@ -1,29 +1,29 @@
 import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { createBodyReader } from './body.ts';
-import { BodyMemory, memoryCheck } from './body-memory.ts';
+import { BodyMemory, createMemoryHealthCheck } from './body-memory.ts';
 import { type HttpContext, mounts, reserved, routes, routing } from './contract.ts';
 import { edge } from './edge.ts';
-import { createTellError } from './error-events.ts';
+import { createErrorFilters } from './error-filters.ts';
 import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
 import { claimOf } from './path-claims.ts';
 import { createRouter, type FindRoute } from './router.ts';
-import { type HttpConfig, memoryLimit, requestSettings, unknownParameters } from './settings.ts';
-import { createParameterCheck, unknownIn } from './unknown-parameters.ts';
+import { createRequestSettings, type HttpConfig, memoryLimit, unknownParametersMode } from './settings.ts';
+import { createParameterCheck, findUnknownNames } from './unknown-parameters.ts';
 
 export default definePlugin<HttpConfig>({
   manifest,
   register(host) {
     const { config, log, events } = host;
     const memory = new BodyMemory(memoryLimit(config));
-    const unknown = unknownParameters(config);
-    const isChecked = unknown !== 'ignore';
-    const parameters = createParameterCheck(unknown, log);
-    const settings = requestSettings(config, { log, memory, parameters });
-    const readBody = createBodyReader({ size: config.MAX_PAYLOAD_SIZE, stall: settings.stall, memory });
+    const mode = unknownParametersMode(config);
+    const checksNames = mode !== 'ignore';
+    const parameters = createParameterCheck(mode, log);
+    const settings = createRequestSettings(config, { log, memory, parameters });
+    const readBody = createBodyReader({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout: settings.stall, memory });
     let findRoute: FindRoute = () => undefined;
-    let mounted = new MountTable([]);
+    let mountTable = new MountTable([]);
     const allRoutes = () => host.read(routes).map(({ value }) => value);
 
     host.define(routes);
@@ -40,34 +40,34 @@ export default definePlugin<HttpConfig>({
           .read(routes)
           .map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),
     });
-    host.contribute<ContributionTo<typeof health>>('health', memoryCheck(memory));
+    host.contribute<ContributionTo<typeof health>>('health', createMemoryHealthCheck(memory));
     host.contribute(
       middleware,
-      edge(config, settings, (method, path) => findRoute(method, path), createTellError({ events, log })),
+      edge(config, settings, (method, path) => findRoute(method, path), createErrorFilters({ events, log })),
     );
     host.contribute(middleware, {
       name: 'router',
       phase: 'route',
       async handle(ctx, next) {
-        const found = findRoute(ctx.method, ctx.path);
-        if (!found) return mounted.handle(ctx as unknown as HttpContext, next);
+        const match = findRoute(ctx.method, ctx.path);
+        if (!match) return mountTable.handle(ctx as unknown as HttpContext, next);
         const context = ctx as unknown as HttpContext & { params: HttpContext['params'] };
-        context.params = found.params;
+        context.params = match.params;
         const { querystring } = ctx;
-        if (querystring !== '' && found.parameters && isChecked)
-          parameters.check(context, unknownIn(querystring, found.parameters), found.parameters);
-        if (found.route.method !== '*' && found.route.body !== 'unread') context.state.body = await readBody(ctx);
-        await found.route.handle(context);
+        if (querystring !== '' && match.parameters && checksNames)
+          parameters.check(context, findUnknownNames(querystring, match.parameters), match.parameters);
+        if (match.route.method !== '*' && match.route.body !== 'unread') context.state.body = await readBody(ctx);
+        await match.route.handle(context);
       },
     });
-    // From the start on: before it no request arrives, and every plugin adds its routes. A request sees the routes of before a change
-    // or of after it, since each of the two is replaced as a whole.
+    // Built at the start, when every plugin has contributed its routes. A change replaces the router and the mounts as
+    // a whole, so a request sees the routes of before or after the change.
     host.onStart(() => {
       const updateRoutes = () => {
         findRoute = createRouter(allRoutes());
       };
       const updateMounts = () => {
-        mounted = new MountTable(host.read(mounts));
+        mountTable = new MountTable(host.read(mounts));
       };
       updateRoutes();
       updateMounts();

@@ -1,9 +1,11 @@
 import { fail } from '#kernel';
 
-/** Containers inside each other. What the service accepts needs a dozen; deeper ones only cost. */
+/** Levels of objects and arrays. Valid requests need a dozen; deeper ones only cost time. */
 const MAX_DEPTH = 100;
 
-/** Nesting and NUL characters: what parses may still be nothing that can be worked on or stored. */
+/**
+ * @throws INVALID_PAYLOAD for JSON nested deeper than 100 levels or with NUL characters, which PostgreSQL cannot store.
+ */
 export function checkJson(value: unknown, text: string, what: string): void {
   const isTree = value !== null && typeof value === 'object';
   const hasNul = text.includes('\\u0000') && containsNul([value]);
@@ -12,7 +14,7 @@ export function checkJson(value: unknown, text: string, what: string): void {
   if (hasNul) throw fail('INVALID_PAYLOAD', `${what} contains a NUL character.`);
 }
 
-/** Goes no deeper than the limit itself, so it cannot run out of stack. */
+/** Recurses no deeper than the limit, so it cannot overflow the stack. */
 function isTooDeep(value: object, level: number): boolean {
   if (level > MAX_DEPTH) return true;
   for (const inner of Array.isArray(value) ? value : Object.values(value)) {
@@ -22,11 +24,11 @@ function isTooDeep(value: object, level: number): boolean {
 }
 
 function containsNul(body: object): boolean {
-  const left: object[] = [body];
-  for (let one = left.pop(); one; one = left.pop()) {
-    for (const [key, value] of Object.entries(one)) {
+  const pending: object[] = [body];
+  for (let current = pending.pop(); current; current = pending.pop()) {
+    for (const [key, value] of Object.entries(current)) {
       if (key.includes('\0') || (typeof value === 'string' && value.includes('\0'))) return true;
-      if (value !== null && typeof value === 'object') left.push(value);
+      if (value !== null && typeof value === 'object') pending.push(value);
     }
   }
   return false;

@@ -1,15 +1,19 @@
 import type { HttpContext } from './contract.ts';
 import type { RequestSettings } from './settings.ts';
-import { StreamedAnswer } from './streamed-answer.ts';
+import { StreamedResponse } from './streamed-response.ts';
 
-/** Parsed JSON body, or undefined when the request had none. */
+/** The parsed JSON body; undefined for a request without one. */
 export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
 
-/** Who is asking, before anybody is known: address (behind trusted proxies the client's own), user agent, origin. */
+/** The client before authentication: address (behind trusted proxies the real one), user agent, origin. */
 export { addressOf, clientOf } from './client.ts';
-/** The signal that the client of a request is gone, made when it is asked for. */
+/** The signal that the client of a request disconnected, created on first use. */
 export { clientSignal } from './client-scope.ts';
-/** Pieces of which descriptions of routes are made, and what follows from a description. */
+/** Whether a parsed body matches the schema of a route description. */
+export { fitsBody } from './is-valid-body.ts';
+/** Checks nesting and NUL characters of parsed JSON from any part of a request. @throws INVALID_PAYLOAD */
+export { checkJson } from './json.ts';
+/** Parts of route descriptions, and functions over descriptions. */
 export {
   ANYTHING,
   anyOf,
@@ -34,22 +38,21 @@ export {
   requiredParameter,
   schemaRef,
   TEXT,
-} from './describe.ts';
-/** Whether a parsed body is what a description accepts. */
-export { fitsBody } from './fits-body.ts';
-/** What an object or array of a request may look like, wherever in it it stands: INVALID_PAYLOAD for what may not. */
-export { checkJson } from './json.ts';
-/** Warns of members of a query in a body that no parameter is called like, or refuses them, as is done with a query string. */
+} from './route-description.ts';
+/**
+ * Treats unknown members of a query in a body like unknown parameters of a query string.
+ * @throws INVALID_QUERY in mode `refuse`.
+ */
 export function checkQueryNames(ctx: HttpContext, query: object, known: ReadonlySet<string>): void {
   const names = Object.keys(query).filter((name) => !known.has(name));
   ctx.state.settings?.parameters.check(ctx, names, known);
 }
-/** The query string with brackets resolved (`filter[a][_eq]=1`); depth and list length are limited. */
-export { parseQueryString, rawQueryOf } from './query-string.ts';
 /** A failure with a status, code and message of its own. */
-export { StatedFailure } from './stated-failure.ts';
+export { StatedFailure } from './custom-failure.ts';
+/** The query string as nested objects (`filter[a][_eq]=1`), within limits of depth, list length and parameters. */
+export { parseQueryString, rawQueryOf } from './query-string.ts';
 
-/** `{ data: <value> }`, or 204 without a body for undefined. */
+/** Answers 200 with `{ data: <value> }`, and `meta` if set; 204 without a body for undefined. */
 export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void {
   if (value === undefined) {
     ctx.status = 204;
@@ -58,7 +61,7 @@ export function sendData(ctx: HttpContext, value: unknown, meta?: unknown): void
   sendJson(ctx, JSON.stringify(value), meta === undefined ? undefined : JSON.stringify(meta));
 }
 
-/** Splices JSON text that PostgreSQL made into the envelope, untouched. */
+/** Puts JSON text of PostgreSQL unchanged into the envelope `{ data, meta }`. */
 export function sendJson(ctx: HttpContext, data: string, meta?: string): void {
   ctx.status = 200;
   ctx.type = 'application/json; charset=utf-8';
@@ -66,16 +69,17 @@ export function sendJson(ctx: HttpContext, data: string, meta?: string): void {
 }
 
 export interface StreamOptions {
-  /** With `charset` where it is text. */
+  /** Content-Type, with `charset` for text. */
   readonly type: string;
-  /** Makes it a download under this name. */
+  /** Sends a download with this file name. */
   readonly download?: string;
 }
 
 /**
- * Sends what is made meanwhile, a part when the client took the one before. The first part is waited for: what fails
- * before it is an ordinary error. Later errors break the connection. `parts` is always ended by its `return` where it
- * does not end by itself, also for `HEAD`, which gets the headers alone.
+ * Streams `parts`: the next part is produced when the client has received the one before. An error before the first
+ * part is answered like any other; a later one breaks the connection, so that no client takes half a response for a
+ * whole one. `parts.return` is always called where the iterator does not end by itself, also for `HEAD`, which gets the
+ * headers only.
  */
 export async function sendStream(
   ctx: HttpContext,
@@ -91,5 +95,6 @@ export async function sendStream(
     await iterator.return?.();
     return;
   }
-  ctx.body = new StreamedAnswer(first, iterator, ctx.state.settings as RequestSettings);
+  const settings = ctx.state.settings as RequestSettings;
+  ctx.body = new StreamedResponse(first, iterator, { idleTimeout: settings.stall, log: settings.log });
 }

@@ -1,6 +1,6 @@
 import type { HttpContext, Mount } from './contract.ts';
 
-/** Mounts by path, those of one path in the order in which they were contributed. */
+/** Mounts by path; those of one path in the order of their contribution. */
 export class MountTable {
   readonly #byPath = new Map<string, readonly Mount[]>();
 
@@ -15,18 +15,18 @@ export class MountTable {
     return this.#byPath.has(path.toLowerCase());
   }
 
-  /** Passes the request from mount to mount, as long as each calls `next`, and to `next` in the end. */
+  /** Passes the request from mount to mount while each calls `next`, and finally to `next`. */
   async handle(ctx: HttpContext, next: () => Promise<void>): Promise<void> {
-    const found = this.#byPath.size === 0 ? [] : this.#under(ctx.path);
+    const mounts = this.#byPath.size === 0 ? [] : this.#mountsFor(ctx.path);
     const step = async (at: number): Promise<void> => {
-      const mount = found[at];
+      const mount = mounts[at];
       if (mount === undefined) return next();
       await mount.handle(ctx, () => step(at + 1));
     };
     await step(0);
   }
 
-  #under(path: string): readonly Mount[] {
+  #mountsFor(path: string): readonly Mount[] {
     const [, first = '', second] = segments(path);
     const scoped = first.startsWith('@') && second !== undefined ? this.#byPath.get(`/${first}/${second}`) : undefined;
     return scoped ?? this.#byPath.get(`/${first}`) ?? [];

@@ -8,7 +8,7 @@ interface Claims {
   readonly reserved: ReadonlySet<string>;
 }
 
-/** Who has a path already; undefined where it is free. */
+/** What already claims a path; undefined for a free one. */
 export function claimOf(path: string, { routes, mounts, reserved }: Claims): PathClaim | undefined {
   const segment = firstSegment(path);
   if (routes.some((route) => firstSegment(route.path) === segment)) return 'route';

@@ -3,17 +3,18 @@ import { fail } from '#kernel';
 import type { HttpContext } from './contract.ts';
 import type { QueryLimits } from './settings.ts';
 
-const LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
-/** Nothing nested and nothing encoded: such text needs no parser. */
-const PLAIN = /^[^%+[\]\0]*$/;
+const DEFAULT_LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
+/** Neither nested nor encoded: such text needs no parser. */
+const UNENCODED = /^[^%+[\]\0]*$/;
 
 /**
- * A query string with its brackets resolved. Objects have no prototype, so that no name in it means more than itself;
- * what goes over a limit is refused, never cut.
+ * Parses a query string with brackets into nested objects without a prototype, so that names such as `__proto__` are
+ * ordinary.
+ * @throws INVALID_QUERY for NUL characters, and over the limits of depth and parameters. Nothing is cut off silently.
  */
-export function parseQueryString(text: string, limits: QueryLimits = LIMITS): Record<string, unknown> {
+export function parseQueryString(text: string, limits: QueryLimits = DEFAULT_LIMITS): Record<string, unknown> {
   if (text === '') return { __proto__: null } as never;
-  const plain = PLAIN.test(text) ? parsePlain(text) : undefined;
+  const plain = UNENCODED.test(text) ? parseFlat(text) : undefined;
   if (plain) return plain;
   if (text.includes('%00') || text.includes('\0')) throw fail('INVALID_QUERY', 'The query contains a NUL character.');
   const count = text.split('&').length;
@@ -31,15 +32,15 @@ export function parseQueryString(text: string, limits: QueryLimits = LIMITS): Re
       plainObjects: true,
     });
   } catch (error) {
-    // The package says it with the names of its own options.
+    // qs words its message with the names of its own options.
     const isTooDeep = error instanceof RangeError && /depth/.test(error.message);
     const deep = `A name in the query has more brackets than the ${limits.depth} allowed.`;
     throw fail('INVALID_QUERY', isTooDeep ? deep : (error as Error).message);
   }
 }
 
-/** Undefined where something needs a closer look after all: many parameters, or one name twice, which makes a list. */
-function parsePlain(text: string): Record<string, unknown> | undefined {
+/** Undefined for texts that need the full parser: many parameters, or a repeated name, which makes a list. */
+function parseFlat(text: string): Record<string, unknown> | undefined {
   const parts = text.split('&');
   if (parts.length > 50) return undefined;
   const query: Record<string, unknown> = { __proto__: null } as never;
@@ -53,7 +54,7 @@ function parsePlain(text: string): Record<string, unknown> | undefined {
   return query;
 }
 
-/** The request's query, parsed once. */
+/** The parsed query string of the request; parsed once. */
 export function rawQueryOf(ctx: HttpContext): Record<string, unknown> {
   const { state } = ctx;
   if (!state.rawQuery) {

@@ -1,28 +1,31 @@
 import type { Log } from '#kernel';
 
-const TELLING = /token|secret|password|otp|%/i;
-const SECRET = /token|secret|password|otp/i;
+const MAY_HOLD_SECRET = /token|secret|password|otp|%/i;
+const SECRET_NAME = /token|secret|password|otp/i;
 
 export interface LoggedRequest {
   readonly method: string;
   /** Path and query string as they were sent. */
   readonly url: string;
   readonly status: number;
-  /** Of the client. */
+  /** Address of the client. */
   readonly ip: string | null;
-  /** Key of the user; null where none is known. */
+  /** Key of the user; null without one. */
   readonly user: string | null;
-  /** Of `performance.now()`. */
+  /** `performance.now()` at the start of the request. */
   readonly started: number;
 }
 
-/** One line a request: what was asked, by which user from where, and how it was answered. Never a header, never a secret of the query. */
+/**
+ * Writes one log line for a request: method, path, status, duration, address, user. No headers, and no secrets of the
+ * query string.
+ */
 export function logRequest(log: Log, { method, url, status, ip, user, started }: LoggedRequest): void {
-  const path = TELLING.test(url) ? withoutSecrets(url) : url;
+  const path = MAY_HOLD_SECRET.test(url) ? redactSecrets(url) : url;
   log.info({ method, path, status, ms: Math.round((performance.now() - started) * 10) / 10, ip, user }, 'request');
 }
 
-export function withoutSecrets(url: string): string {
+export function redactSecrets(url: string): string {
   const at = url.indexOf('?');
   if (at === -1) return url;
   const parts = url
@@ -30,16 +33,16 @@ export function withoutSecrets(url: string): string {
     .split('&')
     .map((part) => {
       const [name = ''] = part.split('=', 1);
-      return SECRET.test(decoded(name)) && part !== name ? `${name}=--redact--` : part;
+      return SECRET_NAME.test(decodeName(name)) && part !== name ? `${name}=--redact--` : part;
     });
   return `${url.slice(0, at)}?${parts.join('&')}`;
 }
 
-function decoded(text: string): string {
+function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // What cannot be read as a name may still hide one.
+    // A name that cannot be decoded may still be that of a secret.
     return 'secret';
   }
 }

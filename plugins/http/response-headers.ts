@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib';
 import type { Context } from 'koa';
 import type { HttpConfig } from './settings.ts';
 
-/** Headers of every answer. A handler that sends something a browser shows replaces what does not fit. */
-export const standingHeaders = (config: HttpConfig): ReadonlyMap<string, string> =>
+/** Headers of every response. A handler whose content a browser displays replaces those that do not fit. */
+export const createDefaultHeaders = (config: HttpConfig): ReadonlyMap<string, string> =>
   new Map([
     ['Cache-Control', 'no-cache'],
     ['Vary', 'Origin, Cache-Control'],
@@ -16,8 +16,8 @@ export const standingHeaders = (config: HttpConfig): ReadonlyMap<string, string>
       : []),
   ]);
 
-/** Lets a client that already has this very JSON keep it. */
-export function answerUnchanged(ctx: Context): void {
+/** Sets an entity tag on JSON, and answers 304 to a client that already has it. */
+export function answerNotModified(ctx: Context): void {
   const { body } = ctx;
   if (typeof body !== 'string' || ctx.status !== 200 || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return;
   if (!ctx.res.hasHeader('ETag'))

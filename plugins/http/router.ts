@@ -1,44 +1,44 @@
 import { createRequire } from 'node:module';
 import { fail } from '#kernel';
 import type { Route } from './contract.ts';
-import { parametersOf } from './unknown-parameters.ts';
+import { queryParametersOf } from './unknown-parameters.ts';
 
-// Its build for `import` imports `http`, and that loads what the module keeps for a later use: an HTTP client of 13 MB.
+// The ESM build of @koa/router imports all of `http`, which loads an HTTP client of 13 MB; the CommonJS build does not.
 const require = createRequire(import.meta.url);
 const { Router } = require('@koa/router') as typeof import('@koa/router');
 
-/** The part of a compiled route that matching needs. */
+/** The members of a compiled route that matching needs. */
 interface Layer {
   readonly regexp: RegExp;
   readonly paramNames: readonly { readonly name: string | number }[];
 }
 
-interface Compiled {
+interface CompiledRoute {
   readonly layer: Layer;
   readonly route: Route;
   readonly parameters: ReadonlySet<string> | undefined;
 }
 
-export interface Match {
+export interface RouteMatch {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
-  /** Names of its query parameters; undefined where it describes none. */
+  /** Names of its query parameters; undefined when it describes none. */
   readonly parameters: ReadonlySet<string> | undefined;
 }
 
-export type FindRoute = (method: string, path: string) => Match | undefined;
+export type FindRoute = (method: string, path: string) => RouteMatch | undefined;
 
 /**
- * @koa/router compiles the paths. Its own dispatch tries every route of the service in turn; here a request meets only
- * the few that share its method and first segment, those with fewer parameters first: `/users/me` before `/users/:id`.
+ * Finds routes by method and path. @koa/router compiles the paths. Its own dispatch tries every route in turn; this one
+ * tries only those with the same method and first segment, fewer parameters first: `/users/me` before `/users/:id`.
  */
 export function createRouter(routes: readonly Route[]): FindRoute {
   const router = new Router({ strict: false, sensitive: true });
-  const table = new Map<string, Compiled[]>();
+  const table = new Map<string, CompiledRoute[]>();
   for (const route of routes) {
     const layer = router.register(route.path, [], () => {}) as unknown as Layer;
     const segment = firstSegment(route.path);
-    const parameters = parametersOf(route);
+    const parameters = queryParametersOf(route);
     for (const method of route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]) {
       const key = `${method} ${/^[:*{]/.test(segment) ? '*' : segment}`;
       table.set(key, [...(table.get(key) ?? []), { layer, route, parameters }]);
@@ -46,16 +46,16 @@ export function createRouter(routes: readonly Route[]): FindRoute {
   }
   for (const compiled of table.values()) compiled.sort((a, b) => a.layer.paramNames.length - b.layer.paramNames.length);
 
-  const look = (key: string, path: string): Match | undefined => {
+  const findIn = (key: string, path: string): RouteMatch | undefined => {
     for (const { layer, route, parameters } of table.get(key) ?? []) {
       const captures = layer.regexp.exec(path);
-      if (captures) return { route, parameters, params: paramsOf(layer, captures) };
+      if (captures) return { route, parameters, params: readParams(layer, captures) };
     }
     return undefined;
   };
   return (method, path) => {
     const segment = firstSegment(path);
-    return look(`${method} ${segment}`, path) ?? look(`${method} *`, path) ?? look(`* ${segment}`, path);
+    return findIn(`${method} ${segment}`, path) ?? findIn(`${method} *`, path) ?? findIn(`* ${segment}`, path);
   };
 }
 
@@ -64,16 +64,16 @@ function firstSegment(path: string): string {
   return end === -1 ? path.slice(1) : path.slice(1, end);
 }
 
-function paramsOf({ paramNames }: Layer, captures: RegExpExecArray): Record<string, string> {
+function readParams({ paramNames }: Layer, captures: RegExpExecArray): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [at, { name }] of paramNames.entries()) {
     const value = captures[at + 1];
-    if (value !== undefined) params[name] = decoded(value);
+    if (value !== undefined) params[name] = decodeParameter(value);
   }
   return params;
 }
 
-function decoded(text: string): string {
+function decodeParameter(text: string): string {
   let value = text;
   try {
     if (text.includes('%')) value = decodeURIComponent(text);

@@ -1,8 +1,8 @@
 import type { Log } from '#kernel';
 import type { BodyMemory } from './body-memory.ts';
-import type { ParameterCheck, UnknownParameters } from './unknown-parameters.ts';
+import type { ParameterCheck, UnknownParametersMode } from './unknown-parameters.ts';
 
-/** This plugin's settings, as its manifest declares them. */
+/** The settings of this plugin, as its manifest declares them. */
 export interface HttpConfig {
   readonly MAX_PAYLOAD_SIZE: number;
   readonly MAX_PAYLOAD_MEMORY: number;
@@ -20,7 +20,7 @@ export interface HttpConfig {
   readonly QUERYSTRING_ARRAY_LIMIT: number;
   readonly QUERYSTRING_PARAMETER_LIMIT: number;
   readonly STREAM_STALL_TIMEOUT: number;
-  readonly QUERYSTRING_UNKNOWN_PARAMETERS: UnknownParameters | undefined;
+  readonly QUERYSTRING_UNKNOWN_PARAMETERS: UnknownParametersMode | undefined;
   readonly NODE_ENV: string;
 }
 
@@ -32,28 +32,30 @@ export interface QueryLimits {
   readonly parameters: number;
 }
 
-/** What the functions of the contract need of the settings; travels with the request. */
+/** Settings and services that `library.ts` needs in a request; part of `ctx.state`. */
 export interface RequestSettings {
   readonly limits: QueryLimits;
   readonly proxies: number;
-  /** Milliseconds a client may take for one part of a streamed answer, or may send nothing of a body; 0 is no limit. */
+  /**
+   * Milliseconds a client may take for one part of a streamed response, or may send nothing of a body; 0 is no limit.
+   */
   readonly stall: number;
   /** The memory of bodies that have not arrived completely. */
   readonly memory: BodyMemory;
   readonly log: Log;
-  /** Of names that are not in the query string: those of the query in a body. */
+  /** Checks names of a query that is sent in a body. */
   readonly parameters: ParameterCheck;
 }
 
-/** Warnings are for those who develop a client; strict answers have to be asked for. */
-export const unknownParameters = (config: HttpConfig): UnknownParameters =>
+/** Warnings help developers of clients, so they are off in production; `refuse` has to be set. */
+export const unknownParametersMode = (config: HttpConfig): UnknownParametersMode =>
   config.QUERYSTRING_UNKNOWN_PARAMETERS ?? (config.NODE_ENV === 'production' ? 'ignore' : 'warn');
 
-export const requestSettings = (
+export const createRequestSettings = (
   config: HttpConfig,
-  made: Pick<RequestSettings, 'log' | 'memory' | 'parameters'>,
+  services: Pick<RequestSettings, 'log' | 'memory' | 'parameters'>,
 ): RequestSettings => ({
-  ...made,
+  ...services,
   limits: {
     depth: config.QUERYSTRING_MAX_PARSE_DEPTH,
     list: config.QUERYSTRING_ARRAY_LIMIT,
@@ -63,6 +65,6 @@ export const requestSettings = (
   proxies: config.IP_TRUST_PROXY === 'true' ? 1 : Number(config.IP_TRUST_PROXY) || 0,
 });
 
-/** One body of the largest size always fits, also into the half that one address may have. */
+/** Bytes; at least four times MAX_PAYLOAD_SIZE, so that the largest body fits into the half of one address. */
 export const memoryLimit = ({ MAX_PAYLOAD_MEMORY: memory, MAX_PAYLOAD_SIZE: size }: HttpConfig): number =>
   Math.max(memory, 4 * size);

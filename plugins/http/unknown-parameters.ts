@@ -2,46 +2,46 @@ import { fail, type Log } from '#kernel';
 import { nearestName } from '../workers/library.ts';
 import type { HttpContext, Route } from './contract.ts';
 
-/** What becomes of query parameters that the description of a route does not have. */
-export type UnknownParameters = 'ignore' | 'warn' | 'refuse';
+/** What happens to query parameters that the description of a route does not have. */
+export type UnknownParametersMode = 'ignore' | 'warn' | 'refuse';
 
-/** Lines in the log, one for each parameter of a route: clients may make up any number of names. */
-const MAX_LINES = 100;
-/** Names that one answer warns of. */
-const MAX_NAMES = 5;
-const MAX_NAME = 40;
+/** Log lines in all, one for each parameter of a route: clients can invent any number of names. */
+const MAX_LOG_LINES = 100;
+/** Names in the `Warning` header of one response. */
+const MAX_WARNINGS = 5;
+const MAX_NAME_LENGTH = 40;
 
-/** Asked once a request, before its route. */
+/** Called once for each request, before its route. */
 export interface ParameterCheck {
-  /** @throws INVALID_QUERY with the nearest name, where unknown names are refused. */
+  /** @throws INVALID_QUERY with the nearest known name, in mode `refuse`. */
   check(ctx: HttpContext, names: readonly string[], known: ReadonlySet<string>): void;
 }
 
 /**
- * The names that a route knows; undefined for routes that describe none, which may take any. Parameters of the query language
- * that mean nothing to one of its routes are no spelling mistakes.
+ * The query parameters that a route describes; undefined for routes that describe none and may read any. Parameters of
+ * the query language that a route does not use count as known: they are no spelling mistakes.
  */
-export function parametersOf({ description }: Pick<Route, 'description'>): ReadonlySet<string> | undefined {
+export function queryParametersOf({ description }: Pick<Route, 'description'>): ReadonlySet<string> | undefined {
   const { query, components } = description;
   if (!query) return undefined;
   return new Set(['access_token', ...Object.keys(query), ...Object.keys(components?.parameters ?? {})]);
 }
 
-/** The names of a query string up to their brackets, those of them that are not in `known`. */
-export function unknownIn(text: string, known: ReadonlySet<string>): readonly string[] {
+/** Names in a query string, without their brackets, that are not in `known`. */
+export function findUnknownNames(text: string, known: ReadonlySet<string>): readonly string[] {
   if (text === '') return [];
   const unknown = new Set<string>();
-  for (let from = 0; from <= text.length && unknown.size < MAX_NAMES; ) {
+  for (let from = 0; from <= text.length && unknown.size < MAX_WARNINGS; ) {
     const next = text.indexOf('&', from);
     const end = next === -1 ? text.length : next;
-    const name = nameIn(text, from, end);
+    const name = readName(text, from, end);
     if (name !== '' && !known.has(name)) unknown.add(name);
     from = end + 1;
   }
   return [...unknown];
 }
 
-function nameIn(text: string, from: number, end: number): string {
+function readName(text: string, from: number, end: number): string {
   let to = from;
   while (to < end && text[to] !== '=' && text[to] !== '[') to++;
   const name = text.slice(from, to);
@@ -53,33 +53,33 @@ function nameIn(text: string, from: number, end: number): string {
   }
 }
 
-export function createParameterCheck(mode: UnknownParameters, log: Log): ParameterCheck {
+export function createParameterCheck(mode: UnknownParametersMode, log: Log): ParameterCheck {
   const logged = new Set<string>();
 
-  function report(route: string, parameter: string, meant: string | undefined): void {
+  function report(route: string, parameter: string, suggestion: string | undefined): void {
     const line = `${route} ${parameter}`;
-    if (logged.size > MAX_LINES || logged.has(line)) return;
+    if (logged.size > MAX_LOG_LINES || logged.has(line)) return;
     logged.add(line);
-    if (logged.size > MAX_LINES) log.warn({}, 'unknown query parameters: further ones are not logged');
-    else log.warn({ route, parameter, ...(meant ? { meant } : {}) }, 'unknown query parameter');
+    if (logged.size > MAX_LOG_LINES) log.warn({}, 'unknown query parameters: further ones are not logged');
+    else log.warn({ route, parameter, ...(suggestion ? { meant: suggestion } : {}) }, 'unknown query parameter');
   }
 
   return {
     check(ctx, names, known) {
       if (mode === 'ignore' || names.length === 0) return;
-      const warnings = names.slice(0, MAX_NAMES).map((name) => {
-        const meant = nearestName(name, known);
-        const hint = meant ? `Did you mean "${meant}"?` : '';
-        const shown = name.slice(0, MAX_NAME);
+      const warnings = names.slice(0, MAX_WARNINGS).map((name) => {
+        const suggestion = nearestName(name, known);
+        const hint = suggestion ? `Did you mean "${suggestion}"?` : '';
+        const shown = name.slice(0, MAX_NAME_LENGTH);
         if (mode === 'refuse')
           throw fail('INVALID_QUERY', `There is no query parameter "${shown}". ${hint}`.trim(), { path: [shown] });
-        report(`${ctx.method} /${ctx.path.split('/')[1]}`, shown, meant);
-        return `299 - "unknown query parameter ${plain(shown)}${meant ? `, did you mean ${meant}?` : ''}"`;
+        report(`${ctx.method} /${ctx.path.split('/')[1]}`, shown, suggestion);
+        return `299 - "unknown query parameter ${toHeaderText(shown)}${suggestion ? `, did you mean ${suggestion}?` : ''}"`;
       });
       ctx.append('Warning', warnings.join(', '));
     },
   };
 }
 
-/** As a quoted text of a header may have it. */
-const plain = (name: string): string => name.replace(/[^\w.:$-]/g, '?');
+/** Characters that are allowed in a quoted text of a header. */
+const toHeaderText = (name: string): string => name.replace(/[^\w.:$-]/g, '?');

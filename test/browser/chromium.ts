@@ -7,11 +7,11 @@ import { type Browser, chromium } from 'playwright-core';
 import packed from '../../package.json' with { type: 'json' };
 import { root } from '../support/sources.ts';
 
-/** Of what is unpacked: the browser, the libraries and the fonts that a bare machine lacks. Goes away with node_modules. */
-const place = join(root, 'node_modules/.chromium', packed.devDependencies['@sparticuz/chromium']);
+/** Folder of the unpacked browser with its libraries and fonts, inside of node_modules. */
+const chromiumFolder = join(root, 'node_modules/.chromium', packed.devDependencies['@sparticuz/chromium']);
 
-/** The package's own looks in other folders, and without any font the browser ends. */
-const FONTS = `<?xml version="1.0"?>
+/** The configuration of the package names other folders, and the browser exits without a font. */
+const FONT_CONFIG = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
   <dir prefix="relative">fonts/fonts</dir>
@@ -19,28 +19,28 @@ const FONTS = `<?xml version="1.0"?>
 </fontconfig>
 `;
 
-/** A Chromium without a window. It is a dependency, so nothing has to be installed; `CHROMIUM_PATH` names another one. */
+/** Starts a headless Chromium from the development dependencies, or the one of `CHROMIUM_PATH`. */
 export async function openChromium(): Promise<Browser> {
   const own = process.env.CHROMIUM_PATH;
   if (own) return chromium.launch({ executablePath: own });
-  if (!existsSync(place)) await unpack();
+  if (!existsSync(chromiumFolder)) await unpackChromium();
   return chromium.launch({
-    executablePath: join(place, 'chromium'),
+    executablePath: join(chromiumFolder, 'chromium'),
     args: ['--no-zygote'],
     chromiumSandbox: false,
     env: {
       PATH: process.env.PATH,
-      HOME: place,
-      LD_LIBRARY_PATH: join(place, 'al2023/lib'),
-      FONTCONFIG_FILE: join(place, 'fonts.conf'),
+      HOME: chromiumFolder,
+      LD_LIBRARY_PATH: join(chromiumFolder, 'al2023/lib'),
+      FONTCONFIG_FILE: join(chromiumFolder, 'fonts.conf'),
     },
   });
 }
 
-/** The package unpacks itself into the folder for temporary files, and its libraries only where it believes to be at home. */
-async function unpack(): Promise<void> {
-  await mkdir(dirname(place), { recursive: true });
-  const folder = await mkdtemp(`${place}-`);
+/** The package unpacks itself into TMPDIR, and its libraries only in an environment like AWS Lambda. */
+async function unpackChromium(): Promise<void> {
+  await mkdir(dirname(chromiumFolder), { recursive: true });
+  const folder = await mkdtemp(`${chromiumFolder}-`);
   try {
     const code = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
     const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
@@ -50,10 +50,10 @@ async function unpack(): Promise<void> {
     });
     const [status] = (await once(child, 'exit')) as [number | null];
     if (status !== 0) throw new Error(`Chromium cannot be unpacked (${process.platform} ${process.arch})`);
-    await writeFile(join(folder, 'fonts.conf'), FONTS);
-    // Somebody else may have been faster; theirs is as good.
-    await rename(folder, place).catch((error) => {
-      if (!existsSync(place)) throw error;
+    await writeFile(join(folder, 'fonts.conf'), FONT_CONFIG);
+    // Another process may have unpacked it meanwhile.
+    await rename(folder, chromiumFolder).catch((error) => {
+      if (!existsSync(chromiumFolder)) throw error;
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -6,15 +6,15 @@ import { startProxy } from './proxy.ts';
 
 const HTML = { accept: 'text/html' };
 
-/** One visitor with nothing stored, and what went wrong under their eyes. */
+/** A page in a fresh browser context, and the errors on it. */
 interface Visit {
   readonly page: Page;
-  /** What the console was told as an error, exceptions, and requests to other hosts or without an answer. */
+  /** Console errors, exceptions, and requests that failed or went to other hosts. */
   readonly problems: string[];
 }
 
-describe('the page to try GraphQL, in a browser', function () {
-  // A machine that is busy with other tests may need long to make the page and to draw it.
+describe('the GraphQL explorer in a browser', function () {
+  // On a busy machine the page takes long to build and to render.
   this.timeout(120_000);
 
   let service: InProcess;
@@ -25,7 +25,7 @@ describe('the page to try GraphQL, in a browser', function () {
     service = await startService();
     browser = await openChromium();
     const { request, admin } = service;
-    const made = await request('POST', '/collections', {
+    const reply = await request('POST', '/collections', {
       token: admin.token,
       body: {
         collection: 'tune',
@@ -38,7 +38,7 @@ describe('the page to try GraphQL, in a browser', function () {
         ],
       },
     });
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    expect(reply.status, JSON.stringify(reply.body)).to.equal(200);
     const rows = [{ title: 'So What' }, { title: 'Naima' }];
     expect((await request('POST', '/items/tune', { token: admin.token, body: rows })).status).to.equal(200);
   });
@@ -62,7 +62,7 @@ describe('the page to try GraphQL, in a browser', function () {
     });
     page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
     page.on('requestfailed', (request) => {
-      // A page that is left gives up what it waits for.
+      // A closed page aborts its pending requests.
       const why = request.failure()?.errorText;
       if (why !== 'net::ERR_ABORTED') problems.push(`no answer: ${request.url()} ${why}`);
     });
@@ -88,7 +88,7 @@ describe('the page to try GraphQL, in a browser', function () {
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
   }
 
-  /** Pasted, since the editor closes braces by itself; `shown` is what to wait for before going on. */
+  /** Pastes a text, since the editor closes typed braces itself. Waits for `shown`. */
   async function write(page: Page, editor: string, text: string, shown: string): Promise<void> {
     const lines = page.locator(`${editor} .view-lines`);
     await lines.click();
@@ -102,7 +102,7 @@ describe('the page to try GraphQL, in a browser', function () {
   const run = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
   const answer = (page: Page, text: string) => page.locator('.result-window').getByText(text).waitFor();
 
-  it('shows the schema of whoever is signed in, and runs what is written', async () => {
+  it('shows the schema of the signed-in user and runs the document in the editor', async () => {
     const { page, problems } = await visit('/graphql');
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const docs = page.locator('.graphiql-plugin');
@@ -120,10 +120,10 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('takes documents and variables from its address and does not run them', async () => {
+  it('fills in "query" and "variables" from its URL without running them', async () => {
     const query = 'query One($id: ID!) { tune_by_id(id: $id) { title } }';
-    const asked = new URLSearchParams({ query, variables: '{"id":"1"}' });
-    const { page, problems } = await visit(`/graphql?${asked}`);
+    const parameters = new URLSearchParams({ query, variables: '{"id":"1"}' });
+    const { page, problems } = await visit(`/graphql?${parameters}`);
     const sent: string[] = [];
     page.on('request', (request) => sent.push(request.postData() ?? ''));
     await signIn(page);
@@ -135,7 +135,7 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('sends the headers that are written, which win', async () => {
+  it('sends the headers from the editor, which replace its own', async () => {
     const { page, problems } = await visit('/graphql');
     await page.getByRole('button', { name: 'Headers' }).click();
     const headers = JSON.stringify({ authorization: `Bearer ${service.admin.token}` });
@@ -146,7 +146,7 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('has the schema of the system below its own address', async () => {
+  it('shows the system schema at /graphql/system', async () => {
     const { page, problems } = await visit('/graphql');
     await page.getByRole('link', { name: 'System' }).click();
     await page.waitForURL('**/graphql/system');
@@ -157,7 +157,7 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('is whole where a proxy serves the service below a path', async () => {
+  it('works behind a proxy that serves the service below a path', async () => {
     const proxy = await startProxy(service.url, '/below');
     try {
       const { page, problems } = await visit('/graphql/system', proxy.url);
@@ -173,7 +173,7 @@ describe('the page to try GraphQL, in a browser', function () {
     }
   });
 
-  it('keeps who is signed in over a reload, and forgets it when told to', async () => {
+  it('keeps the session over a reload and drops it on sign-out', async () => {
     const { page, problems } = await visit('/graphql');
     await signIn(page);
     await page.reload();
@@ -185,13 +185,13 @@ describe('the page to try GraphQL, in a browser', function () {
     expect(problems).to.deep.equal([]);
   });
 
-  it('says why somebody may not come in', async () => {
+  it('shows why a sign-in is refused', async () => {
     const { page } = await visit('/graphql');
     await tryToSignIn(page, 'not the password');
     await page.getByRole('dialog').getByText('Invalid user credentials.').waitFor();
   });
 
-  it('gets another token where the service calls the old one expired', async () => {
+  it('refreshes its access token when the service answers TOKEN_EXPIRED', async () => {
     const { page } = await visit('/graphql');
     await signIn(page);
     await document(page, '{\n  tune(limit: 1) { title }\n}', 'title');
@@ -208,16 +208,16 @@ describe('the page to try GraphQL, in a browser', function () {
     for (const token of tokens) expect(token).to.match(/^Bearer eyJ/);
   });
 
-  it('is not there where nobody may ask for the schema', async () => {
-    const silent = await startService({ env: { GRAPHQL_INTROSPECTION: 'false' } });
+  it('the explorer is not served with GRAPHQL_INTROSPECTION=false', async () => {
+    const withoutIntrospection = await startService({ env: { GRAPHQL_INTROSPECTION: 'false' } });
     try {
       for (const path of ['/graphql', '/graphql/system']) {
-        const { status, headers } = await silent.request('GET', path, { headers: HTML });
+        const { status, headers } = await withoutIntrospection.request('GET', path, { headers: HTML });
         expect(status, path).to.equal(400);
         expect(headers.get('content-type'), path).to.match(/json/);
       }
     } finally {
-      await silent.stop();
+      await withoutIntrospection.stop();
     }
   });
 });

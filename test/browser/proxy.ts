@@ -3,25 +3,25 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Proxy {
-  /** Ends in the path. */
+  /** URL of the proxy, with the path. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Serves what is at `target` below `path`, and nothing beside it. */
+/** Serves `target` below `path`, and answers 404 elsewhere. */
 export async function startProxy(target: string, path: string): Promise<Proxy> {
-  const server = createServer((asked, answer) => {
-    const { url = '', method, headers } = asked;
+  const server = createServer((incoming, outgoing) => {
+    const { url = '', method, headers } = incoming;
     if (!url.startsWith(`${path}/`)) {
-      answer.writeHead(404).end();
+      outgoing.writeHead(404).end();
       return;
     }
-    const passed = request(target + url.slice(path.length), { method, headers }, (response) => {
-      answer.writeHead(response.statusCode as number, response.headers);
-      response.pipe(answer);
+    const forwarded = request(target + url.slice(path.length), { method, headers }, (response) => {
+      outgoing.writeHead(response.statusCode as number, response.headers);
+      response.pipe(outgoing);
     });
-    passed.on('error', () => answer.destroy());
-    asked.pipe(passed);
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

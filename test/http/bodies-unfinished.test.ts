@@ -7,11 +7,11 @@ import { type InProcess, startService } from '../support/service.ts';
 const LIMIT = 8 * 1024 * 1024;
 const STALL = 2000;
 
-/** A connection that a test writes to byte for byte. */
+/** A connection to which a test writes raw bytes. */
 interface Line {
   readonly socket: Socket;
   readonly text: () => string;
-  /** The service has ended its side. */
+  /** Resolves when the service has ended its side. */
   readonly ended: Promise<unknown>;
 }
 
@@ -33,7 +33,7 @@ const head = (path: string, headers: Readonly<Record<string, string | number>>):
   ].join('\r\n');
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-describe('bodies that do not arrive completely', () => {
+describe('request bodies that do not arrive completely', () => {
   let service: InProcess;
   const lines: Line[] = [];
   before(async () => {
@@ -53,7 +53,7 @@ describe('bodies that do not arrive completely', () => {
   };
   const bearer = () => ({ Authorization: `Bearer ${service.admin.token}` });
 
-  /** Bytes that the service holds for bodies at this moment, as its health tells admins. */
+  /** Bytes that the service holds for bodies now, from the health check for admins. */
   async function held(): Promise<number> {
     const { body } = await service.request('GET', '/server/health', { token: service.admin.token });
     return body.checks['http:unfinishedBodies'][0].observedValue;
@@ -78,7 +78,7 @@ describe('bodies that do not arrive completely', () => {
     ],
   ] as const;
 
-  it('are answered 408 OUT_OF_TIME and their connection ends once nothing arrives for STREAM_STALL_TIMEOUT', async () => {
+  it('a body of which nothing arrives for STREAM_STALL_TIMEOUT is answered 408 OUT_OF_TIME and its connection ends', async () => {
     const answers = await Promise.all(
       STALLING.map(async ([what, path, type, body]) => {
         const { socket, text, ended } = open();
@@ -92,7 +92,7 @@ describe('bodies that do not arrive completely', () => {
     expect(answers).to.deep.equal(STALLING.map(([what]) => [what, 408, true, true]));
   });
 
-  it('are waited for beyond STREAM_STALL_TIMEOUT while bytes arrive', async () => {
+  it('a body that arrives byte by byte may take longer than STREAM_STALL_TIMEOUT', async () => {
     const { socket, text, ended } = open();
     const parts = ['{"email"', ':"a@', 'b.c",', '"pass', 'word":', '"x"}'];
     const length = parts.join('').length;
@@ -105,7 +105,7 @@ describe('bodies that do not arrive completely', () => {
     expect(statusOf(text())).to.equal(401);
   });
 
-  it('1,000 of them from one address hold at most MAX_PAYLOAD_MEMORY, and bodies of other addresses are read meanwhile', async function () {
+  it('1,000 unfinished bodies from one address hold at most MAX_PAYLOAD_MEMORY, and bodies of other addresses are read meanwhile', async function () {
     this.timeout(60_000);
     const part = `{"email":"${'x'.repeat(60_000)}`;
     const slow = open('127.0.0.3');
@@ -113,10 +113,10 @@ describe('bodies that do not arrive completely', () => {
     slow.socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': login.length, Connection: 'close' }));
     let sent = 500_000;
     slow.socket.write(login.slice(0, sent));
-    // It goes on sending, slowly.
+    // The client continues to send slowly.
     const drip = setInterval(() => void slow.socket.write(login.slice(sent, ++sent)), 50);
     slow.socket.once('close', () => clearInterval(drip));
-    const attack = Array.from({ length: 1000 }, () => {
+    const senders = Array.from({ length: 1000 }, () => {
       const one = open('127.0.0.2');
       one.socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': 900_000 }));
       one.socket.write(part);
@@ -128,23 +128,23 @@ describe('bodies that do not arrive completely', () => {
       most = Math.max(most, await held());
       const { status } = await service.request('POST', '/auth/login', { body: { email: 'no mail' } });
       expect(status).to.equal(400);
-      refused = attack.filter(({ text }) => text() !== '').length;
+      refused = senders.filter(({ text }) => text() !== '').length;
     }
     clearInterval(drip);
     slow.socket.write(login.slice(sent));
     await slow.ended;
     expect(statusOf(slow.text())).to.equal(401);
-    await Promise.all(attack.map(({ ended }) => ended));
+    await Promise.all(senders.map(({ ended }) => ended));
     expect(most).to.be.within(1, LIMIT);
-    const answers = new Set(attack.map(({ text }) => statusOf(text())));
+    const answers = new Set(senders.map(({ text }) => statusOf(text())));
     expect([...answers].sort()).to.deep.equal([408, 503]);
-    const unavailable = attack.find(({ text }) => statusOf(text()) === 503)?.text();
+    const unavailable = senders.find(({ text }) => statusOf(text()) === 503)?.text();
     expect(unavailable)
       .to.match(/^retry-after: \d+\r$/im)
       .and.match(/^connection: close\r$/im);
   });
 
-  it('compressed ones count decompressed, and fields of forms count', async function () {
+  it('the memory limit counts compressed bodies decompressed, and fields of forms', async function () {
     this.timeout(60_000);
     const zipped = gzipSync(`{"email":"${'x'.repeat(900_000)}`);
     const field = `--x\r\nContent-Disposition: form-data; name="title"\r\n\r\n${'x'.repeat(900_000)}`;
@@ -152,21 +152,21 @@ describe('bodies that do not arrive completely', () => {
       [{ ...JSON_TYPE, 'Content-Encoding': 'gzip' }, '/auth/login', zipped],
       [{ ...bearer(), 'Content-Type': 'multipart/form-data; boundary=x' }, '/files', field],
     ] as const) {
-      const attack = Array.from({ length: 20 }, () => {
+      const senders = Array.from({ length: 20 }, () => {
         const one = open();
         one.socket.write(head(path, { ...headers, 'Content-Length': body.length + 1000 }));
         one.socket.write(body);
         return one;
       });
-      await Promise.all(attack.map(({ ended }) => ended));
-      const counts = Map.groupBy(attack, ({ text }) => statusOf(text()));
+      await Promise.all(senders.map(({ ended }) => ended));
+      const counts = Map.groupBy(senders, ({ text }) => statusOf(text()));
       expect([...counts.keys()].sort(), path).to.deep.equal([408, 503]);
-      // 8 MiB have room for at most nine of them.
+      // At most nine of the bodies fit into 8 MiB.
       expect(counts.get(408), path).to.have.length.at.most(9);
     }
   });
 
-  it('hold nothing once their clients have left', async () => {
+  it('unfinished bodies hold no memory once their clients have disconnected', async () => {
     const gone = Array.from({ length: 5 }, () => open());
     for (const { socket } of gone) {
       socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': 900_000 }));
@@ -178,7 +178,7 @@ describe('bodies that do not arrive completely', () => {
   });
 });
 
-describe('an answer that is sent before its body has arrived', () => {
+describe('a response that is sent before the request body has arrived', () => {
   let service: InProcess;
   before(async () => {
     service = await startService({ env: { FILES_MAX_UPLOAD_SIZE: '1mb' } });
@@ -192,11 +192,11 @@ describe('an answer that is sent before its body has arrived', () => {
       ['a body of no route', '/nowhere', 'application/json'],
       ['a form without rights', '/files', 'multipart/form-data; boundary=x'],
     ] as const) {
-      it(`reaches a client that sends all of ${what} before it reads, with Connection: ${connection}`, async () => {
+      it(`an early response reaches a client that sends all of ${what} before it reads, with Connection: ${connection}`, async () => {
         const size = 30 * 1024 * 1024;
         const { socket, text, ended } = line(service);
         try {
-          // A client of this kind does not look at its answer while it sends.
+          // Such a client does not read the response while it sends.
           socket.pause();
           socket.write(head(path, { 'Content-Type': type, 'Content-Length': size, Connection: connection }));
           const part = Buffer.alloc(1024 * 1024, ' ');
@@ -213,7 +213,7 @@ describe('an answer that is sent before its body has arrived', () => {
     }
   }
 
-  it('reaches each of a hundred clients at once, more than whose bodies are discarded at the same time', async () => {
+  it('an early response reaches each of a hundred clients at once, although fewer bodies are discarded at the same time', async () => {
     const lines = Array.from({ length: 100 }, () => line(service));
     try {
       for (const { socket } of lines) {
@@ -227,7 +227,7 @@ describe('an answer that is sent before its body has arrived', () => {
     }
   });
 
-  it('of a large form tells 413 to a client that sends all of it before it reads', async () => {
+  it('an early response reaches a client with 413 that sends a whole large form before it reads', async () => {
     const { socket, text, ended } = line(service);
     const size = 20 * 1024 * 1024;
     const type = 'multipart/form-data; boundary=x';
@@ -248,7 +248,7 @@ describe('an answer that is sent before its body has arrived', () => {
     }
   });
 
-  it('of a service that stops carries Connection: close, though its connection was kept', async () => {
+  it('an early response carries Connection: close from a service that stops, although the connection was kept alive', async () => {
     const stopping = await startService();
     const { socket, text, ended } = line(stopping);
     try {

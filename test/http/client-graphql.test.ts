@@ -1,37 +1,28 @@
-import * as published from '@directus/sdk';
 import { expect } from 'chai';
+import { expectClientError, sdk, type Untyped } from '../support/client-library.ts';
 import { type InProcess, startService } from '../support/service.ts';
-
-// The client's own types describe collections of another product.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-type Loose = any;
-const sdk: Loose = published;
 
 const COMMANDS = 60;
 
 /**
- * A published client of this field, unmodified: it signs in, and does over REST and GraphQL what an application does in a
- * day, one thing after the other.
+ * A published client library, unmodified: it signs in, and does by REST and GraphQL what an application does, one step
+ * after the other.
  */
-describe('a published client, through REST and GraphQL', () => {
+describe('a published client library, by REST and GraphQL', () => {
   let service: InProcess;
-  let client: Loose;
+  let client: Untyped;
   const used = new Set<string>();
   /** Runs a command of the client by its name. */
-  const run = (name: string, ...args: unknown[]): Promise<Loose> => {
+  const run = (name: string, ...args: unknown[]): Promise<Untyped> => {
     used.add(name);
     return client.request(sdk[name](...args));
   };
-  const items = (text: string, variables?: object): Promise<Loose> => client.query(text, variables);
-  const system = (text: string, variables?: object): Promise<Loose> => client.query(text, variables, 'system');
+  const items = (text: string, variables?: object): Promise<Untyped> => client.query(text, variables);
+  const system = (text: string, variables?: object): Promise<Untyped> => client.query(text, variables, 'system');
 
-  const failure = async (work: Promise<unknown>): Promise<Loose> => {
-    const error: Loose = await work.then(
-      () => expect.fail('it was expected to fail'),
-      (reason: unknown) => reason,
-    );
-    expect(sdk.isDirectusError(error), String(error)).to.equal(true);
-    return { status: error.response.status, code: error.errors[0].extensions.code };
+  const failure = async (work: Promise<unknown>) => {
+    const { status, code } = await expectClientError(work);
+    return { status, code };
   };
 
   before(async () => {
@@ -40,7 +31,7 @@ describe('a published client, through REST and GraphQL', () => {
   });
   after(() => service?.stop());
 
-  it('signs in', async () => {
+  it('signs in, and reads and updates the own user', async () => {
     expect(await failure(items('{ _empty }').then(() => run('readMe')))).to.include({ status: 401 });
     const { email, password } = service.admin;
     expect((await client.login({ email, password })).access_token).to.be.a('string');
@@ -56,7 +47,7 @@ describe('a published client, through REST and GraphQL', () => {
     ).to.deep.equal({ update_users_me: { first_name: 'I' } });
   });
 
-  it('asks how the service is', async () => {
+  it('reads ping, info and health of the server', async () => {
     expect(await run('serverPing')).to.equal('pong');
     expect(await run('serverHealth')).to.have.property('status', 'ok');
     expect(await run('serverInfo')).to.have.property('project');
@@ -68,7 +59,7 @@ describe('a published client, through REST and GraphQL', () => {
     );
   });
 
-  it('makes collections', async () => {
+  it('creates collections, fields and relations', async () => {
     await run('createCollection', {
       collection: 'author',
       schema: {},
@@ -99,7 +90,7 @@ describe('a published client, through REST and GraphQL', () => {
       related_collection: 'author',
       meta: { one_field: 'articles' },
     });
-    expect((await run('readCollections')).map((one: Loose) => one.collection)).to.include.members([
+    expect((await run('readCollections')).map((one: Untyped) => one.collection)).to.include.members([
       'author',
       'article',
     ]);
@@ -107,7 +98,7 @@ describe('a published client, through REST and GraphQL', () => {
     expect((await run('updateCollection', 'article', { meta: { note: 'n' } })).meta.note).to.equal('n');
     await run('updateCollectionsBatch', [{ collection: 'article', meta: { sort: 2 } }]);
     expect((await run('readFields')).length).to.be.greaterThan(20);
-    expect((await run('readFieldsByCollection', 'author')).map((one: Loose) => one.field)).to.deep.equal([
+    expect((await run('readFieldsByCollection', 'author')).map((one: Untyped) => one.field)).to.deep.equal([
       'id',
       'name',
       'articles',
@@ -116,7 +107,9 @@ describe('a published client, through REST and GraphQL', () => {
     expect((await run('updateField', 'article', 'title', { meta: { note: 't' } })).meta.note).to.equal('t');
     await run('updateFields', 'article', [{ field: 'title', meta: { sort: 1 } }]);
     expect((await run('readRelations')).length).to.be.greaterThan(0);
-    expect((await run('readRelationByCollection', 'article')).map((one: Loose) => one.field)).to.deep.equal(['author']);
+    expect((await run('readRelationByCollection', 'article')).map((one: Untyped) => one.field)).to.deep.equal([
+      'author',
+    ]);
     expect((await run('readRelation', 'article', 'author')).related_collection).to.equal('author');
     await run('updateRelation', 'article', 'author', { meta: { one_deselect_action: 'nullify' } });
     const found = await system('{ collections_by_name(name: "article") { collection meta { note } } }');
@@ -131,7 +124,7 @@ describe('a published client, through REST and GraphQL', () => {
     ]);
   });
 
-  it('reads what it wrote, the one way and the other', async () => {
+  it('reads the same rows by REST and by GraphQL', async () => {
     const ann = await run('createItem', 'author', { name: 'Ann' });
     await run('createItems', 'article', [
       { title: 'one', author: ann.id, views: 5, price: '9.90', published: '2024-05-01T10:00:00Z' },
@@ -177,7 +170,7 @@ describe('a published client, through REST and GraphQL', () => {
     });
   });
 
-  it('adds up', async () => {
+  it('aggregates rows by REST and by GraphQL', async () => {
     const options = { aggregate: { count: '*', sum: ['views'] }, groupBy: ['status'] };
     expect(await run('aggregate', 'article', options)).to.deep.equal([
       { status: 'draft', count: 1, sum: { views: 5 } },
@@ -195,19 +188,19 @@ describe('a published client, through REST and GraphQL', () => {
     });
   });
 
-  it('writes, the one way and the other', async () => {
+  it('creates, updates and deletes rows by REST and by GraphQL', async () => {
     expect(await run('updateItem', 'article', 1, { title: 'One' }, { fields: ['title'] })).to.deep.equal({
       title: 'One',
     });
     await run('updateItems', 'article', [1, 2], { status: 'live' });
     await run('updateItemsBatch', 'article', [{ id: 2, views: 8 }]);
-    const made = await items(
+    const created = await items(
       `mutation ($data: create_article_input!) {
         create_article_item(data: $data) { id title views author { id name } }
       }`,
       { data: { title: 'three', views: 1, author: { name: 'Bob' } } },
     );
-    expect(made).to.deep.equal({
+    expect(created).to.deep.equal({
       create_article_item: { id: '3', title: 'three', views: 1, author: { id: '2', name: 'Bob' } },
     });
     expect(
@@ -240,7 +233,7 @@ describe('a published client, through REST and GraphQL', () => {
     expect(await items('{ site { name } }')).to.deep.equal({ site: { name: 'y' } });
   });
 
-  it('knows what is wrong', async () => {
+  it('recognises errors of REST and GraphQL with their codes', async () => {
     expect(await failure(items('{ article { nothing } }'))).to.deep.equal({
       status: 400,
       code: 'GRAPHQL_VALIDATION_EXCEPTION',
@@ -251,7 +244,7 @@ describe('a published client, through REST and GraphQL', () => {
     expect(await failure(run('readItem', 'article', 99))).to.deep.equal({ status: 403, code: 'FORBIDDEN' });
   });
 
-  // Create, read, update, delete, one and many: each collection of the service has its commands.
+  // Each system collection has commands to create, read, update and delete one and many.
   const collections: readonly (readonly [many: string, one: string, row: (at: number) => object, change: object])[] = [
     ['Folders', 'Folder', (at) => ({ name: `folder ${at}` }), { name: 'changed' }],
     ['Presets', 'Preset', (at) => ({ bookmark: `preset ${at}` }), { layout: 'cards' }],
@@ -262,15 +255,15 @@ describe('a published client, through REST and GraphQL', () => {
     ['Users', 'User', (at) => ({ email: `u${at}@example.com` }), { title: 'changed' }],
   ];
   for (const [many, one, row, change] of collections) {
-    it(`${many.toLowerCase()}`, async () => {
+    it(`${many.toLowerCase()}: the commands create, read, update and delete one and many`, async () => {
       const root = many.toLowerCase();
       const first = await run(`create${one}`, row(1));
       const others = await run(`create${many}`, [row(2), row(3)]);
-      const ids: string[] = [first, ...others].map(({ id }: Loose) => id);
+      const ids: string[] = [first, ...others].map(({ id }: Untyped) => id);
       expect((await run(`read${one}`, first.id)).id).to.equal(first.id);
       const listed = `query ($ids: [ID]) { ${root}(filter: { id: { _in: $ids } }) { id } ${root}_aggregated(filter: { id: { _in: $ids } }) { countAll } }`;
       const found = await system(listed, { ids });
-      expect(found[root].map(({ id }: Loose) => id)).to.have.members(ids.map(String));
+      expect(found[root].map(({ id }: Untyped) => id)).to.have.members(ids.map(String));
       expect(found[`${root}_aggregated`]).to.deep.equal([{ countAll: 3 }]);
       expect(await run(`read${many}`, { fields: ['id'], filter: { id: { _in: ids } } })).to.have.length(3);
       expect(await run(`update${one}`, first.id, change)).to.deep.include(change);
@@ -295,7 +288,7 @@ describe('a published client, through REST and GraphQL', () => {
     });
   }
 
-  it('permissions: of a person who signs in with them', async () => {
+  it('applies the permissions of a user that signs in with its role', async () => {
     const role = await run('createRole', { name: 'Reader' });
     const grant = { role: role.id, collection: 'article', action: 'read', fields: ['id', 'title'] };
     const one = await run('createPermission', { ...grant, permissions: { status: { _eq: 'live' } } });
@@ -319,7 +312,7 @@ describe('a published client, through REST and GraphQL', () => {
     await reader.logout();
   });
 
-  it('history, and the description of the schema', async () => {
+  it('reads activity, revisions and the schema snapshot', async () => {
     const [entry] = await run('readActivities', { filter: { collection: { _eq: 'article' } }, sort: ['id'], limit: 1 });
     expect((await run('readActivity', entry.id)).action).to.equal('create');
     const [revision] = await run('readRevisions', { filter: { activity: { _eq: entry.id } } });
@@ -330,7 +323,7 @@ describe('a published client, through REST and GraphQL', () => {
     expect(await run('readGraphqlSdl', 'system')).to.include('type platform_users {');
   });
 
-  it('tidies up and signs out', async () => {
+  it('deletes its collections and signs out', async () => {
     expect(await run('deleteItem', 'article', 1)).to.equal(null);
     expect(await run('deleteItems', 'article', [2])).to.equal(null);
     expect(await run('deleteRelation', 'article', 'author')).to.equal(null);
@@ -344,7 +337,7 @@ describe('a published client, through REST and GraphQL', () => {
     expect(await failure(run('readMe'))).to.include({ status: 401 });
   });
 
-  it(`of at least ${COMMANDS} commands`, () => {
+  it(`the test has run at least ${COMMANDS} commands of the client library`, () => {
     console.log(`      ${used.size} different commands of the client`);
     expect([...used].filter((name) => typeof sdk[name] !== 'function')).to.deep.equal([]);
     expect(used.size).to.be.at.least(COMMANDS);

@@ -1,21 +1,15 @@
-import * as published from '@directus/sdk';
 import { expect } from 'chai';
+import { adminRequest, sdk, type Untyped } from '../support/client-library.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
-// The client's own types describe collections of another product.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-type Loose = any;
-const sdk: Loose = published;
-
-/** What a published client of this field calls beside items: each collection of the service's own has its commands. */
-describe('a published client, on the collections of the service', () => {
+/** The commands of a published client library for system collections. */
+describe('a published client library on the system collections', () => {
   let service: InProcess;
-  let request: (command: Loose) => Promise<Loose>;
+  let request: (command: Untyped) => Promise<Untyped>;
   let me: string;
   before(async () => {
     service = await startService();
-    const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
-    request = (command) => client.request(command);
+    request = adminRequest(service);
     me = (await request(sdk.readMe({ fields: ['id'] }))).id;
     await request(
       sdk.createCollection({ collection: 'article', schema: {}, fields: [{ field: 'title', type: 'string' }] }),
@@ -25,13 +19,13 @@ describe('a published client, on the collections of the service', () => {
   after(() => service?.stop());
 
   interface Case {
-    /** The commands' names are made of these: `readFolders`, `readFolder`. */
+    /** The names of the commands contain these: `readFolders`, `readFolder`. */
     readonly many: string;
     readonly one: string;
-    /** A row to create, told apart from others by a number. */
+    /** A row to create, distinguished by a number. */
     readonly row: (number: number) => Record<string, unknown>;
     readonly change: Record<string, unknown>;
-    /** What its rows need to be there. */
+    /** Creates what its rows refer to. */
     readonly before?: () => Promise<void>;
   }
 
@@ -78,13 +72,13 @@ describe('a published client, on the collections of the service', () => {
   ];
 
   for (const { many, one, row, change, before: prepare } of cases) {
-    it(`${many.toLowerCase()}: create, read, update, delete, one and many`, async () => {
+    it(`${many.toLowerCase()}: the commands create, read, update and delete one and many`, async () => {
       await prepare?.();
       const first = await request(sdk[`create${one}`](row(1)));
       expect(first).to.deep.include(row(1));
       const others = await request(sdk[`create${many}`]([row(2), row(3)]));
       expect(others).to.have.length(2);
-      const ids = [first.id, ...others.map(({ id }: Loose) => id)];
+      const ids = [first.id, ...others.map(({ id }: Untyped) => id)];
       expect(await request(sdk[`read${one}`](first.id))).to.deep.equal(first);
       const listed = await request(sdk[`read${many}`]({ fields: ['id'], filter: { id: { _in: ids } }, limit: -1 }));
       expect(listed).to.have.deep.members(ids.map((id) => ({ id })));
@@ -101,17 +95,19 @@ describe('a published client, on the collections of the service', () => {
     });
   }
 
-  it('dashboards: with their panels', async () => {
+  it('dashboards: are written and read with their panels', async () => {
     const panels = [{ type: 'metric', position_x: 1, position_y: 1, width: 4, height: 4 }];
-    const made = await request(sdk.createDashboard({ name: 'nested', panels }, { fields: ['id', { panels: ['*'] }] }));
-    expect(made.panels[0]).to.deep.include({ ...panels[0], dashboard: made.id });
+    const dashboard = await request(
+      sdk.createDashboard({ name: 'nested', panels }, { fields: ['id', { panels: ['*'] }] }),
+    );
+    expect(dashboard.panels[0]).to.deep.include({ ...panels[0], dashboard: dashboard.id });
     const read = await request(
       sdk.readPanels({ filter: { dashboard: { name: { _eq: 'nested' } } }, fields: ['type'] }),
     );
     expect(read).to.deep.equal([{ type: 'metric' }]);
   });
 
-  it('activity and revisions: read', async () => {
+  it('activity and revisions: are read', async () => {
     const filter = { collection: { _eq: 'article' }, item: { _eq: '1' } };
     const [entry] = await request(sdk.readActivities({ filter, sort: ['id'] }));
     expect(entry).to.deep.include({ action: 'create', user: me, collection: 'article', item: '1' });

@@ -86,7 +86,7 @@ describe('/graphql over the tables of an adopted database', function () {
     (await service.request('GET', '/server/specs/graphql', { token: service.admin.token })).body;
 
   describe('columns of enums', () => {
-    it('have the type of their enum, with an alias and a description for values that are no names', async () => {
+    it('a column has the type of its enum; values that are no GraphQL names have an alias and a description', async () => {
       const text = await sdl();
       expect(text).to.contain(`enum mood_enum {
   glad
@@ -122,7 +122,7 @@ describe('/graphql over the tables of an adopted database', function () {
       expect(/^type shop_u002D_view \{[^}]*\}/m.exec(text)?.[0]).to.contain('state: mood_enum');
     });
 
-    it('answer the names of values, in lists and behind relations as well', async () => {
+    it('a column answers the names of its values, in lists and behind relations as well', async () => {
       expect(
         await dataOf('{ my_u0020_orders(sort: "id") { state felt states shop_id { my_u0020_orders { state } } } }'),
       ).to.deep.equal({
@@ -140,7 +140,7 @@ describe('/graphql over the tables of an adopted database', function () {
       });
     });
 
-    it('are compared with names, with quoted values, and with variables of the enum or of String', async () => {
+    it('conditions take names, quoted values, and variables of the enum or of String', async () => {
       expect(await ids('{ state: { _eq: in_u0020_progress } }')).to.deep.equal([1]);
       expect(await ids('{ state: { _eq: "in progress" } }')).to.deep.equal([1]);
       expect(await ids('{ state: { _eq: "glad" } }')).to.deep.equal([2]);
@@ -162,7 +162,7 @@ describe('/graphql over the tables of an adopted database', function () {
       ]);
     });
 
-    it('have values with quotes, backslashes and line breaks, and lists of lists as they are', async () => {
+    it('values with quotes, backslashes and line breaks, and lists of lists, are answered unchanged', async () => {
       await service.database.query(
         `insert into odds (one, many) values ('it''s', '{"a\\\\b","q\\"q",null}'), ('two\nlines', '{{"q\\"q"},{"a\\\\b"}}')`,
       );
@@ -178,11 +178,11 @@ describe('/graphql over the tables of an adopted database', function () {
       expect(data).to.deep.equal({ create_odds_item: { one: 'q_u0022_q', many: ['a_u005C_b', 'it_u0027_s'] } });
     });
 
-    it('answer the default of a singleton that has no row', async () => {
+    it('a singleton without a row answers the default of the column', async () => {
       expect(await dataOf('{ options { state } }')).to.deep.equal({ options: { state: 'in_u0020_progress' } });
     });
 
-    it('are in the schema of callers who may read them, and in no other', async () => {
+    it('an enum is only in the schema of callers that may read a column of it', async () => {
       const reader = await personWith(service, [
         {
           collection: 'my orders',
@@ -202,7 +202,7 @@ describe('/graphql over the tables of an adopted database', function () {
       expect((await send('{ my_u0020_orders { first_u002D_name } }')).status).to.equal(400);
     });
 
-    it('refuse what is no value before anything runs', async () => {
+    it('a value that is not in the enum is refused before anything runs', async () => {
       for (const [query, variables] of [
         ['{ my_u0020_orders(filter: { state: { _eq: angry } }) { id } }', {}],
         ['{ my_u0020_orders(filter: { state: { _eq: "angry" } }) { id } }', {}],
@@ -215,7 +215,7 @@ describe('/graphql over the tables of an adopted database', function () {
       }
     });
 
-    it('are written by name, by quoted value and by variables, and REST reads the values themselves', async () => {
+    it('mutations take names, quoted values and variables, and REST reads the database values', async () => {
       const create = (data: string, variables = {}, declared = '') =>
         dataOf(`mutation ${declared} { o: create_my_u0020_orders_item(data: ${data}) { id state states } }`, variables);
       expect(await create('{ state: tru_u0065_, states: [_u0031_st, "glad"] }')).to.deep.equal({
@@ -236,7 +236,7 @@ describe('/graphql over the tables of an adopted database', function () {
       ]);
     });
 
-    it('are keys as IDs and groups as in REST', async () => {
+    it('an enum key is an ID, and groups show values as REST does', async () => {
       await dataOf('mutation { create_kinds_item(data: { code: "in progress", name: "x" }) { code } }');
       expect(await dataOf('{ kinds { code } kinds_by_id(id: "in progress") { name } }')).to.deep.equal({
         kinds: [{ code: 'in progress' }],
@@ -251,7 +251,7 @@ describe('/graphql over the tables of an adopted database', function () {
       });
     });
 
-    it('have a value as soon as the type has it', async () => {
+    it('a value that is added to the type is in the schema at once', async () => {
       await service.database.query(
         `create type size as enum ('s'); create table shirts (id serial primary key, size size)`,
       );
@@ -263,8 +263,8 @@ describe('/graphql over the tables of an adopted database', function () {
     });
   });
 
-  describe('names that are none of GraphQL', () => {
-    it('have an alias in every type, with the name itself in the description', async () => {
+  describe('names that are not GraphQL names', () => {
+    it('a field has an alias in every type, and its database name in the description', async () => {
       const text = await sdl();
       for (const name of [
         'zip_u0020_code',
@@ -292,7 +292,7 @@ describe('/graphql over the tables of an adopted database', function () {
       );
     });
 
-    it('are read, filtered, sorted and searched through relations', async () => {
+    it('aliased fields are read, filtered, sorted and searched through relations', async () => {
       expect(
         await dataOf(`{ my_u0020_orders(
           filter: { shop_u0020_no: { zip_u0020_code: { _eq: "B2" } }, first_u0020_day_func: { year: { _gte: 2020 } } },
@@ -320,7 +320,7 @@ describe('/graphql over the tables of an adopted database', function () {
         expect(await ids(`{ ${name}: { _null: true } }`), name).to.deep.equal([1, 2, 3, 4]);
     });
 
-    it('lead through a many-to-any', async () => {
+    it('aliased collections are read through a many-to-any', async () => {
       await rest('POST', '/items/links', [
         { collection: 'my orders', item: '1' },
         { collection: 'shops', item: '2' },
@@ -338,7 +338,7 @@ describe('/graphql over the tables of an adopted database', function () {
       });
     });
 
-    it('are aggregated and grouped by', async () => {
+    it('aliased fields are aggregated and grouped by', async () => {
       expect(
         await dataOf(`{ my_u0020_orders_aggregated(groupBy: ["zip_u0020_code"], sort: ["-sum.gr_u00F600DF_e"]) {
           group sum { gr_u00F600DF_e } count { _u0032_fa } } }`),
@@ -351,7 +351,7 @@ describe('/graphql over the tables of an adopted database', function () {
       });
     });
 
-    it('are written, in nested rows as well, and read by key', async () => {
+    it('aliased fields are written, in nested rows as well, and rows are read by key', async () => {
       const written = await dataOf(
         `mutation ($d: [create_my_u0020_orders_input!]) {
           create_my_u0020_orders_items(data: $d, sort: "-id", filter: { zip_u0020_code: { _nnull: true } }) { id zip_u0020_code shop_u0020_no { zip_u0020_code } total }
@@ -378,7 +378,7 @@ describe('/graphql over the tables of an adopted database', function () {
       });
     });
 
-    it('stay the same when columns and tables are added', async () => {
+    it('aliases stay the same when columns and tables are added', async () => {
       const before = await dataOf('{ my_u0020_orders(limit: 1) { zip_u0020_code first_u0020_day_func { year } } }');
       await service.database.query(
         `alter table "my orders" add zip_code text, add "zip-code" text; create table my_orders (id serial primary key); create table "my-orders" (id serial primary key)`,
@@ -391,7 +391,7 @@ describe('/graphql over the tables of an adopted database', function () {
       ).to.deep.equal(before);
     });
 
-    it('have an alias where something that is made of another name is called the same', async () => {
+    it('a collection has an alias where a type derived from another collection has its name', async () => {
       await dataOf(
         'mutation { create_orders_aggregate_u0064__item(data: { name: "x" }) { id } create_orders_item(data: { day: "2024-01-02", day_func: "f" }) { id } }',
       );
@@ -410,8 +410,8 @@ describe('/graphql over the tables of an adopted database', function () {
     });
   });
 
-  describe('what a table has', () => {
-    it('takes no values of generated columns and of identities that are always generated', async () => {
+  describe('columns of adopted tables', () => {
+    it('inputs have no generated columns and no identities that are always generated', async () => {
       const text = await sdl();
       const inputs = /^input create_my_u0020_orders_input \{[^}]*\}/m.exec(text)?.[0] ?? '';
       expect(inputs).to.contain('cost: Float').and.not.contain('total');
@@ -420,12 +420,12 @@ describe('/graphql over the tables of an adopted database', function () {
         .and.not.match(/^ {2}id:/m);
     });
 
-    it('has the scalars of the types under domains, and JSON for arrays', async () => {
+    it('a domain has the scalar of its base type, and an array is JSON', async () => {
       const type = /^type my_u0020_orders \{[^}]*\}/m.exec(await sdl())?.[0] ?? '';
       expect(type).to.contain('cost: Float').and.contain('costs: JSON').and.contain('total: Int');
     });
 
-    it('is the whole of a partitioned table, and rows of views', async () => {
+    it('a partitioned table answers the rows of all partitions, and a view its rows', async () => {
       await dataOf('mutation { create_parts_item(data: { id: 7, kind: glad }) { id } }');
       expect(
         await dataOf(

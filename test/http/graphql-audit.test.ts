@@ -3,9 +3,9 @@ import { serverAudits } from 'graphql-http';
 import { type InProcess, startService } from '../support/service.ts';
 
 /**
- * What the audit recommends and we do not do: a document that makes no sense is 400 for everybody. The recommendation is to
- * say 200 to those who ask for `application/json`, for clients from the time before there was a type of its own; the
- * conventions have 400 there, and so have the other routes of the service.
+ * Recommendations of the audit that the service does not follow: it answers 400 to an invalid document for any media
+ * type. The recommendation is 200 for `application/json`, for clients older than the media type of GraphQL. The
+ * conventions require 400, as the other routes of the service answer.
  */
 const OTHERWISE: Readonly<Record<string, string>> = {
   '572B': 'SHOULD use 200 status code on document parsing failure when accepting application/json',
@@ -13,7 +13,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   '7B9B': 'SHOULD use a status code of 200 on variable coercion failure when accepting application/json',
 };
 
-describe('graphql: the audit of GraphQL over HTTP', function () {
+describe('/graphql: the audit suite of GraphQL over HTTP', function () {
   this.timeout(120_000);
   let service: InProcess;
   before(async () => {
@@ -23,8 +23,8 @@ describe('graphql: the audit of GraphQL over HTTP', function () {
   after(() => service?.stop());
 
   for (const path of ['/graphql', '/graphql/system']) {
-    for (const who of ['the admin', 'anybody']) {
-      it(`${path}, asked by ${who}: passes but for what we do otherwise`, async () => {
+    for (const who of ['the admin', 'a caller without a token']) {
+      it(`${path} as ${who} passes all audits but the listed deviations`, async () => {
         const authorization = who === 'the admin' ? { authorization: `Bearer ${service.admin.token}` } : {};
         const audits = serverAudits({
           url: service.url + path,

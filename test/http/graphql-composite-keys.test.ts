@@ -32,7 +32,7 @@ describe('/graphql with keys of several columns', () => {
     return body.errors ? { errors: body.errors } : body.data;
   };
 
-  it('reads rows by an input of the key, through relations and by filters', async () => {
+  it('queries read rows by an input of the key, through relations and by filters', async () => {
     expect(
       await ask(`{ film_actor_by_id(id: { film_id: 1, actor: "b,c" }) { role film_id { title } } }`),
     ).to.deep.equal({ film_actor_by_id: { role: 'y', film_id: { title: 'one' } } });
@@ -58,7 +58,7 @@ describe('/graphql with keys of several columns', () => {
     });
   });
 
-  it('has a key as a text, and no word of its columns, where one of them is hidden', async () => {
+  it('the key is an ID, and its columns are not in the schema, where the caller may not read one of them', async () => {
     const { token } = await personWith(service, [
       { collection: 'paint', action: 'read', fields: ['shade', 'litres'] },
       { collection: 'paint', action: 'delete' },
@@ -76,22 +76,22 @@ describe('/graphql with keys of several columns', () => {
     });
   });
 
-  it('reads a path with an escape of any length', async () => {
+  it('a document with an escape of any length in a path is answered', async () => {
     const sort = [`_u${'0020'.repeat(150_000)}_`];
     const answer = await ask('query ($sort: [String]) { film(sort: $sort) { id } }', { sort });
     expect(answer.errors?.[0].extensions.code).not.to.equal('INTERNAL_SERVER_ERROR');
   });
 
-  it('refuses a key without one of its columns', async () => {
+  it('a key without one of its columns is refused', async () => {
     const { errors } = await ask('{ film_actor_by_id(id: { film_id: 1 }) { role } }');
     expect(errors[0].extensions.code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
   });
 
-  it('creates, changes and deletes rows by it', async () => {
-    const made =
+  it('mutations create, update and delete rows by an input of the key', async () => {
+    const created =
       await ask(`mutation { create_film_actor_items(data: [{ film_id: { id: 2, title: "zwei" }, actor: "n", role: "1" },
       { film_id: { id: 2 }, actor: "m", role: "2" }], sort: ["actor"]) { actor film_id { title } } }`);
-    expect(made).to.deep.equal({
+    expect(created).to.deep.equal({
       create_film_actor_items: [
         { actor: 'm', film_id: { title: 'zwei' } },
         { actor: 'n', film_id: { title: 'zwei' } },
@@ -115,7 +115,7 @@ describe('/graphql with keys of several columns', () => {
     ).to.deep.equal({ delete_film_actor_item: { id: '2,n' }, delete_film_actor_items: { ids: ['2,m'] } });
   });
 
-  it('offers lists, groups and creating of a table without a key, and nothing that names a row', async () => {
+  it('a table without a key has lists, groups and create mutations, and no field that takes a key', async () => {
     expect(await ask('mutation { create_heap_item(data: { word: "b", n: 2 }) { word n } }')).to.deep.equal({
       create_heap_item: { word: 'b', n: 2 },
     });

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
 
-/** An administrator who has nothing but `/graphql/system` lets somebody in, and every step shows in that person's schema. */
-describe('graphql: users, roles and permissions kept by GraphQL alone', function () {
+/** An admin gives a user access by `/graphql/system` alone; each step changes the schema of this user. */
+describe('/graphql/system: administering users, roles and permissions', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
   let service: InProcess;
@@ -13,8 +13,8 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
 
   const ask = (path: string, who: string | null, query: string, variables?: object): Promise<Reply> =>
     service.request('POST', path, { token: who, body: { query, variables } });
-  async function data(asked: Promise<Reply>) {
-    const { status, body } = await asked;
+  async function data(pending: Promise<Reply>) {
+    const { status, body } = await pending;
     expect([status, body.errors]).to.deep.equal([200, undefined]);
     return body.data;
   }
@@ -28,10 +28,10 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     const { __type: found } = await data(person(`{ __type(name: "${type}") { ${kind} { name } } }`));
     return found?.[kind].map(({ name }: { name: string }) => name);
   }
-  const grant = async (given: object): Promise<string> => {
+  const grant = async (permission: object): Promise<string> => {
     const create =
       'mutation ($data: create_platform_permissions_input!) { create_permissions_item(data: $data) { id } }';
-    return (await system(create, { data: { role: { id: role }, ...given } })).create_permissions_item.id;
+    return (await system(create, { data: { role: { id: role }, ...permission } })).create_permissions_item.id;
   };
 
   async function signIn(): Promise<void> {
@@ -54,13 +54,13 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     await database?.drop();
   });
 
-  it('makes a role with a user, who signs in', async () => {
-    const made = await system(`mutation {
+  it('an admin creates a role with a user, and the user signs in', async () => {
+    const created = await system(`mutation {
       create_roles_item(data: { name: "Editors", app_access: false, users: [{ email: "ed@example.com", password: "correct horse" }] }) {
         id name admin_access app_access users { id email status password }
       }
     }`);
-    const { id, users, ...rest } = made.create_roles_item;
+    const { id, users, ...rest } = created.create_roles_item;
     expect(rest).to.deep.equal({ name: 'Editors', admin_access: false, app_access: false });
     expect(users).to.have.length(1);
     expect(users[0]).to.deep.include({ email: 'ed@example.com', status: 'active', password: '**********' });
@@ -69,7 +69,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     expect(await data(person('{ _empty }'))).to.deep.equal({ _empty: null });
   });
 
-  it('grants reading, of which the schema has as much', async () => {
+  it('a read permission adds exactly its fields to the schema of the user', async () => {
     await grant({
       collection: 'post',
       action: 'read',
@@ -90,7 +90,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     expect(await data(person('{ post { author { name } } }'))).to.deep.equal({ post: [{ author: { name: 'Ann' } }] });
   });
 
-  it('grants writing, with presets that need not be given', async () => {
+  it('a create permission makes its preset fields optional in the input', async () => {
     expect(codes(await person('mutation { create_post_item(data: { title: "x" }) { id } }'))).to.deep.equal([
       400,
       'GRAPHQL_VALIDATION_EXCEPTION',
@@ -102,9 +102,9 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
       presets: { status: 'published' },
     });
     expect(await fieldsOf('create_post_input', 'inputFields')).to.deep.equal(['title', 'status']);
-    const made = await data(person('mutation { create_post_item(data: { title: "three" }) { id title } }'));
-    expect(made).to.deep.equal({ create_post_item: { id: '3', title: 'three' } });
-    // What its writer may not see is written, and not shown.
+    const created = await data(person('mutation { create_post_item(data: { title: "three" }) { id title } }'));
+    expect(created).to.deep.equal({ create_post_item: { id: '3', title: 'three' } });
+    // The row is written, though the caller may not read it.
     const hidden = 'mutation { create_post_item(data: { title: "four", status: "draft" }) { id } }';
     expect(await data(person(hidden))).to.deep.equal({ create_post_item: null });
     expect(
@@ -112,7 +112,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     ).to.deep.equal([['published'], ['draft']]);
   });
 
-  it('grants changes within a rule, and takes them back', async () => {
+  it('an update permission holds within its rule until it is deleted', async () => {
     const id = await grant({
       collection: 'post',
       action: 'update',
@@ -127,7 +127,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     expect(codes(await change(1))).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
   });
 
-  it('finds permissions and users by their roles', async () => {
+  it('filters find permissions and users by their roles', async () => {
     const query = `query ($role: ID!) {
       permissions(filter: { role: { id: { _eq: $role } } }, sort: ["collection", "action"]) { collection action fields permissions }
       users(filter: { role: { name: { _contains: "dit" } } }) { id role { name } }
@@ -151,7 +151,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     });
   });
 
-  it('suspends somebody, and lets nobody in without a role’s permissions', async () => {
+  it('a suspended user is refused, and a user without a role has no permissions', async () => {
     const status = (value: string) =>
       system(`mutation ($id: ID!) { update_users_item(id: $id, data: { status: "${value}" }) { status } }`, {
         id: user,
@@ -161,7 +161,7 @@ describe('graphql: users, roles and permissions kept by GraphQL alone', function
     await status('active');
     expect((await data(person('{ post { id } }'))).post).to.have.length(2);
     await system('mutation ($id: ID!) { update_users_item(id: $id, data: { role: null }) { id } }', { id: user });
-    // A token is of the role that it was made for.
+    // A token keeps the role it was issued for.
     await signIn();
     expect(codes(await person('{ post { id } }'))).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
     await system('mutation ($id: ID!) { delete_roles_item(id: $id) { id } }', { id: role });

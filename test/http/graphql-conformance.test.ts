@@ -5,8 +5,8 @@ import { asAdmin } from './people.ts';
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
-/** What clients of this field write and read by GraphQL, told by what REST answers of the same rows. */
-describe('graphql: rows as clients of the field write and read them', function () {
+/** Rows that clients write and read by GraphQL, compared with the answers of REST. */
+describe('/graphql: reading and writing rows as clients in the field do', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
   let service: InProcess;
@@ -77,9 +77,9 @@ describe('graphql: rows as clients of the field write and read them', function (
   describe('relations', () => {
     const UPDATE = `mutation ($data: update_post_input!) { update_post_item(id: 1, data: $data) {
       author { id name } notes { id text } tags { id tag { id label } } } }`;
-    const updated = async (given: object) => (await data(UPDATE, { data: given })).update_post_item;
+    const updated = async (payload: object) => (await data(UPDATE, { data: payload })).update_post_item;
 
-    it('links, changes and clears what a row leads to', async () => {
+    it('a many-to-one is linked, updated and cleared', async () => {
       expect((await updated({ author: { id: 2 } })).author).to.deep.equal({ id: '2', name: 'Bob' });
       expect((await updated({ author: { id: '3', name: 'Sid' } })).author).to.deep.equal({ id: '3', name: 'Sid' });
       expect((await updated({ author: { name: 'New' } })).author).to.deep.equal({ id: '4', name: 'New' });
@@ -88,7 +88,7 @@ describe('graphql: rows as clients of the field write and read them', function (
       expect(await rest('/items/author/3?fields=name')).to.deep.equal({ name: 'Sid' });
     });
 
-    it('makes a list what is given: rows stay by their key, others are new or go', async () => {
+    it('a list becomes the rows that are sent: rows with keys stay, rows without are created, all others are removed', async () => {
       const { notes } = await updated({ notes: [{ id: 2, text: 'changed' }, { text: 'new' }, { id: 3 }] });
       expect(notes).to.deep.equal([
         { id: '2', text: 'changed' },
@@ -99,7 +99,7 @@ describe('graphql: rows as clients of the field write and read them', function (
       expect((await updated({ notes: [] })).notes).to.deep.equal([]);
     });
 
-    it('links many-to-many rows through their junction', async () => {
+    it('a many-to-many links rows through its junction', async () => {
       const { tags } = await updated({
         tags: [{ id: 1 }, { tag: { id: 'blue', label: 'Navy' }, place: 3 }, { tag: { id: 'green' }, place: 4 }],
       });
@@ -111,14 +111,14 @@ describe('graphql: rows as clients of the field write and read them', function (
       expect(await rest('/items/tag/green?fields=posts.post')).to.deep.equal({ posts: [{ post: 1 }] });
     });
 
-    it('writes both ends of a relation to the same collection', async () => {
-      const given = { name: 'Dee', boss: { name: 'Eve', boss: { id: 1 } }, staff: [{ id: 2 }, { name: 'Fay' }] };
-      const made = await data(
+    it('a relation of a collection to itself is written at both ends', async () => {
+      const payload = { name: 'Dee', boss: { name: 'Eve', boss: { id: 1 } }, staff: [{ id: 2 }, { name: 'Fay' }] };
+      const written = await data(
         `mutation ($data: create_author_input!) { create_author_item(data: $data) {
           boss { name boss { name } } staff { name boss { name } } } }`,
-        { data: given },
+        { data: payload },
       );
-      expect(made.create_author_item).to.deep.equal({
+      expect(written.create_author_item).to.deep.equal({
         boss: { name: 'Eve', boss: { name: 'Ann' } },
         staff: [
           { name: 'Bob', boss: { name: 'Dee' } },
@@ -148,26 +148,26 @@ describe('graphql: rows as clients of the field write and read them', function (
   ];
   for (const [field, value, inRest = value] of VALUES)
     it(`writes and reads ${field} ${JSON.stringify(value)}`, async () => {
-      const made = await data(
+      const written = await data(
         `mutation ($data: create_post_input!) { create_post_item(data: $data) { id value: ${field} } }`,
         { data: { title: 'x', [field]: value } },
       );
-      const { id, value: shown } = made.create_post_item;
+      const { id, value: shown } = written.create_post_item;
       expect(shown).to.deep.equal(value);
       expect(await rest(`/items/post/${id}?fields=${field}`)).to.deep.equal({ [field]: inRest });
       const cleared = `mutation { update_post_item(id: ${id}, data: { ${field}: null }) { value: ${field} } }`;
       expect(await data(cleared)).to.deep.equal({ update_post_item: { value: null } });
     });
 
-  it('takes keys that are texts, UUIDs, and numbers beyond those of JavaScript', async () => {
-    const made = await data(`mutation {
+  it('keys may be texts, UUIDs, and integers larger than those of JavaScript', async () => {
+    const written = await data(`mutation {
       create_tag_item(data: { id: "ä/ö ü" }) { id }
       create_thing_item(data: { name: "x" }) { id }
       create_account_item(data: { id: "9007199254740993", name: "x" }) { id }
     }`);
-    expect(made.create_tag_item).to.deep.equal({ id: 'ä/ö ü' });
-    expect(made.create_account_item).to.deep.equal({ id: '9007199254740993' });
-    const { id } = made.create_thing_item;
+    expect(written.create_tag_item).to.deep.equal({ id: 'ä/ö ü' });
+    expect(written.create_account_item).to.deep.equal({ id: '9007199254740993' });
+    const { id } = written.create_thing_item;
     const query = `query ($id: ID!, $ids: [ID]) {
       tag_by_id(id: "ä/ö ü") { id } thing(filter: { id: { _in: $ids } }) { id } thing_by_id(id: $id) { name }
       account_by_id(id: "9007199254740993") { id } account(filter: { id: { _gt: 9007199254740992 } }) { name } }`;
@@ -180,7 +180,7 @@ describe('graphql: rows as clients of the field write and read them', function (
     });
   });
 
-  it('takes no rows where a list of them is left out, and a variable that may be', async () => {
+  it('a mutation of many rows without its optional "data" writes no rows', async () => {
     const many = 'mutation ($data: [create_tag_input!]) { create_tag_items(data: $data) { id } }';
     expect(await data(many)).to.deep.equal({ create_tag_items: [] });
     expect(await data(many, { data: [{ id: 'x' }, { id: 'y' }] })).to.deep.equal({
@@ -192,19 +192,19 @@ describe('graphql: rows as clients of the field write and read them', function (
     });
   });
 
-  it('answers a singleton before its first write, which makes the row', async () => {
+  it('a singleton is answered before its first write, which creates the row', async () => {
     const typed = await data('{ __type(name: "site") { fields { type { kind } } } }');
     expect(JSON.stringify(typed)).not.to.include('NON_NULL');
     const READ = '{ site { id title theme owner { name } } }';
     expect(await data(READ)).to.deep.equal({ site: { id: null, title: null, theme: 'plain', owner: null } });
-    const write = (given: string) => data(`mutation { update_site(data: ${given}) { id title owner { name } } }`);
-    const made = await write('{ title: "First", owner: { id: 2 } }');
-    expect(made.update_site).to.deep.equal({ id: '1', title: 'First', owner: { name: 'Bob' } });
+    const write = (payload: string) => data(`mutation { update_site(data: ${payload}) { id title owner { name } } }`);
+    const written = await write('{ title: "First", owner: { id: 2 } }');
+    expect(written.update_site).to.deep.equal({ id: '1', title: 'First', owner: { name: 'Bob' } });
     await write('{ owner: null }');
     expect(await data(READ)).to.deep.equal({ site: { id: '1', title: 'First', theme: 'plain', owner: null } });
   });
 
-  it('reads views', async () => {
+  it('a view is read like a table', async () => {
     const query = '{ popular(sort: ["-posts", "name"], filter: { posts: { _gt: 0 } }) { id name posts } }';
     expect((await data(query)).popular).to.deep.equal([
       { id: 1, name: 'Ann', posts: 1 },

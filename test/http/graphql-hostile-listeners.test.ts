@@ -35,10 +35,10 @@ const SELECTION: Selection = {
   ],
 };
 
-describe('a listener who changes queries', () => {
-  /** The row that is answered where the listener does `change`, and what it was told. */
-  async function readWith(change: (query: Row) => Row): Promise<readonly [row: Row, told: Row]> {
-    let told: Row = {};
+describe('/graphql with a listener that changes queries', () => {
+  /** The row that is answered when the listener applies `change`, and the query that the listener received. */
+  async function readWith(change: (query: Row) => Row): Promise<readonly [row: Row, received: Row]> {
+    let received: Row = {};
     let row: Row = {};
     await asking(
       SQL,
@@ -56,11 +56,11 @@ describe('a listener who changes queries', () => {
       },
       (host) =>
         host.events.onFilter('post.items.query', (query) => {
-          told = structuredClone(query as Row);
+          received = structuredClone(query as Row);
           return change(query as Row);
         }),
     );
-    return [row, told];
+    return [row, received];
   }
   const WHOLE = {
     title: 'One',
@@ -74,10 +74,10 @@ describe('a listener who changes queries', () => {
     it: { title: 'Big', t: 'of Big' },
   };
 
-  it('and leaves this one as it is changes nothing', async () => {
-    const [row, told] = await readWith((query) => structuredClone(query));
+  it('a listener that leaves the query as it is does not change the answer', async () => {
+    const [row, received] = await readWith((query) => structuredClone(query));
     expect(row).to.deep.equal(WHOLE);
-    expect(told.fields).to.include.members([
+    expect(received.fields).to.include.members([
       'author.name',
       'author.secret',
       'remarks.author.secret',
@@ -85,7 +85,7 @@ describe('a listener who changes queries', () => {
     ]);
   });
 
-  it('takes fields out of rows behind relations, whatever the document calls them', async () => {
+  it('a listener removes fields from related rows, whatever alias the document gives them', async () => {
     const [row] = await readWith((query) => ({
       ...query,
       fields: (query.fields as string[]).filter((path) => !path.endsWith('secret')),
@@ -102,7 +102,7 @@ describe('a listener who changes queries', () => {
     });
   });
 
-  it('says which fields there are behind a relation, as in REST', async () => {
+  it('a listener sets the fields behind a relation, as in REST', async () => {
     const [row] = await readWith((query) => ({ ...query, fields: 'title,author.name,remarks.*,item.title' }));
     expect(row).to.deep.equal({
       ...WHOLE,
@@ -123,7 +123,7 @@ describe('a listener who changes queries', () => {
     ]);
   });
 
-  it('adds conditions behind relations', async () => {
+  it('a listener adds conditions behind relations', async () => {
     const [row] = await readWith(({ deep, ...query }) => ({
       ...query,
       deep: {

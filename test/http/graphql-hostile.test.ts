@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 
-describe('graphql: a client that leaves', function () {
+describe('/graphql: a client that disconnects', function () {
   this.timeout(120_000);
   let service: InProcess;
   before(async () => {
@@ -24,8 +24,8 @@ describe('graphql: a client that leaves', function () {
     );
     return Number(row?.count);
   };
-  async function until(done: () => Promise<boolean>, within = 30_000): Promise<void> {
-    for (const end = Date.now() + within; !(await done()); await pause(10))
+  async function until(done: () => Promise<boolean>, timeout = 30_000): Promise<void> {
+    for (const end = Date.now() + timeout; !(await done()); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
   async function leave(query: string, from: () => Promise<boolean>): Promise<void> {
@@ -45,15 +45,15 @@ describe('graphql: a client that leaves', function () {
     ['a long list', '{ slow(limit: -1) { name } }'],
     ['all of several fields', `{ ${Array.from({ length: 50 }, (_, at) => `s${at}: slow { name }`).join(' ')} }`],
   ] as const)
-    it(`takes ${what} along, by POST as well`, async () => {
+    it(`cancels ${what}, by POST as well`, async () => {
       await leave(query, async () => (await running()) > 0);
-      // Nothing of it begins anew either.
-      for (let quiet = 0; quiet < 20; quiet++) await until(async () => (await running()) === 0);
+      // No statement of it starts again.
+      for (let round = 0; round < 20; round++) await until(async () => (await running()) === 0);
       await pause(300);
       expect(await running()).to.equal(0);
     });
 
-  it('takes a write along that is not committed, and those behind it', async () => {
+  it('rolls back a write that is not committed, and the writes after it do not run', async () => {
     const count = async () => (await service.database.query('select 1 from waiting')).length;
     await leave(
       'mutation { a: create_waiting_item(data: { name: "a" }) { id } b: create_waiting_item(data: { name: "b" }) { id } }',
@@ -64,7 +64,7 @@ describe('graphql: a client that leaves', function () {
     expect([await running(), await count()]).to.deep.equal([0, 0]);
   });
 
-  it('is no failure of the service', async () => {
+  it('a disconnect is not logged as an error of the service', async () => {
     await until(async () => service.log.some(({ msg, path }) => msg === 'request' && path === '/graphql'));
     expect(service.log.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
     const line = service.log.find(({ msg, path }) => msg === 'request' && path === '/graphql');

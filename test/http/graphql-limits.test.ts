@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { getIntrospectionQuery } from 'graphql';
-import { HOSTILE } from '../plugins/graphql/document-hostile.ts';
+import { HOSTILE_DOCUMENTS } from '../plugins/graphql/document-hostile.ts';
 import { watchEventLoop } from '../support/event-loop.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
@@ -13,22 +13,22 @@ const TABLES = `create table authors (id serial primary key, name text, born dat
 const ask = (service: InProcess, query: string, token: string | null = service.admin.token, path = '/graphql') =>
   service.request('POST', path, { token, body: { query } });
 
-describe('graphql: limits', function () {
+describe('/graphql: limits of documents', function () {
   this.timeout(120_000);
   let service: InProcess;
   before(async () => {
-    // Larger than by default, so that what is refused is refused for what it is.
+    // Larger than the default, so that each document is refused by its own limit.
     service = await startService({ env: { MAX_PAYLOAD_SIZE: '4mb' } });
     await service.database.query(TABLES);
   });
   after(() => service?.stop());
 
-  it('hostile documents are refused or answered, and nobody waits for them long', async () => {
+  it('hostile documents are refused or answered, and other requests do not wait long', async () => {
     await ask(service, '{ posts { id } }');
     const loop = watchEventLoop();
     const blocked: Record<string, number> = {};
-    for (const [what, query] of Object.entries(HOSTILE)) {
-      // The best of several, since a machine has other things to do.
+    for (const [what, query] of Object.entries(HOSTILE_DOCUMENTS)) {
+      // The fastest of several runs, since the machine may be busy.
       for (let round = 0, best = Number.POSITIVE_INFINITY; round < 6 && best > 150; round++) {
         loop.reset();
         const { status, body } = await ask(service, query + ' '.repeat(round));
@@ -40,18 +40,18 @@ describe('graphql: limits', function () {
       }
     }
     loop.stop();
-    // More than the document's own 50 ms, since the body is read and the answer is written too.
+    // More than the 50 ms of the document, since reading the body and writing the response count as well.
     expect(Object.entries(blocked).filter(([, ms]) => ms > 150)).to.deep.equal([]);
     expect((await ask(service, '{ posts { title } }')).body).to.deep.equal({ data: { posts: [{ title: 'first' }] } });
   });
 
-  it('documents within them are answered whole', async () => {
+  it('documents within the limits are answered in full', async () => {
     const fifty = Array.from({ length: 50 }, (_, at) => `p${at}: posts { title }`).join(' ');
     const { status, body } = await ask(service, `{ ${fifty} }`);
     expect([status, Object.keys(body.data).length]).to.deep.equal([200, 50]);
   });
 
-  it('what tools ask to know the schema is answered on both routes', async () => {
+  it('the introspection queries of tools are answered on both routes', async () => {
     for (const path of ['/graphql', '/graphql/system']) {
       const { status, body } = await ask(service, getIntrospectionQuery(), service.admin.token, path);
       expect([status, body.errors], path).to.deep.equal([200, undefined]);
@@ -59,7 +59,7 @@ describe('graphql: limits', function () {
     }
   });
 
-  describe('who asks', () => {
+  describe('the schema of a caller', () => {
     let reader: Person;
     let writer: Person;
     before(async () => {
@@ -79,7 +79,7 @@ describe('graphql: limits', function () {
       return body.errors[0].message as string;
     };
 
-    it('decides what there is to ask for, for the same text too', async () => {
+    it('the schema depends on the permissions of the caller, for the same document as well', async () => {
       const query = '{ posts { title author { name } } }';
       const read = await ask(service, query, reader.token);
       expect(read.body).to.deep.equal({ data: { posts: [{ title: 'first', author: { name: 'Ann' } }] } });
@@ -90,7 +90,7 @@ describe('graphql: limits', function () {
       await refusedTo(reader, '{ posts { secret } }');
     });
 
-    it('is told nothing of what is not there for him', async () => {
+    it('an error message suggests no names that the caller may not know', async () => {
       expect(await refusedTo(reader, '{ posts { secre } }')).not.to.contain('secret');
       expect(await refusedTo(reader, '{ authors { bor } }')).not.to.contain('born');
       expect(await refusedTo(null, '{ post { id } }')).not.to.contain('posts');
@@ -98,7 +98,7 @@ describe('graphql: limits', function () {
       expect(both.body.errors[0].message).to.contain('Did you mean "secret"?');
     });
 
-    it('may write where he may, and nowhere else', async () => {
+    it('the schema has the mutations that the caller is permitted, and no others', async () => {
       const query = 'mutation { create_posts_item(data: { title: "by writer" }) { id secret } }';
       const { body } = await ask(service, query, writer.token);
       expect(body.data.create_posts_item).to.deep.include({ secret: null });
@@ -106,7 +106,7 @@ describe('graphql: limits', function () {
       await refusedTo(writer, 'mutation { delete_posts_items(ids: [1]) { ids } }');
     });
 
-    it('has a new permission with the next request, and loses one as fast', async () => {
+    it('follows a granted and a revoked permission with the next request', async () => {
       await refusedTo(reader, '{ authors { born } }');
       const filter = `filter[role]=${reader.role}&filter[collection]=authors`;
       const [{ id }] = await asAdmin(service, 'GET', `/permissions?fields=id&${filter}`);
@@ -118,17 +118,17 @@ describe('graphql: limits', function () {
     });
   });
 
-  describe('what came after the start', () => {
-    it('is there at once: a table made through the service', async () => {
+  describe('tables created after the start', () => {
+    it('a table created through the service is in the schema at once', async () => {
       await ask(service, '{ posts { id } }');
       const fields = [{ field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } }];
-      await asAdmin(service, 'POST', '/collections', { collection: 'made', schema: {}, fields });
-      expect((await ask(service, '{ made { id } }')).body).to.deep.equal({ data: { made: [] } });
-      await asAdmin(service, 'DELETE', '/collections/made');
-      expect((await ask(service, '{ made { id } }')).status).to.equal(400);
+      await asAdmin(service, 'POST', '/collections', { collection: 'added', schema: {}, fields });
+      expect((await ask(service, '{ added { id } }')).body).to.deep.equal({ data: { added: [] } });
+      await asAdmin(service, 'DELETE', '/collections/added');
+      expect((await ask(service, '{ added { id } }')).status).to.equal(400);
     });
 
-    it('is there at once: tables and columns that others make in the database', async () => {
+    it('tables and columns created in the database by others are in the schema at once', async () => {
       await ask(service, '{ posts { id } }');
       await service.database.query('create table other (id serial primary key)');
       expect((await ask(service, '{ other { id } }')).body).to.deep.equal({ data: { other: [] } });
@@ -146,7 +146,7 @@ describe('graphql: limits', function () {
   });
 });
 
-describe('graphql: limits that are set', function () {
+describe('/graphql: limits of the settings', function () {
   this.timeout(120_000);
   let service: InProcess;
   before(async () => {
@@ -181,14 +181,14 @@ describe('graphql: limits that are set', function () {
       'QUERY_MAX_NODES',
     ],
   ] as const)
-    it(`refuses with the name of the setting: ${message}`, async () => {
+    it(`a document over a limit is refused with the name of the setting: ${message}`, async () => {
       const { status, body } = await ask(service, query);
       expect([status, body.errors[0].extensions.code, body.data]).to.deep.equal([400, code, undefined]);
       expect(body.errors[0].message).to.contain(message);
       expect(body.errors[0].extensions.graphqlErrors[0].message).to.equal(body.errors[0].message);
     });
 
-  it('schemas that found no place in memory are made again', async () => {
+  it('a schema that was evicted from the cache is built again', async () => {
     const reader = await personWith(service, [{ collection: 'posts', action: 'read', fields: ['title'] }]);
     for (let round = 0; round < 3; round++) {
       expect((await ask(service, '{ posts { title } }', reader.token)).body.data).to.deep.equal({

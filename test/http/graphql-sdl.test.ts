@@ -6,7 +6,7 @@ import { asAdmin, type Person, personWith } from './people.ts';
 const TABLES = `create table posts (id serial primary key, title text not null, secret text);
   create table drafts (id serial primary key)`;
 
-describe('graphql: the schema as a file', function () {
+describe('GET /server/specs/graphql', function () {
   this.timeout(120_000);
   let service: InProcess;
   let reader: Person;
@@ -19,7 +19,7 @@ describe('graphql: the schema as a file', function () {
 
   const sdl = (path: string, token: string | null = service.admin.token) => service.request('GET', path, { token });
 
-  it('is a download in the schema language, named for the project and the day', async () => {
+  it('answers a download in the schema language, named after the project and the day', async () => {
     const { status, headers, body } = await sdl('/server/specs/graphql');
     expect(status).to.equal(200);
     expect(headers.get('content-type')).to.equal('text/plain; charset=utf-8');
@@ -28,7 +28,7 @@ describe('graphql: the schema as a file', function () {
     expect(printSchema(buildSchema(body))).to.equal(body);
   });
 
-  it('is that of the collections of users, or with "system" that of the service', async () => {
+  it('answers the schema of user collections, or with "/system" that of system collections', async () => {
     const [without, items, system] = await Promise.all(
       ['', '/items', '/system'].map((scope) => sdl(`/server/specs/graphql${scope}`)),
     );
@@ -41,22 +41,22 @@ describe('graphql: the schema as a file', function () {
       .and.not.match(/^ {2}posts\(/m);
   });
 
-  it('is ROUTE_NOT_FOUND for any other scope', async () => {
+  it('answers ROUTE_NOT_FOUND for any other scope', async () => {
     for (const scope of ['other', 'ITEMS', '%20', 'items/more']) {
       const { status, body } = await sdl(`/server/specs/graphql/${scope}`);
       expect([status, body.errors[0].extensions.code], scope).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
     }
   });
 
-  it('is the own one of whoever asks', async () => {
+  it('answers the schema of the caller', async () => {
     const { body } = await sdl('/server/specs/graphql', reader.token);
     expect(body).to.contain('title: String!').and.not.contain('secret').and.not.contain('drafts');
     expect(body).not.to.contain('create_posts_item');
-    const anybody = await sdl('/server/specs/graphql', null);
-    expect(anybody.body).to.contain('_empty').and.not.contain('posts');
+    const publicSchema = await sdl('/server/specs/graphql', null);
+    expect(publicSchema.body).to.contain('_empty').and.not.contain('posts');
   });
 
-  it('has a table as soon as there is one', async () => {
+  it('the file has a table as soon as it is created', async () => {
     await asAdmin(service, 'POST', '/collections', {
       collection: 'later',
       schema: {},
@@ -65,7 +65,7 @@ describe('graphql: the schema as a file', function () {
     expect((await sdl('/server/specs/graphql')).body).to.match(/^type later \{/m);
   });
 
-  it('is a field of /graphql/system as well', async () => {
+  it('answers the same by the field server_specs_graphql of /graphql/system', async () => {
     const query = '{ items: server_specs_graphql system: server_specs_graphql(scope: system) }';
     const reply = await service.request('POST', '/graphql/system', { token: reader.token, body: { query } });
     const [items, system] = await Promise.all(
@@ -75,7 +75,7 @@ describe('graphql: the schema as a file', function () {
   });
 });
 
-describe('graphql: introspection off', function () {
+describe('GRAPHQL_INTROSPECTION=false', function () {
   this.timeout(120_000);
   let service: InProcess;
   before(async () => {
@@ -87,7 +87,7 @@ describe('graphql: introspection off', function () {
   const post = (path: string, query: string, variables?: object) =>
     service.request('POST', path, { token: service.admin.token, body: { query, variables } });
 
-  it('the schema is told to nobody: not as a file, not as a field, not by questions', async () => {
+  it('the schema is refused as a file, as a field and by introspection', async () => {
     for (const path of ['/server/specs/graphql', '/server/specs/graphql/items', '/server/specs/graphql/system']) {
       const { status, body } = await service.request('GET', path, { token: service.admin.token });
       expect([status, body.errors[0].extensions.code], path).to.deep.equal([403, 'FORBIDDEN']);
@@ -104,7 +104,7 @@ describe('graphql: introspection off', function () {
     }
   });
 
-  it('nothing is suggested, of fields or of variables', async () => {
+  it('error messages suggest no names of fields or variables', async () => {
     const field = await post('/graphql', '{ posts { titel } }');
     expect(field.body.errors[0].message).to.equal('Cannot query field "titel" on type "posts".');
     const variable = await post('/graphql', 'query ($f: posts_filter) { posts(filter: $f) { id } }', {
@@ -114,12 +114,12 @@ describe('graphql: introspection off', function () {
     expect(JSON.stringify(variable.body)).not.to.contain('Did you mean');
   });
 
-  it('documents are answered, and what type something is', async () => {
+  it('documents are answered, __typename included', async () => {
     const { body } = await post('/graphql', '{ __typename posts { __typename id } }');
     expect(body).to.deep.equal({ data: { __typename: 'Query', posts: [] } });
   });
 
-  it('a browser gets no page', async () => {
+  it('a browser gets no explorer', async () => {
     const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const { status, body } = await service.request('GET', '/graphql', { headers });
     expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);

@@ -14,7 +14,7 @@ const TWO_ROOTS = `query ($country: String!) {
   author(limit: 2, filter: { country: { _eq: $country } }) { name articles(limit: 2) { title comments(limit: 1) { author } } }
 }`;
 
-describe('GraphQL makes one statement for each root field, however deep it is', () => {
+describe('/graphql runs one statement for each root field, however deep it is', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let editor: string;
@@ -36,17 +36,17 @@ describe('GraphQL makes one statement for each root field, however deep it is', 
     return body.data;
   }
 
-  /** The statements of one request, once all that is remembered has been asked for. */
+  /** The statements of one request, after a first request has filled the caches. */
   async function warm(request: (n: number) => Promise<unknown>): Promise<readonly string[]> {
     for (let n = 0; n < 2; n++) await request(n);
     const runs: (readonly string[])[] = [];
     for (let n = 2; n < 5; n++) runs.push(await statementsDuring(() => request(n)));
-    // News from the database may have something remembered asked anew in between, which no second run has as well.
+    // A notification may clear a cache in between, but not in the second run as well.
     return runs.toSorted((a, b) => a.length - b.length)[0] ?? [];
   }
 
   for (const { name, document, table } of SHAPES) {
-    it(`${name}: one`, async () => {
+    it(`${name}: one statement`, async () => {
       const sent = await warm(async (n) => {
         const { article } = await ask(service.admin.token, document, table ? { id: n + 1 } : {});
         expect(article).not.to.be.empty;
@@ -55,7 +55,7 @@ describe('GraphQL makes one statement for each root field, however deep it is', 
     });
   }
 
-  it('three levels below each of two root fields: two', async () => {
+  it('three levels below each of two root fields: two statements', async () => {
     const sent = await warm(async (n) => {
       const data = await ask(service.admin.token, TWO_ROOTS, { country: n % 2 === 0 ? 'AT' : 'BE' });
       expect(data.article).to.have.length(3);
@@ -68,7 +68,7 @@ describe('GraphQL makes one statement for each root field, however deep it is', 
     ]);
   });
 
-  it('behind a row rule and a field list: one', async () => {
+  it('a caller with a row rule and a field list: one statement', async () => {
     const sent = await warm(async () => {
       const { article } = await ask(editor, 'query { article(limit: 4) { id title status } }');
       expect(article).to.have.length(4);
@@ -77,19 +77,19 @@ describe('GraphQL makes one statement for each root field, however deep it is', 
     expect(sent, sent.join('\n\n')).to.have.length(1);
   });
 
-  it('the first request of a caller: at most three to know who asks and what that user may do, and the one of the root field', async () => {
+  it('the first request of a caller: at most three statements for the user and its permissions, and one for the root field', async () => {
     const { token } = await personWith(service, [{ collection: 'tag', action: 'read', fields: ['id', 'name'] }]);
     const sent = await statementsDuring(() => ask(token, 'query { tag(limit: 1) { id name } }'));
-    const [asked, ...remembered] = sent.toReversed();
-    expect(asked).to.contain('"tag"');
+    const [rootStatement, ...permissionStatements] = sent.toReversed();
+    expect(rootStatement).to.contain('"tag"');
     expect(
-      remembered.filter((text) => !text.includes('platform_')),
+      permissionStatements.filter((text) => !text.includes('platform_')),
       sent.join('\n\n'),
     ).to.deep.equal([]);
     expect(sent, sent.join('\n\n')).to.have.length.within(2, 4);
   });
 
-  it('a document that was never seen before costs no statement of its own', async () => {
+  it('a new document: no further statement', async () => {
     await ask(service.admin.token, 'query { tag(limit: 1) { id } }');
     const runs: (readonly string[])[] = [];
     for (const field of ['name', 'color', 'id name']) {

@@ -8,7 +8,7 @@ const app = (type: string) => ({ ...panel, type });
 const entry = (type: string, name: string) => ({ type, name, source: 'src/index.js' });
 const CODE = 'export default { id: "x" };';
 
-describe('graphql: extensions', function () {
+describe('/graphql/system: extensions', function () {
   this.timeout(120_000);
   let place: Sketch;
   let service: InProcess;
@@ -44,7 +44,7 @@ describe('graphql: extensions', function () {
     await place?.remove();
   });
 
-  it('are named by kind, parts of bundles too, but not those that failed', async () => {
+  it('extensions are listed by kind, with parts of bundles, without those that failed to load', async () => {
     const rows = (await service.request('GET', '/extensions', { token: service.admin.token })).body.data;
     const states = rows.map((row: Record<string, string>) => [row.name, row.status]);
     expect(states).to.deep.include.members([
@@ -64,7 +64,7 @@ describe('graphql: extensions', function () {
     });
   });
 
-  it('are for admins, as by REST', async () => {
+  it('extensions are listed for admins only, as by REST', async () => {
     const person = await makePerson(service, await makeRole(service, { app_access: true }));
     for (const token of [person.token, null]) {
       const { status, body } = await ask(token);

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
-/** What `*` does not mean. */
+/** Fields that `*` does not include. */
 const SENSITIVE = ['role', 'status', 'provider'];
 const PUBLIC = '00000000-0000-0000-0000-000000000000';
 
-describe("graphql: rules of the service's own collections", function () {
+describe('/graphql/system: rules of system collections', function () {
   this.timeout(120_000);
   let service: InProcess;
   let writer: Person;
@@ -45,7 +45,7 @@ describe("graphql: rules of the service's own collections", function () {
   });
   after(() => service?.stop());
 
-  it('users: the last admin stays', async () => {
+  it('users: the last admin cannot be deleted, suspended or demoted', async () => {
     const id = await keyOf(`select id from platform_users where email = '${service.admin.email}'`);
     for (const change of [
       `delete_users_item(id: "${id}") { id }`,
@@ -58,7 +58,7 @@ describe("graphql: rules of the service's own collections", function () {
     }
   });
 
-  it('users: who may change them does not become an admin by it', async () => {
+  it('users: a caller that may update users cannot become an admin', async () => {
     const id = await keyOf(`select id from platform_users where email = '${service.admin.email}'`);
     const update =
       'mutation ($id: ID!, $data: update_platform_users_input!) { update_users_item(id: $id, data: $data) { id } }';
@@ -76,7 +76,7 @@ describe("graphql: rules of the service's own collections", function () {
     ).to.deep.equal(['RECORD_NOT_UNIQUE']);
   });
 
-  it('users: a new password ends their sessions, and no answer shows it', async () => {
+  it('users: a new password ends the sessions of the user, and no answer shows it', async () => {
     const body = { email: app.email, password: app.password };
     const { refresh_token: token } = (await service.request('POST', '/auth/login', { body })).body.data;
     const changed = await done(
@@ -88,7 +88,7 @@ describe("graphql: rules of the service's own collections", function () {
     expect(again.status).to.equal(401);
   });
 
-  it('roles: the Public role stays, and users of a deleted one are suspended', async () => {
+  it('roles: the Public role cannot be deleted, and users of a deleted role are suspended', async () => {
     expect(await admin(`mutation { delete_roles_item(id: "${PUBLIC}") { id } }`)).to.deep.equal(['INVALID_PAYLOAD']);
     expect(
       await admin(`mutation { update_roles_item(id: "${PUBLIC}", data: { admin_access: true }) { id } }`),
@@ -102,21 +102,21 @@ describe("graphql: rules of the service's own collections", function () {
     expect(rows).to.deep.equal([{ role: null, status: 'suspended' }]);
   });
 
-  it('permissions: only those that mean something, for the Public role as for others', async () => {
+  it('permissions: invalid ones are refused, for the Public role as for others', async () => {
     const create =
       'mutation ($data: create_platform_permissions_input!) { create_permissions_item(data: $data) { id role { id } } }';
     const data = { role: { id: PUBLIC }, collection: 'posts', action: 'read', fields: ['id'] };
     expect(await admin(create, { data: { ...data, action: 'fly' } })).to.deep.equal(['INVALID_PAYLOAD']);
     expect(await admin(create, { data: { ...data, permissions: [1] } })).to.deep.equal(['INVALID_PAYLOAD']);
     expect(await admin(create, { data: { ...data, fields: ['a,b'] } })).to.deep.equal(['INVALID_PAYLOAD']);
-    const made = (await done(service.admin.token, create, { data })).create_permissions_item;
-    expect(made.role).to.deep.equal({ id: PUBLIC });
+    const permission = (await done(service.admin.token, create, { data })).create_permissions_item;
+    expect(permission.role).to.deep.equal({ id: PUBLIC });
     expect((await service.request('GET', '/items/posts')).body.data).to.deep.equal([{ id: 1 }]);
-    await done(service.admin.token, `mutation { delete_permissions_item(id: "${made.id}") { id } }`);
+    await done(service.admin.token, `mutation { delete_permissions_item(id: "${permission.id}") { id } }`);
     expect((await service.request('GET', '/items/posts')).status).to.equal(403);
   });
 
-  it('comments: for who may read the item, whose they stay', async () => {
+  it('comments: need read access to the item and cannot be moved to another collection', async () => {
     const create = (collection: string, item: string) =>
       `mutation { create_comments_item(data: { collection: "${collection}", item: "${item}", comment: "Fine" }) { id item } }`;
     for (const { token } of [writer, app]) {
@@ -132,7 +132,7 @@ describe("graphql: rules of the service's own collections", function () {
     expect(entries).to.deep.equal([{ user: app.id }]);
   });
 
-  it('presets: with app access only for oneself', async () => {
+  it('presets: app access allows the own ones only', async () => {
     const create = 'mutation ($data: create_platform_presets_input!) { create_presets_item(data: $data) { id } }';
     expect(await codes(app.token, create, { data: { collection: 'posts', user: writer.id } })).to.deep.equal([
       'FORBIDDEN',
@@ -144,7 +144,7 @@ describe("graphql: rules of the service's own collections", function () {
     ]);
   });
 
-  it('notifications: their sender is who sent them', async () => {
+  it('notifications: the sender is always the caller', async () => {
     const create =
       'mutation ($data: create_platform_notifications_input!) { create_notifications_item(data: $data) { id } }';
     const data = { recipient: { id: app.id }, subject: 'Hello' };
@@ -157,7 +157,7 @@ describe("graphql: rules of the service's own collections", function () {
     ).to.deep.equal([{ sender: writer.id, status: 'archived' }]);
   });
 
-  it('folders: none lies in itself', async () => {
+  it('folders: a folder cannot be its own ancestor', async () => {
     const make = 'mutation { create_folders_item(data: { name: "A" }) { id } }';
     const { id } = (await done(service.admin.token, make)).create_folders_item;
     const found = await admin(
@@ -169,7 +169,7 @@ describe("graphql: rules of the service's own collections", function () {
     ]);
   });
 
-  it('what happened is there to read, and what is kept of sessions and settings is not there at all', async () => {
+  it('the schema has activity and revisions to read, and neither sessions nor extension settings', async () => {
     const { __schema: schema } = await done(
       service.admin.token,
       '{ __schema { queryType { fields { name } } mutationType { fields { name } } types { name } } }',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { makePerson, makeRole, type Person } from '../plugins/users/people.ts';
 import { type InProcess, type Reply, startService } from '../support/service.ts';
 
-// Every member of the types, so that a member which records have and types do not, or the other way round, is seen.
+// All members of the types, so that a member that only REST or only GraphQL has is found.
 const COLLECTION = `collection
   meta { collection icon note color display_template hidden singleton translations archive_field archive_value
     unarchive_value archive_app_filter sort_field accountability item_duplication_fields sort group collapse system }
@@ -20,13 +20,13 @@ const RELATION = `collection field related_collection
 
 type Record_ = Readonly<Record<string, unknown>>;
 
-/** `system` is in records of the service's own only, and null by GraphQL in those of others. */
+/** Only records of system collections have `system`; GraphQL answers null for others. */
 function withSystem(record: Record_): Record_ {
   const { meta } = record as { meta: Record_ | null };
   return meta === null ? record : { ...record, meta: { system: null, ...meta } };
 }
 
-describe('graphql: collections, fields and relations', function () {
+describe('/graphql/system: collections, fields and relations', function () {
   this.timeout(120_000);
   let service: InProcess;
   let person: Person;
@@ -57,14 +57,14 @@ describe('graphql: collections, fields and relations', function () {
   });
   after(() => service?.stop());
 
-  it('are shown as by REST, member by member', async () => {
+  it('collections, fields and relations are answered as by REST, member by member', async () => {
     const shown = await admin(`{ collections { ${COLLECTION} } fields { ${FIELD} } relations { ${RELATION} } }`);
     for (const name of ['collections', 'fields', 'relations']) {
       expect(shown[name], name).to.deep.equal((await rest(`/${name}`)).map(withSystem));
     }
   });
 
-  it('are shown by name', async () => {
+  it('collections, fields and relations are answered by name', async () => {
     const shown = await admin(`{
       collections_by_name(name: "books") { ${COLLECTION} }
       fields_in_collection(collection: "books") { ${FIELD} }
@@ -81,7 +81,7 @@ describe('graphql: collections, fields and relations', function () {
     });
   });
 
-  it('are shown to others as far as they may read', async () => {
+  it('a caller that is no admin sees only collections and fields it may read', async () => {
     const query = `{ collections { collection } fields { ${FIELD} } relations { collection field } }`;
     const { body } = await ask(person.token, query);
     expect(body.errors).to.equal(undefined);
@@ -96,7 +96,7 @@ describe('graphql: collections, fields and relations', function () {
       'authors.name',
     ]);
     expect(body.data.relations.filter(({ collection }: Record_) => collection === 'books')).to.deep.equal([]);
-    for (const asked of [
+    for (const field of [
       'collections_by_name(name: "stock") { collection }',
       'collections_by_name(name: "nothing") { collection }',
       'fields_in_collection(collection: "stock") { field }',
@@ -104,11 +104,11 @@ describe('graphql: collections, fields and relations', function () {
       'relations_in_collection(collection: "stock") { field }',
       'relations_by_name(collection: "books", field: "author") { field }',
     ]) {
-      expect(codeOf(await ask(person.token, `{ ${asked} }`)), asked).to.deep.equal([200, 'FORBIDDEN']);
+      expect(codeOf(await ask(person.token, `{ ${field} }`)), field).to.deep.equal([200, 'FORBIDDEN']);
     }
   });
 
-  it('are not in the schema of those who may not read the registry, nor changes in that of anybody but admins', async () => {
+  it('the query fields need a read permission, and the mutations are in the schema of admins only', async () => {
     const invalid = [400, 'GRAPHQL_VALIDATION_EXCEPTION'];
     for (const query of ['collections { collection }', 'fields { field }', 'relations { field }'])
       expect(codeOf(await ask(null, `{ ${query} }`)), query).to.deep.equal(invalid);
@@ -128,8 +128,8 @@ describe('graphql: collections, fields and relations', function () {
     expect(await rest('/fields/books/title')).to.deep.include({ field: 'title' });
   });
 
-  it('are made, changed and deleted by admins', async () => {
-    const made = await admin(
+  it('admins create, update and delete collections, fields and relations', async () => {
+    const created = await admin(
       `mutation ($data: create_platform_collections_input!) { create_collections_item(data: $data) { ${COLLECTION} } }`,
       {
         data: {
@@ -140,7 +140,7 @@ describe('graphql: collections, fields and relations', function () {
         },
       },
     );
-    expect(made.create_collections_item).to.deep.equal(withSystem(await rest('/collections/recipes')));
+    expect(created.create_collections_item).to.deep.equal(withSystem(await rest('/collections/recipes')));
     expect(await rest('/fields/recipes/title')).to.nested.include({
       'schema.max_length': 40,
       'schema.default_value': 'Soup',
@@ -185,7 +185,7 @@ describe('graphql: collections, fields and relations', function () {
     ]);
   });
 
-  it('are null where a folder is nothing any more', async () => {
+  it('a folder whose metadata is removed is answered as null', async () => {
     await admin(
       'mutation { create_collections_item(data: { collection: "kitchen", meta: { icon: "folder" } }) { collection } }',
     );
@@ -193,7 +193,7 @@ describe('graphql: collections, fields and relations', function () {
     expect(await admin(`mutation { ${forget} }`)).to.deep.equal({ update_collections_item: null });
   });
 
-  it('say what is wrong with a change, as REST does', async () => {
+  it('an invalid change is refused with the error of REST', async () => {
     for (const [mutation, code] of [
       ['create_collections_item(data: { collection: "books", schema: {} }) { collection }', 'INVALID_PAYLOAD'],
       ['delete_collections_item(collection: "platform_users") { collection }', 'INVALID_PAYLOAD'],

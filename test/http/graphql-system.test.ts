@@ -5,18 +5,18 @@ import { type InProcess, type Reply, type RequestOptions, startService } from '.
 const WRONG = 'INVALID_CREDENTIALS';
 const codesOf = ({ body }: Reply): unknown[] =>
   (body.errors ?? []).map((error: { extensions: { code: unknown } }) => error.extensions.code);
-/** The answer of a document that has none of what is asked for in its schema. */
+/** The answer to a document with fields that the schema does not have. */
 const ABSENT = [400, ['GRAPHQL_VALIDATION_EXCEPTION']];
 
-describe('graphql: /graphql/system', function () {
+describe('/graphql/system', function () {
   this.timeout(120_000);
   let service: InProcess;
   let role: string;
   let person: Person;
   const ask = (token: string | null, query: string, variables?: object, options: RequestOptions = {}) =>
     service.request('POST', '/graphql/system', { token, body: { query, variables }, ...options });
-  const dataOf = async (asked: Promise<Reply>) => {
-    const { status, body } = await asked;
+  const dataOf = async (pending: Promise<Reply>) => {
+    const { status, body } = await pending;
     expect([status, body.errors], JSON.stringify(body.errors)).to.deep.equal([200, undefined]);
     return body.data;
   };
@@ -39,7 +39,7 @@ describe('graphql: /graphql/system', function () {
   });
   after(() => service?.stop());
 
-  describe('signing in', () => {
+  describe('auth_login', () => {
     const LOGIN = `mutation ($email: String!, $password: String!, $mode: auth_mode) {
       auth_login(email: $email, password: $password, mode: $mode) { access_token expires refresh_token }
     }`;
@@ -51,7 +51,7 @@ describe('graphql: /graphql/system', function () {
       ask(null, REFRESH, { token, mode }, cookie === undefined ? {} : { headers: { cookie } });
     const me = async (token: string) => (await service.request('GET', '/users/me?fields=id', { token })).body.data;
 
-    it('gives two tokens that work everywhere', async () => {
+    it('answers two tokens that all routes accept', async () => {
       const reply = await login();
       const { auth_login: tokens } = await dataOf(Promise.resolve(reply));
       expect(reply.headers.get('cache-control')).to.equal('no-store');
@@ -63,14 +63,14 @@ describe('graphql: /graphql/system', function () {
       expect(codesOf(await refresh(again.body.data.refresh_token))).to.deep.equal([WRONG]);
     });
 
-    it('answers what is asked for of the tokens', async () => {
+    it('answers the members of the tokens that the document selects', async () => {
       const query = LOGIN.replace('access_token expires', '');
       const variables = { email: person.email, password: person.password };
       const { auth_login: tokens } = await dataOf(ask(null, query, variables));
       expect(tokens).to.have.all.keys('refresh_token');
     });
 
-    it('keeps the refresh token in a cookie where asked to', async () => {
+    it('keeps the refresh token in a cookie with mode cookie', async () => {
       const reply = await login({ mode: 'cookie' });
       expect(reply.body.data.auth_login).to.have.keys('access_token', 'expires', 'refresh_token');
       expect(reply.body.data.auth_login.refresh_token).to.equal(null);
@@ -86,7 +86,7 @@ describe('graphql: /graphql/system', function () {
       expect(codesOf(await refresh(undefined, next))).to.deep.equal([WRONG]);
     });
 
-    it('takes one attempt a request', async () => {
+    it('accepts one attempt in a request', async () => {
       const { refresh_token: token } = (await login()).body.data.auth_login;
       const attempt = (name: string, password: string) =>
         `${name}: auth_login(email: "${person.email}", password: "${password}") { access_token }`;
@@ -97,10 +97,10 @@ describe('graphql: /graphql/system', function () {
       expect(codesOf(await refresh(token))).to.deep.equal([]);
     });
 
-    it('refuses what REST refuses', async () => {
+    it('refuses what POST /auth/login refuses', async () => {
       expect((await login({ password: 'wrong' })).body).to.deep.include({ data: { auth_login: null } });
       expect(codesOf(await login({ password: 'wrong' }))).to.deep.equal([WRONG]);
-      expect(codesOf(await login({ email: 'nobody@example.com' }))).to.deep.equal([WRONG]);
+      expect(codesOf(await login({ email: 'unknown@example.com' }))).to.deep.equal([WRONG]);
       expect(codesOf(await refresh('unknown'))).to.deep.equal([WRONG]);
       expect(codesOf(await refresh(undefined))).to.deep.equal([WRONG]);
       const out = await ask(null, 'mutation { auth_logout }');
@@ -109,14 +109,14 @@ describe('graphql: /graphql/system', function () {
       await absent(null, `mutation { auth_login(email: "a@b.c") { expires } }`);
     });
 
-    it('ends by signing out', async () => {
+    it('auth_logout ends the session', async () => {
       const { refresh_token: token } = (await login()).body.data.auth_login;
       const out = 'mutation ($token: String) { auth_logout(refresh_token: $token) }';
       expect(await dataOf(ask(null, out, { token }))).to.deep.equal({ auth_logout: true });
       expect(codesOf(await refresh(token))).to.deep.equal([WRONG]);
     });
 
-    it('is written down', async () => {
+    it('auth_login is recorded in the activity', async () => {
       const before = await service.database.query("select id from platform_activity where action = 'login'");
       await dataOf(login());
       const rows = await service.database.query<{ user: string }>(
@@ -126,22 +126,22 @@ describe('graphql: /graphql/system', function () {
     });
   });
 
-  describe('the server', () => {
+  describe('server_info and server_health', () => {
     const INFO = `{ server_ping server_health server_info {
       project { project_name default_language project_logo } rateLimit { points duration } rateLimitGlobal { points duration }
       websocket { rest { authentication path } graphql { authentication path } heartbeat }
       queryLimit { default max } service { version }
     } }`;
 
-    it('says as much of itself as the caller may know', async () => {
+    it('server_info and server_health answer as much as the caller may know', async () => {
       const project = { project_name: 'Tenon', default_language: 'en-US', project_logo: null };
       const nothing = { rateLimit: null, rateLimitGlobal: null, websocket: null, queryLimit: null, service: null };
-      // What is off is null here, since false is no object.
+      // A disabled feature is null, since false is no object.
       const level = {
         queryLimit: { default: 100, max: 500 },
       };
-      const anybody = await dataOf(ask(null, INFO));
-      expect(anybody).to.deep.equal({
+      const publicInfo = await dataOf(ask(null, INFO));
+      expect(publicInfo).to.deep.equal({
         server_ping: 'pong',
         server_health: { status: 'ok' },
         server_info: { project, ...nothing },
@@ -154,10 +154,10 @@ describe('graphql: /graphql/system', function () {
     });
   });
 
-  describe('oneself', () => {
+  describe('users_me', () => {
     const UPDATE = 'mutation ($data: update_platform_users_input!) { update_users_me(data: $data) { id title } }';
 
-    it('is read and changed as permissions say', async () => {
+    it('reads and updates the own user under the permissions of the caller', async () => {
       expect(await dataOf(ask(person.token, '{ users_me { id email } roles_me { id } }'))).to.deep.equal({
         users_me: { id: person.id, email: person.email },
         roles_me: { id: role },
@@ -172,26 +172,26 @@ describe('graphql: /graphql/system', function () {
       );
     });
 
-    it('is nobody without a token, and has no role where there is none', async () => {
+    it('users_me is FORBIDDEN without a token, and has no role for a user without one', async () => {
       const open = await makeRole(service);
       const reader = await makePerson(service, open);
       await absent(reader.token, '{ users_me { id } }');
       await absent(reader.token, '{ roles_me { id } }');
-      const nobody = await makePerson(service, null as never);
+      const userWithoutRole = await makePerson(service, null as never);
       const grants: number[] = [];
       for (const collection of ['platform_users', 'platform_roles'])
         grants.push(await allow(service, null, { collection, action: 'read', fields: ['id'] }));
       for (const query of ['{ users_me { id } }', '{ roles_me { id } }']) {
         expect(codesOf(await ask(null, query)), query).to.deep.equal([WRONG]);
       }
-      expect(await dataOf(ask(nobody.token, '{ users_me { id } roles_me { id } }'))).to.deep.equal({
-        users_me: { id: nobody.id },
+      expect(await dataOf(ask(userWithoutRole.token, '{ users_me { id } roles_me { id } }'))).to.deep.equal({
+        users_me: { id: userWithoutRole.id },
         roles_me: null,
       });
       await service.request('DELETE', '/permissions', { token: service.admin.token, body: grants });
     });
 
-    it('cannot be changed by those who may not change users', async () => {
+    it('users_me cannot be updated by a caller without a permission to update users', async () => {
       const reader = await makePerson(service, await makeRole(service, { app_access: true }));
       await absent(reader.token, 'mutation { update_users_me(data: { title: "Captain" }) { id } }');
     });

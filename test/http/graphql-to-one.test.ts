@@ -4,7 +4,7 @@ import { type InProcess, migratedDatabase, startService } from '../support/servi
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
-describe('graphql: list arguments of many-to-one relations', () => {
+describe('/graphql: list arguments of many-to-one relations', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -65,12 +65,12 @@ describe('graphql: list arguments of many-to-one relations', () => {
     ],
   ];
   for (const [what, query, variables] of DOCUMENTS) {
-    it(`with ${what} answer null where the row does not match`, async () => {
+    it(`${what}: a row that does not match is answered as null`, async () => {
       expect((await data(query, variables)).post).to.deep.equal(ALL);
     });
   }
 
-  it('may differ between aliases of one relation', async () => {
+  it('two aliases of one relation may have different arguments', async () => {
     const query = `{ post(sort: ["id"]) { ann: author(filter: { name: { _eq: "Ann" } }) { name }
       bob: author(filter: { name: { _eq: "Bob" } }) { id } any: author { id } } }`;
     expect((await data(query)).post).to.deep.equal([
@@ -80,7 +80,7 @@ describe('graphql: list arguments of many-to-one relations', () => {
     ]);
   });
 
-  it('hold behind other relations and in single rows', async () => {
+  it('the arguments hold behind other relations and in single rows', async () => {
     const query = `{ note_by_id(id: 2) { post(filter: { title: { _eq: "two" } }) { title notes { post { author(filter:
       { name: { _eq: "Ann" } }) { name } } } } } }`;
     expect((await data(query)).note_by_id).to.deep.equal({
@@ -88,31 +88,31 @@ describe('graphql: list arguments of many-to-one relations', () => {
     });
   });
 
-  it('hold in what a mutation answers', async () => {
+  it('the arguments hold in the answer of a mutation', async () => {
     const query = `mutation { update_post_item(id: 1, data: { title: "one" }) { author(filter: { name: { _eq: "Bob" } }) { id } } }`;
     expect((await data(query)).update_post_item).to.deep.equal({ author: null });
   });
 
-  it('are there for system collections', async () => {
+  it('relations of system collections have the arguments', async () => {
     const query = '{ users { role(filter: { name: { _eq: "no such role" } }) { name } same: role { name } } }';
     const { users } = await data(query, undefined, undefined, '/graphql/system');
     expect(users[0].role).to.equal(null);
     expect(users[0].same.name).to.be.a('string');
   });
 
-  it('cost no statement', async () => {
+  it('the arguments cost no further statement', async () => {
     const ask = (name: string) => data(DOCUMENTS[1]?.[1] as string, { name });
     for (const name of ['Ann', 'Bob']) await ask(name);
     const sent = await statementsDuring(() => ask('Cid'));
     expect(sent, sent.join('\n\n')).to.have.length(1);
   });
 
-  it('are refused where a limit is none', async () => {
+  it('an invalid limit is refused', async () => {
     const { body } = await reply('{ post { author(limit: -2) { name } } }');
     expect(body.errors[0].extensions.code).to.equal('INVALID_QUERY');
   });
 
-  it('know no fields that the caller may not read', async () => {
+  it('a filter has no fields that the caller may not read', async () => {
     const { token } = await personWith(service, [
       { collection: 'post', action: 'read' },
       { collection: 'author', action: 'read', fields: ['id', 'name'] },
@@ -135,7 +135,7 @@ describe('graphql: list arguments of many-to-one relations', () => {
     expect(status).to.equal(400);
   });
 
-  it('find no row that the caller may not read', async () => {
+  it('a filter matches no row that the caller may not read', async () => {
     const { token } = await personWith(service, [
       { collection: 'post', action: 'read' },
       { collection: 'author', action: 'read', permissions: { name: { _eq: 'Bob' } } },

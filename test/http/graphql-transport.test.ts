@@ -5,7 +5,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 const MUTATION = 'mutation { create_posts_item(data: { title: "new" }) { title } }';
 
-describe('graphql: transport', function () {
+describe('/graphql: GraphQL over HTTP', function () {
   this.timeout(120_000);
   let service: InProcess;
   before(async () => {
@@ -17,32 +17,32 @@ describe('graphql: transport', function () {
   });
   after(() => service?.stop());
 
-  const asked = (method: string, path: string, options: RequestOptions = {}) =>
+  const send = (method: string, path: string, options: RequestOptions = {}) =>
     service.request(method, path, { token: service.admin.token, ...options });
-  const post = (body: unknown, headers: Record<string, string> = {}) => asked('POST', '/graphql', { body, headers });
+  const post = (body: unknown, headers: Record<string, string> = {}) => send('POST', '/graphql', { body, headers });
   const get = (params: Record<string, string>, headers: Record<string, string> = {}, method = 'GET') =>
-    asked(method, `/graphql?${new URLSearchParams(params)}`, { headers });
+    send(method, `/graphql?${new URLSearchParams(params)}`, { headers });
   const codeOf = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions.code];
   const typeOf = ({ headers }: Reply) => headers.get('content-type');
   const TITLES = { data: { posts: [{ title: 'first' }, { title: 'second' }] } };
   const ASK = '{ posts(sort: ["id"], limit: 2) { title } }';
 
   describe('POST', () => {
-    it('answers a document with its variables and the operation that is meant', async () => {
+    it('runs the operation of "operationName" with its variables', async () => {
       const query = 'query A($id: ID!) { posts_by_id(id: $id) { title } } query B { posts { id } }';
       const reply = await post({ query, variables: { id: 2 }, operationName: 'A' });
       expect([reply.status, reply.body]).to.deep.equal([200, { data: { posts_by_id: { title: 'second' } } }]);
       expect(typeOf(reply)).to.equal(JSON_TYPE);
     });
 
-    it('takes null, and an empty name, for nothing', async () => {
+    it('treats null members and an empty "operationName" as missing', async () => {
       const nothing = { variables: null, operationName: null, extensions: null };
       expect((await post({ query: ASK, ...nothing })).body).to.deep.equal(TITLES);
       expect((await post({ query: ASK, operationName: '' })).body).to.deep.equal(TITLES);
       expect((await post({ query: ASK, extensions: { traced: true }, more: 1 })).body).to.deep.equal(TITLES);
     });
 
-    it('names the member that is wrong', async () => {
+    it('names the invalid member of the body', async () => {
       for (const [body, member] of [
         [{}, 'query'],
         [{ query: null }, 'query'],
@@ -60,12 +60,12 @@ describe('graphql: transport', function () {
       }
     });
 
-    it('takes one request at a time', async () => {
+    it('refuses a list of requests', async () => {
       const reply = await post([{ query: ASK }, { query: ASK }]);
       expect(codeOf(reply)).to.deep.equal([400, 'INVALID_PAYLOAD']);
     });
 
-    it('takes JSON that says so, and nothing else', async () => {
+    it('accepts only bodies whose Content-Type is JSON', async () => {
       const text = JSON.stringify({ query: ASK });
       for (const [type, status] of [
         ['application/json; charset=utf-8', 200],
@@ -76,13 +76,13 @@ describe('graphql: transport', function () {
         ['multipart/form-data; boundary=x', 415],
       ] as const)
         expect((await post(text, { 'content-type': type })).status, type).to.equal(status);
-      // A form of another site may leave the type out.
+      // A form of another site can send a body without a type.
       const untyped = await fetch(`${service.url}/graphql`, { method: 'POST', body: new Blob([text]) });
       expect([untyped.status, ((await untyped.json()) as Reply['body']).errors[0].extensions.code]).to.deep.equal([
         415,
         'UNSUPPORTED_MEDIA_TYPE',
       ]);
-      expect(codeOf(await asked('POST', '/graphql'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
+      expect(codeOf(await send('POST', '/graphql'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       expect(codeOf(await post('{'))).to.deep.equal([400, 'INVALID_PAYLOAD']);
       expect(codeOf(await post({ query: `${' '.repeat(110_000)}${ASK}` }))).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     });
@@ -98,24 +98,24 @@ describe('graphql: transport', function () {
       ]);
     });
 
-    it('takes a document as it stands, brackets, ampersands and plus signs included', async () => {
+    it('reads a document with brackets, ampersands and plus signs unchanged', async () => {
       const query =
         'query($f:posts_filter={_or:[{title:{_eq:"a&b=c+d"}},{title:{_eq:"first"}}]}){posts(filter:$f){title}}';
       const once = { data: { posts: [{ title: 'first' }] } };
       expect((await get({ query })).body).to.deep.equal(once);
       const sparing = query.replaceAll('&', '%26').replaceAll('+', '%2B').replaceAll('"', '%22');
-      expect((await asked('GET', `/graphql?query=${sparing}`)).body).to.deep.equal(once);
+      expect((await send('GET', `/graphql?query=${sparing}`)).body).to.deep.equal(once);
       const title = 'query($t:String){posts(filter:{title:{_eq:$t}}){title}}';
       expect((await get({ query: title, variables: '{"t":"first"}' })).body).to.deep.equal(once);
-      expect((await asked('GET', `/graphql?query={posts(sort:[%22id%22]){title}}`)).body).to.deep.equal(TITLES);
+      expect((await send('GET', `/graphql?query={posts(sort:[%22id%22]){title}}`)).body).to.deep.equal(TITLES);
     });
 
-    it('takes a token in the query string as well', async () => {
+    it('accepts a token in the query string', async () => {
       const path = `/graphql?${new URLSearchParams({ query: ASK, access_token: service.admin.token })}`;
       expect((await service.request('GET', path)).body).to.deep.equal(TITLES);
     });
 
-    it('names the parameter that is wrong', async () => {
+    it('names the invalid query parameter', async () => {
       for (const [params, name] of [
         [{}, 'query'],
         [{ query: '' }, 'query'],
@@ -130,11 +130,11 @@ describe('graphql: transport', function () {
         expect(codeOf(reply), JSON.stringify(params)).to.deep.equal([400, 'INVALID_PAYLOAD']);
         expect(reply.body.errors[0].message).to.contain(`"${name}"`);
       }
-      const twice = await asked('GET', '/graphql?query={__typename}&query={__typename}');
+      const twice = await send('GET', '/graphql?query={__typename}&query={__typename}');
       expect(codeOf(twice)).to.deep.equal([400, 'INVALID_PAYLOAD']);
     });
 
-    it('changes nothing: a mutation is 405, by HEAD as well, and nothing of it is done', async () => {
+    it('refuses a mutation with 405, by HEAD as well, and does not run it', async () => {
       for (const method of ['GET', 'HEAD']) {
         const reply = await get({ query: MUTATION }, {}, method);
         expect(reply.status).to.equal(405);
@@ -150,7 +150,7 @@ describe('graphql: transport', function () {
       expect((await post({ query: ASK.replace('limit: 2', 'limit: 5') })).body).to.deep.equal(TITLES);
     });
 
-    it('answers HEAD with the headers alone', async () => {
+    it('answers HEAD with the headers only', async () => {
       const [whole, head] = [await get({ query: ASK }), await get({ query: ASK }, {}, 'HEAD')];
       expect([head.status, head.body, typeOf(head)]).to.deep.equal([200, undefined, typeOf(whole)]);
       for (const name of ['etag', 'content-length', 'cache-control', 'vary'])
@@ -161,9 +161,9 @@ describe('graphql: transport', function () {
   describe('other methods', () => {
     for (const path of ['/graphql', '/graphql/', '/graphql/system'])
       for (const method of ['PUT', 'PATCH', 'DELETE', 'SEARCH', 'PROPFIND', 'OPTIONS'])
-        it(`${method} ${path} is 405 with those that are allowed`, async () => {
+        it(`${method} ${path} is refused with 405 and Allow`, async () => {
           const body = method === 'PUT' ? { body: 'x', headers: { 'content-type': 'text/plain' } } : {};
-          const reply = await asked(method, path, body);
+          const reply = await send(method, path, body);
           expect(reply.status).to.equal(405);
           expect(reply.headers.get('allow')).to.equal('GET, HEAD, POST');
           expect(reply.body.errors[0].extensions).to.deep.equal({
@@ -172,22 +172,22 @@ describe('graphql: transport', function () {
           });
         });
 
-    it('are not what browsers ask beforehand, which is answered as everywhere', async () => {
+    it('an OPTIONS preflight is answered as on all routes', async () => {
       const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
-      const reply = await asked('OPTIONS', '/graphql', { headers });
+      const reply = await send('OPTIONS', '/graphql', { headers });
       expect([reply.status, reply.headers.get('access-control-allow-origin')]).to.deep.equal([
         204,
         'https://app.example',
       ]);
     });
 
-    it('are 404 below, where there is nothing', async () => {
+    it('a path below /graphql without a route is 404', async () => {
       for (const method of ['GET', 'POST', 'PUT'])
-        expect((await asked(method, '/graphql/other')).status, method).to.equal(404);
+        expect((await send(method, '/graphql/other')).status, method).to.equal(404);
     });
   });
 
-  describe('the type of the answer', () => {
+  describe('Content-Type of the response', () => {
     for (const [accept, type] of [
       ['*/*', JSON_TYPE],
       ['application/json', JSON_TYPE],
@@ -197,7 +197,7 @@ describe('graphql: transport', function () {
       [`${GRAPHQL_TYPE};q=0.5, application/json`, JSON_TYPE],
       ['application/xml', JSON_TYPE],
     ] as const)
-      it(`for "${accept}" is ${type}, of answers and of failures`, async () => {
+      it(`Content-Type is ${type} for "Accept: ${accept}", of answers and of errors`, async () => {
         const headers = { accept };
         for (const reply of [
           await post({ query: ASK }, headers),
@@ -211,8 +211,8 @@ describe('graphql: transport', function () {
       });
   });
 
-  describe('failures', () => {
-    it('of a document have its place, no data, and all that is wrong', async () => {
+  describe('errors', () => {
+    it('errors of a document come with their location, without data, and with all validation errors', async () => {
       const reply = await post({ query: '{\n  posts { titel }\n}' });
       expect(reply.status).to.equal(400);
       const [error] = reply.body.errors;
@@ -222,7 +222,7 @@ describe('graphql: transport', function () {
       expect(error.extensions.graphqlErrors).to.deep.equal([{ message: error.message, locations: error.locations }]);
     });
 
-    it('of the name of the operation', async () => {
+    it('errors of "operationName" are 400 without data', async () => {
       const query = 'query A { __typename } query B { __typename }';
       for (const [operationName, text] of [
         [undefined, 'several operations'],
@@ -234,13 +234,13 @@ describe('graphql: transport', function () {
       }
     });
 
-    it('of a token are those of every route', async () => {
+    it('errors of a token are those of all routes', async () => {
       const reply = await service.request('POST', '/graphql', { token: 'no-such-token', body: { query: ASK } });
       expect(reply.status).to.be.within(401, 403);
       expect(reply.body.errors[0].extensions.code).to.be.oneOf(['INVALID_CREDENTIALS', 'INVALID_TOKEN']);
     });
 
-    it('of a field are 200 with what could be answered', async () => {
+    it('errors of a field are 200 with the data of the other fields', async () => {
       const reply = await post({ query: '{ posts_by_id(id: 99) { title } posts(limit: 1, sort: ["id"]) { title } }' });
       expect(reply.status).to.equal(200);
       expect(reply.body.data).to.deep.equal({ posts_by_id: null, posts: [{ title: 'first' }] });
@@ -248,8 +248,8 @@ describe('graphql: transport', function () {
     });
   });
 
-  describe('what may be kept', () => {
-    it('is the answer of a query by GET, asked for again each time by its entity tag', async () => {
+  describe('caching', () => {
+    it('the service allows the answer of a query by GET to be kept and revalidated by its entity tag', async () => {
       const first = await get({ query: ASK });
       const tag = first.headers.get('etag') as string;
       expect(first.headers.get('cache-control')).to.equal('no-cache');
@@ -261,12 +261,12 @@ describe('graphql: transport', function () {
       await service.database.query(`update posts set title = 'second' where id = 2`);
     });
 
-    it('is told apart by the type that is asked for and by who asks', async () => {
+    it('the service separates answers by Accept and Authorization', async () => {
       const vary = (await get({ query: ASK })).headers.get('vary')?.split(/, */);
       expect(vary).to.include.members(['Origin', 'Cache-Control', 'Accept', 'Authorization']);
     });
 
-    it('is nothing else: not what is sent by POST, not what failed', async () => {
+    it('the service forbids keeping answers to POST and errors', async () => {
       for (const [what, reply] of Object.entries({
         'by POST': await post({ query: ASK }),
         mutation: await post({ query: 'mutation { delete_posts_item(id: 98) { id } }' }),
@@ -280,7 +280,7 @@ describe('graphql: transport', function () {
     });
   });
 
-  it('a long list comes in parts, of the type that was asked for', async () => {
+  it('a long list is streamed with the requested Content-Type', async () => {
     await service.database.query(`create table long (id serial primary key, text text);
       insert into long (text) select repeat(md5(i::text), 20) from generate_series(1, 3000) i`);
     const query = '{ long(limit: -1, sort: ["id"]) { id text } }';

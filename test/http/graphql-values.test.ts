@@ -32,19 +32,19 @@ const WORDS = [
   '0e984725-c51c-4bf4-9960-e1c80e27aba0', '0E984725-C51C-4BF4-9960-E1C80E27ABA0', '0e984725-c51c-4bf4-9960', '7,8', '{}',
 ] as const; // biome-ignore format: a list
 
-type Given = string | number | boolean | null | readonly (string | number | boolean | null)[];
+type VariableValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
 
-/** The operators' types in documents, with what may be said in them. */
-const VALUES: Readonly<Record<string, readonly Given[]>> = {
+/** Values for the operators, by the types of their variables. */
+const VALUES: Readonly<Record<string, readonly VariableValue[]>> = {
   String: [...WORDS, null],
   ID: [...WORDS, 7, 0, null],
   StringOrFloat: [...WORDS, 7, 0, -7, 7.5, 1e21, 9007199254740991, null],
   BigInt: ['7', '-7', 7, '9223372036854775807', '9223372036854775808', '99999999999999999999999', null],
   Boolean: [true, false, null],
-  // Other texts are no values of the type.
+  // Other texts are invalid for the type.
   mood_enum: ['glad', 'sad', '$CURRENT_USER', '$CURRENT_USER.email', '$CURRENT_USER.nothing', '$x', null],
 };
-const LISTS: readonly Given[] = [
+const LISTS: readonly VariableValue[] = [
   ['7'], ['7', '8'], ['7', null], ['7', '$NOW'], ['$CURRENT_USER'], [], ['a', '7'], ['7', '9223372036854775808'], ['7.5', '1'], [''],
   ['2020-01-02', '2020-01-05'], ['0e984725-c51c-4bf4-9960-e1c80e27aba0', '1e984725-c51c-4bf4-9960-e1c80e27aba1'], null,
 ]; // biome-ignore format: a list
@@ -52,7 +52,7 @@ const LISTS: readonly Given[] = [
 interface Question {
   readonly name: string;
   readonly type: string;
-  readonly values: readonly Given[];
+  readonly values: readonly VariableValue[];
   readonly filter: (value: string) => string;
 }
 
@@ -63,8 +63,8 @@ const of = (field: string, operator: string, type: string, values = VALUES[type]
   filter: (value) => `{ ${field}: { ${operator}: ${value} } }`,
 });
 
-/** What may be special to a search in texts. */
-const PARTS: readonly Given[] = [
+/** Characters that may be special in a text search. */
+const PARTS: readonly VariableValue[] = [
   '7', 'a_c', 'a%c', 'a\\c', 'note 1', 'NOTE 1', '$x', '$NOW(-7 days)', '$NOW(nonsense)', '$CURRENT_USER', '$CURRENT_USER.nothing',
   '', ' 7 ', 'null', 'true', '7.0', '9223372036854775808', '2020-01-05', '{}', null,
 ]; // biome-ignore format: a list
@@ -104,20 +104,20 @@ const QUESTIONS: readonly Question[] = [
   ...['_nbetween', '_nin'].map((operator) => ({
     name: `size ${operator} [value, 20]`,
     type: 'StringOrFloat',
-    values: VALUES.StringOrFloat as readonly Given[],
+    values: VALUES.StringOrFloat as readonly VariableValue[],
     filter: (value: string) => `{ size: { ${operator}: [${value}, 20] } }`,
   })),
   {
     name: 'through a relation, a function and another condition',
     type: 'ID',
-    values: VALUES.ID as readonly Given[],
+    values: VALUES.ID as readonly VariableValue[],
     filter: (value) =>
       `{ _or: [{ place: { id: { _eq: ${value} } } }, { above: { above: { id: { _neq: ${value} } } } }] }`,
   },
   {
     name: 'a function',
     type: 'StringOrFloat',
-    values: VALUES.StringOrFloat as readonly Given[],
+    values: VALUES.StringOrFloat as readonly VariableValue[],
     filter: (value) => `{ born_func: { day: { _lte: ${value} } } }`,
   },
   {
@@ -128,10 +128,10 @@ const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/** As a document writes it. */
-const literal = (value: Given): string => JSON.stringify(value);
+/** The literal of a value in a document. */
+const literal = (value: VariableValue): string => JSON.stringify(value);
 
-describe('graphql: values in conditions', function () {
+describe('/graphql: values in conditions', function () {
   this.timeout(120_000);
   let service: InProcess;
   let person: Person;
@@ -145,34 +145,34 @@ describe('graphql: values in conditions', function () {
   });
   after(() => service?.stop());
 
-  async function ask(token: string, query: string, variables: Record<string, Given> = {}): Promise<unknown> {
+  async function ask(token: string, query: string, variables: Record<string, VariableValue> = {}): Promise<unknown> {
     const { status, body } = await service.request('POST', '/graphql', { token, body: { query, variables } });
-    // Where in the document does not count, since the documents are not the same; nor does which moment `$NOW` was.
-    const told = JSON.stringify(body, (key, value) => (key === 'locations' ? undefined : value));
-    return { status, told: told.replaceAll(/\d{4}(-\d\d){2}T[\d:.]+Z/g, '<now>') };
+    // Locations differ between the documents, and `$NOW` between the requests.
+    const reply = JSON.stringify(body, (key, value) => (key === 'locations' ? undefined : value));
+    return { status, reply: reply.replaceAll(/\d{4}(-\d\d){2}T[\d:.]+Z/g, '<now>') };
   }
 
   for (const { name, type, values, filter } of QUESTIONS) {
-    it(`${name}: a variable means what the same value in the document does`, async () => {
+    it(`${name}: a variable selects the same rows as the literal`, async () => {
       const document = `query ($value: ${type}) { things(sort: "id", filter: ${filter('$value')}) { id above { id } } }`;
-      const say = (token: string, value: Given) =>
+      const askByLiteral = (token: string, value: VariableValue) =>
         ask(token, `{ things(sort: "id", filter: ${filter(literal(value))}) { id above { id } } }`);
-      const compare = async (token: string, value: Given, said: unknown) => {
-        const given = await ask(token, document, { value });
-        expect(given, `${name} ${literal(value)}`).to.deep.equal(said);
+      const compare = async (token: string, value: VariableValue, expected: unknown) => {
+        const actual = await ask(token, document, { value });
+        expect(actual, `${name} ${literal(value)}`).to.deep.equal(expected);
       };
       const { token } = service.admin;
-      const pairs: { readonly value: Given; readonly said: unknown }[] = [];
+      const pairs: { readonly value: VariableValue; readonly expected: unknown }[] = [];
       for (const value of values) {
-        const said = await say(token, value);
-        pairs.push({ value, said });
-        await compare(token, value, said);
+        const expected = await askByLiteral(token, value);
+        pairs.push({ value, expected });
+        await compare(token, value, expected);
       }
-      // Now from the other end, so that each value meets statements that were made for others.
-      for (const { value, said } of pairs.toReversed().filter((_, at) => at % 2 === 0))
-        await compare(token, value, said);
+      // In reverse order, so that each value uses statements that were created for others.
+      for (const { value, expected } of pairs.toReversed().filter((_, at) => at % 2 === 0))
+        await compare(token, value, expected);
       for (const value of values.filter((_, at) => at % 5 === 0))
-        await compare(person.token, value, await say(person.token, value));
+        await compare(person.token, value, await askByLiteral(person.token, value));
     });
   }
 });

@@ -3,7 +3,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { type Person, personWith } from './people.ts';
 
-describe('tables that somebody else made', () => {
+describe('tables that a third party created', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async function () {
@@ -61,7 +61,7 @@ describe('tables that somebody else made', () => {
   const admin = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
 
-  describe('what they refuse is told without what the caller may not read', () => {
+  describe('errors of the database show nothing that the caller may not read', () => {
     let person: Person;
     before(async () => {
       const all = (collection: string, fields: readonly string[]) =>
@@ -75,25 +75,43 @@ describe('tables that somebody else made', () => {
     });
 
     const CASES: readonly [what: string, method: string, path: string, body: unknown, code: string][] = [
-      ['the other half of a unique pair', 'PATCH', '/items/pair/1', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
+      ['a hidden column of a unique pair', 'PATCH', '/items/pair/1', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
       ['several rows at once', 'PATCH', '/items/pair', [{ id: 1, kind: 'b' }], 'RECORD_NOT_UNIQUE'],
-      ['a column made from others', 'PATCH', '/items/made/1', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
-      ['a column made from others, on create', 'POST', '/items/made', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
-      ['what others refer to', 'DELETE', '/items/coded/1', undefined, 'INVALID_FOREIGN_KEY'],
-      ['a trigger that doubles a row elsewhere', 'POST', '/items/watched', { name: 'twice' }, 'RECORD_NOT_UNIQUE'],
-      ['a trigger that leaves a null elsewhere', 'PATCH', '/items/watched/1', { name: 'null' }, 'NOT_NULL_VIOLATION'],
-      ['a trigger that breaks a check elsewhere', 'POST', '/items/watched', { name: 'check' }, 'INVALID_PAYLOAD'],
-      ['a trigger that reads what does not fit', 'POST', '/items/watched', { name: 'cast' }, 'INVALID_PAYLOAD'],
+      ['a generated column', 'PATCH', '/items/made/1', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
+      ['a generated column, on create', 'POST', '/items/made', { kind: 'b' }, 'RECORD_NOT_UNIQUE'],
+      ['a row that other rows refer to', 'DELETE', '/items/coded/1', undefined, 'INVALID_FOREIGN_KEY'],
+      [
+        'a trigger that violates a unique constraint of another table',
+        'POST',
+        '/items/watched',
+        { name: 'twice' },
+        'RECORD_NOT_UNIQUE',
+      ],
+      [
+        'a trigger that writes null into another table',
+        'PATCH',
+        '/items/watched/1',
+        { name: 'null' },
+        'NOT_NULL_VIOLATION',
+      ],
+      [
+        'a trigger that violates a check of another table',
+        'POST',
+        '/items/watched',
+        { name: 'check' },
+        'INVALID_PAYLOAD',
+      ],
+      ['a trigger that casts an invalid value', 'POST', '/items/watched', { name: 'cast' }, 'INVALID_PAYLOAD'],
     ];
     for (const [what, method, path, body, code] of CASES) {
-      it(what, async () => {
+      it(`${what}: the error shows no hidden names or values`, async () => {
         const reply = await service.request(method, path, { token: person.token, body });
         expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, code]);
         expect(JSON.stringify(reply.body)).to.not.match(/s3cret|hidden_|elsewhere|both_of|"secret|, secret/);
       });
     }
 
-    it('the names the caller gave are still told', async () => {
+    it('names that the caller sent are still in the error', async () => {
       const { body } = await service.request('PATCH', '/items/pair/1', { token: person.token, body: { kind: 'b' } });
       expect(body.errors[0].extensions).to.include({ collection: 'pair', field: 'kind' });
       const whole = await admin('POST', '/items/pair', { kind: 'a', secret: 's3cret' });
@@ -101,7 +119,7 @@ describe('tables that somebody else made', () => {
     });
   });
 
-  it('rules that write more than the row are refused, and nothing is written', async () => {
+  it('a write to a table with rules that write further rows is refused, and nothing is written', async () => {
     for (const [method, path, body] of [
       ['POST', '/items/ruled', { name: 'two' }],
       ['POST', '/items/ruled', [{ name: 'two' }, { name: 'three' }]],
@@ -118,7 +136,7 @@ describe('tables that somebody else made', () => {
     expect(kept).to.deep.equal([]);
   });
 
-  it('a key that names a second row in a table that inherits changes neither', async () => {
+  it('a key that also exists in an inheriting table changes neither row', async () => {
     const names = () => database.query('select name from general order by name');
     const replies = [
       await admin('PATCH', '/items/general/1', { name: 'two' }),
@@ -130,7 +148,7 @@ describe('tables that somebody else made', () => {
     expect(noted).to.have.length(0);
   });
 
-  it('rows whose JSON a revision cannot hold as it is can be changed, deleted and asked about', async () => {
+  it('rows whose JSON does not fit into a revision can be updated, deleted and read', async () => {
     const values = async () => database.query('select id, j::text as j from odd_json order by id');
     const before = await values();
     for (const { id } of before as { id: number }[]) {
@@ -156,7 +174,7 @@ describe('tables that somebody else made', () => {
     expect((await admin('DELETE', '/items/odd_json', [1, 2, 5])).status).to.equal(204);
   });
 
-  it('numbers that are none can be sent back as they were read', async () => {
+  it('NaN and infinity can be written as they were read', async () => {
     const { body } = await admin('GET', '/items/measured?sort=id');
     expect(body.data).to.deep.equal([
       { id: 1, double: 'Infinity', single: 'NaN' },
@@ -166,7 +184,7 @@ describe('tables that somebody else made', () => {
     expect((await admin('POST', '/items/measured', { double: 'infinite' })).status).to.equal(400);
   });
 
-  it('keys with blanks at their end name their row, as they read and without', async () => {
+  it('a key with trailing blanks finds its row with and without them', async () => {
     for (const key of ['ab   ', 'ab']) {
       const path = `/items/lettered/${encodeURIComponent(key)}`;
       expect((await admin('GET', path)).body.data?.name, key).to.be.a('string');
@@ -182,7 +200,7 @@ describe('tables that somebody else made', () => {
     expect(await database.query('select * from lettered')).to.deep.equal([]);
   });
 
-  it('names that XML does not know become names it does', async () => {
+  it('an XML export escapes names that are not XML names', async () => {
     const { body } = await admin('GET', '/items/named?export=xml');
     expect([...body.matchAll(/<([^/?>]+)>[1-4]</g)].map(([, name]: string[]) => name)).to.deep.equal([
       'id',

@@ -42,7 +42,7 @@ describe('a database that ends connections or takes too long', () => {
     }
   }
 
-  /** Ends the service's connections that are in this state, once there is one. */
+  /** Terminates the database connections of the service in this state, as soon as there is one. */
   const end = (state: string) =>
     until(async () => {
       const rows = await database.query(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -67,17 +67,17 @@ describe('a database that ends connections or takes too long', () => {
     ['a long read', 'GET', '/items/slow?limit=-1', undefined],
     ['an export', 'GET', '/items/slow?export=csv', undefined],
   ] as const) {
-    it(`${what} whose connection is ended says that it may be tried again, and the next request has a sound one`, async () => {
-      const asked = admin(method, path, body);
+    it(`${what} whose connection is ended answers that it may be tried again, and the next request gets a new connection`, async () => {
+      const pending = admin(method, path, body);
       await end(ASLEEP);
-      const { status, body: answer } = await asked;
+      const { status, body: answer } = await pending;
       expect([status, answer.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
       for (let round = 0; round < 5; round++) expect((await admin('GET', '/items/one')).status).to.equal(200);
       expect(await stored()).to.deep.equal(NOTHING);
     });
   }
 
-  it('a write that takes too long leaves nothing behind, however far it came', async () => {
+  it('a write that exceeds its time limit is rolled back, however far it came', async () => {
     for (const body of [{ name: 'slow' }, NESTED, [{ name: 'a' }, { name: 'slow' }]]) {
       const { status } = await admin('POST', '/items/thing', body);
       expect(status).to.equal(503);
@@ -85,7 +85,7 @@ describe('a database that ends connections or takes too long', () => {
     }
   });
 
-  it('an answer whose connection is ended in the middle is cut off, not ended', async () => {
+  it('a response whose database connection is ended in the middle is broken off, not completed', async () => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => {});
     try {
       socket.write(
@@ -93,7 +93,7 @@ describe('a database that ends connections or takes too long', () => {
       );
       let text = '';
       socket.setEncoding('latin1').on('data', (part) => (text += part));
-      // Its answer has begun, and goes on only when more of it is taken.
+      // The response has begun, and continues only when the client reads more.
       await once(socket, 'data');
       socket.pause();
       await end("state = 'idle in transaction'");
@@ -108,7 +108,7 @@ describe('a database that ends connections or takes too long', () => {
     expect((await admin('GET', '/items/long?limit=-1&fields=id')).body.data).to.have.length(40_000);
   });
 
-  it('readers that stop reading keep nobody else out, and leave their connections when they go', async () => {
+  it('clients that stop reading do not block other requests, and release their database connections when they disconnect', async () => {
     const sockets = Array.from({ length: 8 }, () =>
       connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => {}),
     );
@@ -125,7 +125,7 @@ describe('a database that ends connections or takes too long', () => {
     }
     await until(async () => (await open()) === 2);
     expect((await admin('GET', '/items/one')).status).to.equal(200);
-    // They have not gone meanwhile; one may be fetching its next rows at the moment.
+    // The connections still exist; one may be fetching rows.
     await until(async () => (await open()) === 2);
     for (const socket of sockets) socket.destroy();
     await until(async () => (await open()) === 0);

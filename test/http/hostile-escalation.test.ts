@@ -5,7 +5,7 @@ import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, SECRET_OF_TESTS, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
-describe('nobody gets more than was granted', () => {
+describe('a caller cannot gain permissions', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let admin: { id: string; role: string };
@@ -40,7 +40,7 @@ describe('nobody gets more than was granted', () => {
   const roleOf = async (id: string) =>
     (await database.query<{ role: string }>('select role from platform_users where id = $1', [id]))[0]?.role;
 
-  it('by writing the own account', async () => {
+  it('a caller gains no permissions by updating its own user', async () => {
     const me = await personWith(service, [
       { collection: 'platform_users', action: 'update', permissions: { id: { _eq: '$CURRENT_USER' } } },
       { collection: 'platform_users', action: 'read' },
@@ -80,7 +80,7 @@ describe('nobody gets more than was granted', () => {
     );
   });
 
-  it('by making users, whichever way round', async () => {
+  it('a caller gains no permissions by creating users, directly or through relations', async () => {
     const me = await personWith(service, [
       { collection: 'platform_users', action: 'create' },
       {
@@ -119,7 +119,7 @@ describe('nobody gets more than was granted', () => {
     expect(await statusOf('POST', '/users', me.token, { email: 'ordinary@example.com' })).to.equal(204);
   });
 
-  it('by system collections at /items, or by writing the schema', async () => {
+  it('a caller gains no permissions by system collections at /items, or by changing the schema', async () => {
     const me = await personWith(
       service,
       ['create', 'read', 'update', 'delete'].map((action) => ({ collection: 'salary', action: action as 'read' })),
@@ -136,7 +136,7 @@ describe('nobody gets more than was granted', () => {
       'pg_authid',
     ]) {
       expect(await statusOf('GET', `/items/${name}`, me.token), name).to.equal(403);
-      // Nothing is hidden from an admin: a name that nothing has is 404.
+      // An admin sees everything, so a missing name is 404.
       expect(await statusOf('GET', `/items/${name}`, service.admin.token), name).to.be.oneOf([403, 404]);
     }
     const writes: readonly [string, string, unknown][] = [
@@ -166,7 +166,7 @@ describe('nobody gets more than was granted', () => {
     expect(seen).not.to.match(/"(child|paper|blocked|platform_sessions)"/);
   });
 
-  it('by the Public role, which stays what it is', async () => {
+  it('a caller gains no permissions by changing the Public role', async () => {
     const { token } = service.admin;
     for (const body of [
       { admin_access: true },
@@ -194,7 +194,7 @@ describe('nobody gets more than was granted', () => {
     ).to.deep.equal([{ admin_access: false, key: 'public' }]);
   });
 
-  it('by a rule about "me" when nobody is there', async () => {
+  it('a caller gains no permissions by a rule with $CURRENT_USER without a user', async () => {
     await database.query(`insert into blocked (salary, who) values (1, null), (2, '${admin.id}')`);
     const rules = [
       { owner: { _eq: '$CURRENT_USER' } },
@@ -222,7 +222,7 @@ describe('nobody gets more than was granted', () => {
     });
     expect((await send('GET', '/items/child')).body.data).to.deep.equal([]);
     for (const rule of rules) {
-      const made = await asAdmin(service, 'POST', '/permissions', {
+      const permission = await asAdmin(service, 'POST', '/permissions', {
         role: null,
         collection: 'salary',
         action: 'read',
@@ -244,11 +244,11 @@ describe('nobody gets more than was granted', () => {
         expect(await statusOf('PATCH', `/items/salary/${id}`, null, { amount: 0 })).to.be.within(400, 403);
         expect(await statusOf('DELETE', `/items/salary/${id}`)).to.be.within(400, 403);
       }
-      await asAdmin(service, 'DELETE', '/permissions', [made.id, ...more.map(({ id }: { id: number }) => id)]);
+      await asAdmin(service, 'DELETE', '/permissions', [permission.id, ...more.map(({ id }: { id: number }) => id)]);
     }
   });
 
-  it('by watching what an update or a filter does to rows that may not be read', async () => {
+  it('a caller gains no permissions by observing what updates and filters do to rows it may not read', async () => {
     const me = await personWith(service, [
       { collection: 'salary', action: 'update', permissions: { id: { _eq: 2 } } },
       { collection: 'salary', action: 'delete', permissions: { id: { _eq: 2 } } },
@@ -281,7 +281,7 @@ describe('nobody gets more than was granted', () => {
       'sort=salary.unknown',
     ];
     const answers = await Promise.all(paths.map((path) => send('GET', `/items/child?${path}`, me.token)));
-    // The same answer for what is hidden and for what does not exist.
+    // The same answer for hidden and for missing fields.
     for (const [at, { status, body }] of answers.entries())
       expect([paths[at], status, body]).to.deep.equal([paths[at], 403, answers[0]?.body]);
     for (const query of [
@@ -297,7 +297,7 @@ describe('nobody gets more than was granted', () => {
     }
   });
 
-  it('by a key of the service’s own: a read by key works without the key among the fields, a filter on it does not', async () => {
+  it('a caller gains no permissions by a key it may not read: reading by key works, filtering on the key does not', async () => {
     const me = await personWith(service, [{ collection: 'child', action: 'read', fields: ['name'] }]);
     expect((await send('GET', '/items/child/1', me.token)).body.data).to.deep.equal({ name: 'a' });
     for (const query of ['filter[id]=1', 'filter[id][_gt]=0', 'sort=-id', 'filter[_or][0][id]=1']) {
@@ -306,7 +306,7 @@ describe('nobody gets more than was granted', () => {
     expect((await send('GET', '/items/child?search=1', me.token)).body.data).to.deep.equal([]);
   });
 
-  it('by taking over rows with a nested write', async () => {
+  it('a caller gains no permissions by taking over rows with a nested write', async () => {
     const me = await personWith(service, [
       { collection: 'salary', action: 'create' },
       { collection: 'salary', action: 'update' },
@@ -333,7 +333,7 @@ describe('nobody gets more than was granted', () => {
     expect(await database.query('select * from child order by id')).to.deep.equal(before);
   });
 
-  it('by a broken permission rule, which lets nobody in and says nothing', async () => {
+  it('a caller gains no permissions by a broken permission rule, which denies access without details', async () => {
     const me = await personWith(service, [
       { collection: 'child', action: 'read', permissions: { name: { _nonsense: 'hidden word' } } },
     ]);
@@ -342,7 +342,7 @@ describe('nobody gets more than was granted', () => {
     expect(JSON.stringify(reply.body)).not.to.match(/nonsense|hidden|name/);
   });
 
-  it('by tokens that nobody signed, or for something else', async () => {
+  it('a caller gains no permissions by tokens with a wrong signature or for another purpose', async () => {
     const claims = jwt.decode(service.admin.token) as Record<string, unknown>;
     const unsigned = (head: unknown, body: unknown) =>
       `${[head, body].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.`;
@@ -384,7 +384,7 @@ describe('nobody gets more than was granted', () => {
     }
   });
 
-  it('by using a token after its owner lost the right to it', async () => {
+  it('a caller gains no permissions by using a token after its user was suspended or deleted', async () => {
     const me = await personWith(service, [{ collection: 'child', action: 'read' }]);
     await asAdmin(service, 'PATCH', `/users/${me.id}`, { email: 'leaving@example.com', password: 'once upon a time' });
     const { data } = (
@@ -403,7 +403,7 @@ describe('nobody gets more than was granted', () => {
     expect(await statusOf('GET', '/items/child', data.access_token)).to.equal(401);
   });
 
-  it('by racing: one refresh of many wins, and one admin always stays', async () => {
+  it('a caller gains no permissions by concurrent requests: one refresh of many succeeds, and one admin always remains', async () => {
     const second = await asAdmin(service, 'POST', '/users', {
       email: 'second@example.com',
       password: 'second to none',
@@ -436,7 +436,7 @@ describe('nobody gets more than was granted', () => {
     ]);
   });
 
-  it('by an address that the role is not open to', async () => {
+  it('a caller gains no permissions by an IP address that the role does not allow', async () => {
     const me = await personWith(service, [{ collection: 'child', action: 'read' }], { ip_access: ['10.1.2.3'] });
     for (const headers of [
       {},

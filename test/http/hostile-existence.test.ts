@@ -3,14 +3,14 @@ import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
-/** Collections of which the callers may know nothing, each of another kind. */
+/** Collections of different kinds on which the callers have no permission. */
 const HIDDEN = ['hidden', 'hidden_single', 'hidden_view', 'hidden_keyless'];
 const ABSENT = 'absent';
 
-describe('whoever may do nothing with a collection cannot tell whether it is there', () => {
+describe('a caller without permissions on a collection gets the same answer whether or not it exists', () => {
   let database: FreshDatabase;
   let service: InProcess;
-  const tokens: Record<string, string | null> = { nobody: null };
+  const tokens: Record<string, string | null> = { withoutToken: null };
   before(async function () {
     this.timeout(120_000);
     database = await migratedDatabase('hostile_existence');
@@ -24,7 +24,7 @@ describe('whoever may do nothing with a collection cannot tell whether it is the
     service = await startService({ database, env: { MAX_BATCH_MUTATION: '3' } });
     await asAdmin(service, 'PATCH', '/collections/hidden_single', { meta: { singleton: true } });
     const person = await personWith(service, [{ collection: 'open', action: 'read' }], { app_access: true });
-    tokens.somebody = person.token;
+    tokens.withoutPermissions = person.token;
   });
   after(async () => {
     await service?.stop();
@@ -76,7 +76,7 @@ describe('whoever may do nothing with a collection cannot tell whether it is the
     ['DELETE', '/1'],
   ];
   for (const [method, path, body] of REQUESTS) {
-    it(`${method} /items/…${path} ${body === undefined ? '' : JSON.stringify(body)}`, async () => {
+    it(`${method} /items/…${path} ${body === undefined ? '' : JSON.stringify(body)} answers the same for hidden and missing collections`, async () => {
       for (const [who, token] of Object.entries(tokens)) {
         const ask = async (name: string) => {
           const reply = await service.request(method, `/items/${name}${path}`, { token, body });

@@ -185,7 +185,7 @@ const FIELDS = [
   'kids',
   'piece',
 ];
-/** A filter that names real fields and operators, so that what it compares with reaches the database. */
+/** A filter with existing fields and operators, so that its values reach the database. */
 const near = (depth: number): unknown => {
   const field = one(FIELDS);
   if (depth > 0 && random() < 0.3) return { [one(['_and', '_or'])]: [near(depth - 1), near(depth - 1)] };
@@ -200,7 +200,7 @@ const row = (): Record<string, unknown> => ({
   [one(FIELDS)]: one(SCALARS),
 });
 
-/** Bodies of the shapes that routes take, with anything inside. */
+/** Bodies of the form that routes accept, with random content. */
 const body = (): unknown =>
   one([
     () => json(4),
@@ -423,24 +423,24 @@ describe('random requests', () => {
     return statuses;
   }
 
-  it('3,000 at /items: an answer each, never a 500', async function () {
+  it('3,000 requests to /items are answered without a 500', async function () {
     this.timeout(120_000);
     const statuses = await storm(3000, ITEM_ROUTES);
-    // Requests that are all refused at the door would test the door only.
+    // If all requests were refused early, only the checks at the entry would be tested.
     expect(statuses.get(200)).to.be.greaterThan(150);
   });
 
-  it('2,000 at users, roles, permissions, auth and server', async function () {
+  it('2,000 requests to users, roles, permissions, auth and server are answered without a 500', async function () {
     this.timeout(120_000);
     await storm(2000, SYSTEM_ROUTES);
   });
 
-  it('1,000 at the schema', async function () {
+  it('1,000 requests to the schema routes are answered without a 500', async function () {
     this.timeout(120_000);
     await storm(1000, SCHEMA_ROUTES);
   });
 
-  it('and the process goes on as before', async () => {
+  it('the process answers as before afterwards', async () => {
     expect((await service.request('GET', '/server/ping')).body).to.equal('pong');
     expect((await service.request('GET', '/items/thing?limit=1', { token: service.admin.token })).status).to.equal(200);
     expect(Object.getOwnPropertyNames(Object.prototype)).not.to.include.members([

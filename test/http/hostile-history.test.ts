@@ -10,7 +10,7 @@ interface Activity {
   readonly user_agent: string | null;
 }
 
-describe('what happened cannot be made to look otherwise', () => {
+describe('activity and revisions cannot be falsified', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let person: Person;
@@ -48,7 +48,7 @@ describe('what happened cannot be made to look otherwise', () => {
   const send = (token: string, method: string, path: string, body?: unknown, headers = {}) =>
     service.request(method, path, { token, body, headers });
 
-  it('by the id of somebody else’s request', async () => {
+  it('activity and revisions cannot be falsified by sending the request id of another request', async () => {
     for (let round = 0; round < 2; round++) {
       const reply = await send(person.token, 'POST', '/items/note', { text: 'mine' }, { 'x-request-id': 'the-same' });
       expect(reply.headers.get('x-request-id')).to.equal('the-same');
@@ -60,13 +60,13 @@ describe('what happened cannot be made to look otherwise', () => {
     expect(rows).to.have.length(2);
     for (const { invocation } of rows) expect(invocation).to.match(/^\S+ the-same$/);
     expect(new Set(rows.map(({ invocation }) => invocation)).size).to.equal(2);
-    // Nor by one that looks like two.
+    // Nor by a header with two ids.
     await send(person.token, 'POST', '/items/note', { text: 'x' }, { 'x-request-id': `${rows[0]?.invocation}` });
     const [last] = await database.query<Activity>('select invocation from platform_activity order by id desc limit 1');
     expect(last?.invocation).to.match(/^\S+$/);
   });
 
-  it('by writing it, whichever way round and whoever asks', async () => {
+  it('activity and revisions cannot be falsified by writing activity or revisions, directly or nested, not even by an admin', async () => {
     const stored = async () => [
       await database.query('select * from platform_activity order by id'),
       await database.query('select * from platform_revisions order by id'),
@@ -100,7 +100,7 @@ describe('what happened cannot be made to look otherwise', () => {
     expect(await stored()).to.deep.equal(before);
   });
 
-  it('by a sender of one’s choosing', async () => {
+  it('activity and revisions cannot be falsified by choosing the sender of a notification', async () => {
     const notice = { recipient: adminId, subject: 'x', sender: adminId, timestamp: '2000-01-01T00:00:00Z' };
     for (const [path, body] of [
       ['/notifications', notice],

@@ -12,12 +12,12 @@ import {
   VIEWS,
 } from '../support/rental.ts';
 
-/** Fields whose form in GraphQL is another than in REST, or whose names it cannot have. */
+/** Fields with another format in GraphQL than in REST, or with names that are not GraphQL names. */
 const APART = /^(integer|bigint|numeric|text|character varying|character|date|uuid|boolean)$/;
 
 const BATCH = '00000000-0000-4000-8000-00000000cccc';
 
-/** A key as it is written into a document, and a row that it names. */
+/** A key as a literal in a document, and the row it names. */
 const BY_ID: readonly [collection: string, key: string, text: string][] = [
   ['film_actor', '{ actor_id: 3, film_id: 5 }', '3,5'],
   ['film_category', '{ category_id: 1, film_id: 4 }', '1,4'],
@@ -32,7 +32,7 @@ const BY_ID: readonly [collection: string, key: string, text: string][] = [
   ['shift_film', '{ employee: "Employee 1", day: "2026-01-01", film_id: 2 }', 'Employee 1,2026-01-01,2'],
 ];
 
-describe('a rental company by GraphQL', () => {
+describe('/graphql over the tables of a rental company', () => {
   let rental: Rental;
   before(async () => {
     rental = await startRental('rental_graphql');
@@ -50,7 +50,7 @@ describe('a rental company by GraphQL', () => {
   const sdl = async () => String((await rental.send('GET', '/server/specs/graphql')).body);
 
   for (const name of COLLECTIONS) {
-    it(`${name}: lists all rows and counts them`, async () => {
+    it(`${name}: all rows are listed and counted`, async () => {
       const relations: { collection: string; field: string }[] = await rental.ok('GET', '/relations');
       const isLink = (field: string) => relations.some((one) => one.collection === name && one.field === field);
       const columns = (await columnsOf(rental.database, name)).filter(
@@ -76,7 +76,7 @@ describe('a rental company by GraphQL', () => {
     });
   }
 
-  it('has keys as inputs of their own, and no single rows where there is no key', async () => {
+  it('a key of several columns is an input type, and tables without a key have no field for single rows', async () => {
     const text = await sdl();
     const input = /input film_actor_key_input \{([^}]*)\}/
       .exec(text)?.[1]
@@ -96,7 +96,7 @@ describe('a rental company by GraphQL', () => {
   });
 
   for (const [collection, key, text] of BY_ID) {
-    it(`${collection}_by_id: reads ${text}`, async () => {
+    it(`${collection}_by_id reads ${text}`, async () => {
       const relations: { collection: string; field: string }[] = await rental.ok('GET', '/relations');
       const plain = (KEYS[collection] as string[]).filter(
         (field) => !relations.some((one) => one.collection === collection && one.field === field),
@@ -104,13 +104,13 @@ describe('a rental company by GraphQL', () => {
       const data = await ask(`{ ${collection}_by_id(id: ${key}) { __typename ${plain.join(' ')} } }`);
       const expected = await rental.ok('GET', itemPath(collection, text));
       const found = data[`${collection}_by_id`];
-      // Values of enums have names of GraphQL there.
+      // Values of enums are GraphQL names in a document.
       const texts = plain.map((field) => String(expected[field]).replace('PG-13', 'PG_u002D_13'));
       expect(plain.map((field) => String(found?.[field]))).to.deep.equal(texts);
     });
   }
 
-  it('reads single rows by variables, and null where there is none', async () => {
+  it('single rows are read by variables, and a missing row is null', async () => {
     const query = 'query ($id: film_actor_key_input!) { film_actor_by_id(id: $id) { role actor_id { name } } }';
     const [expected] = await rows(
       'select role, name from film_actor join actor using (actor_id) where (actor_id, film_id) = (3, 5)',
@@ -125,7 +125,7 @@ describe('a rental company by GraphQL', () => {
     expect(half.status).to.be.within(200, 400);
   });
 
-  it('reads relations by keys of several columns and to them, nested and filtered', async () => {
+  it('relations from and to keys of several columns are read, nested and filtered', async () => {
     const data = await ask(`{
       ticket(limit: -1, sort: ["batch", "seat"], filter: { screening: { seats: { _gt: 22 } } }) {
         seat screening { hall film_id { title } screening { shown_on } tickets(sort: ["seat"]) { seat } }
@@ -147,9 +147,9 @@ describe('a rental company by GraphQL', () => {
     );
   });
 
-  it('creates, changes and deletes rows by keys of several columns', async () => {
+  it('rows are created, updated and deleted by keys of several columns', async () => {
     const stored = () => rows('select copy_no, condition from film_copy where film_id = 33 order by copy_no');
-    const made = await ask(
+    const written = await ask(
       'mutation ($data: [create_film_copy_input!]) { create_film_copy_items(data: $data) { copy_no format } }',
       {
         data: [
@@ -159,7 +159,7 @@ describe('a rental company by GraphQL', () => {
         ],
       },
     );
-    expect(made.create_film_copy_items).to.deep.equal([1, 2, 3].map((copy_no) => ({ copy_no, format: 'DVD' })));
+    expect(written.create_film_copy_items).to.deep.equal([1, 2, 3].map((copy_no) => ({ copy_no, format: 'DVD' })));
     await ask(
       'mutation { update_film_copy_item(id: { film_id: 33, copy_no: 1 }, data: { condition: "one" }) { condition } }',
     );
@@ -179,7 +179,7 @@ describe('a rental company by GraphQL', () => {
     expect(await stored()).to.deep.equal([]);
   });
 
-  it('writes keys of text, dates and identifiers', async () => {
+  it('keys of texts, dates and UUIDs are written', async () => {
     await ask(
       `mutation { create_ticket_item(data: { batch: "${BATCH}", seat: 1, hall: "a,b", shown_on: "2026-01-01" }) { seat } }`,
     );
@@ -192,23 +192,23 @@ describe('a rental company by GraphQL', () => {
     expect(await rows('select from ticket where batch = $1', [BATCH])).to.deep.equal([]);
   });
 
-  it('writes a junction along with a row', async () => {
-    const made =
+  it('a row is written together with its junction rows', async () => {
+    const written =
       await ask(`mutation { create_film_item(data: { title: "By GraphQL", cast: [{ actor_id: { actor_id: 2 }, role: "x" }, { actor_id: { name: "Fresh" } }] }) {
       film_id cast(sort: ["actor_id"]) { role actor_id { name } } } }`);
-    expect(made.create_film_item.cast).to.deep.equal([
+    expect(written.create_film_item.cast).to.deep.equal([
       { role: 'x', actor_id: { name: 'Actor B' } },
       { role: null, actor_id: { name: 'Fresh' } },
     ]);
-    await ask('mutation ($id: ID!) { delete_film_item(id: $id) { id } }', { id: made.create_film_item.film_id });
+    await ask('mutation ($id: ID!) { delete_film_item(id: $id) { id } }', { id: written.create_film_item.film_id });
     await rows(`delete from actor where name = 'Fresh'`);
   });
 
-  it('creates rows of a table without a key', async () => {
-    const made = await ask(
+  it('rows of a table without a key are created', async () => {
+    const written = await ask(
       'mutation { create_visit_item(data: { at: "2026-08-01T10:00:00", visitors: 3, remark: "new" }) { visitors remark } }',
     );
-    expect(made.create_visit_item).to.deep.equal({ visitors: 3, remark: 'new' });
+    expect(written.create_visit_item).to.deep.equal({ visitors: 3, remark: 'new' });
     await rows(`delete from visit where remark = 'new'`);
   });
 });

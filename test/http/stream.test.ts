@@ -112,7 +112,7 @@ describe('a long list', () => {
       );
       expect(error?.code, view).to.equal('ECONNRESET');
     }
-    expect(service.log.filter(({ msg }) => msg === 'an answer broke off')).to.have.length(2);
+    expect(service.log.filter(({ msg }) => msg === 'a streamed response failed')).to.have.length(2);
     await until(async () => (await inUse()) === 0);
     expect((await read('/items/few')).status).to.equal(200);
   });
@@ -141,7 +141,7 @@ describe('a long list', () => {
     await until(async () => (await inUse()) === 0);
     stalled.resume();
     expect((await failed)[0].code).to.equal('ECONNRESET');
-    expect(service.log.some(({ msg }) => msg === 'a client took too long for its answer')).to.equal(true);
+    expect(service.log.some(({ msg }) => msg === 'a client read a streamed response too slowly')).to.equal(true);
   });
 
   it('leaves connections for others, however many readers are slow', async () => {

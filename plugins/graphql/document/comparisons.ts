@@ -6,73 +6,75 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { fragmentsOf, operationsOf } from './extent.ts';
-import { beyond } from './limits.ts';
+import { fragmentsOf, operationsOf } from './document-size.ts';
+import { schemaIndependentFailure } from './limits.ts';
 
 /**
- * Fields with one name in one place of the answer have to be the same field, so validation compares each with each, their
- * arguments included, and fragments with each other for the fields in them. A comparison takes about a microsecond; real
- * documents have dozens.
+ * Fields with one response key must be the same field. So validation compares each with each, arguments included, and
+ * fragments with each other for their fields. A comparison takes about a microsecond; real documents need dozens.
  */
 const MAX_COMPARISONS = 20_000;
-/** Of arguments, for as much time as comparing two fields without any takes. */
-const CHARACTERS = 8;
-/** Two fragments take more of it. */
-const FRAGMENTS = 2;
+/** Comparing so many characters of arguments takes as long as comparing two fields without arguments. */
+const CHARACTERS_PER_COMPARISON = 8;
+/** Comparing two fragments costs so many comparisons of fields. */
+const FRAGMENT_COST = 2;
 
-/** Counts what validation would compare, in the time of going through the fields once. Only for documents with an end. */
-export function checkComparisons(document: DocumentNode): void {
+/**
+ * Counts the comparisons of validation in one pass over the fields. Only for documents without fragment cycles.
+ * @throws DocumentFailure
+ */
+export function assertComparisons(document: DocumentNode): void {
   const fragments = fragmentsOf(document);
   let comparisons = 0;
 
-  const count = (sets: readonly SelectionSetNode[], place: OperationDefinitionNode | FieldNode): void => {
-    const { fields, spread } = merged(sets, fragments);
-    comparisons += FRAGMENTS * pairs(spread) + spread * fields.size;
-    for (const same of fields.values()) comparisons += pairs(same.length) * weightOf(same);
+  const countComparisons = (sets: readonly SelectionSetNode[], place: OperationDefinitionNode | FieldNode): void => {
+    const { fields, spread } = mergeFields(sets, fragments);
+    comparisons += FRAGMENT_COST * pairCount(spread) + spread * fields.size;
+    for (const same of fields.values()) comparisons += pairCount(same.length) * comparisonCost(same);
     if (comparisons > MAX_COMPARISONS)
-      throw beyond(
+      throw schemaIndependentFailure(
         `Document asks for the same fields, or spreads fragments, too often in one place: ${Math.ceil(comparisons)} comparisons, more than the ${MAX_COMPARISONS} allowed.`,
         place,
       );
     for (const same of fields.values()) {
       const inner = same.flatMap(({ selectionSet }) => selectionSet ?? []);
-      if (inner.length > 0) count(inner, same[0] as FieldNode);
+      if (inner.length > 0) countComparisons(inner, same[0] as FieldNode);
     }
   };
 
-  for (const operation of operationsOf(document)) count([operation.selectionSet], operation);
+  for (const operation of operationsOf(document)) countComparisons([operation.selectionSet], operation);
 }
 
-const weightOf = (same: readonly FieldNode[]): number =>
-  1 + Math.max(...same.map(({ arguments: given }) => lengthOf(given) / CHARACTERS));
+const comparisonCost = (same: readonly FieldNode[]): number =>
+  1 + Math.max(...same.map(({ arguments: args }) => sourceLength(args) / CHARACTERS_PER_COMPARISON));
 
-const lengthOf = (given: FieldNode['arguments']): number =>
-  given?.length ? (given.at(-1)?.loc?.end ?? 0) - (given[0]?.loc?.start ?? 0) : 0;
+const sourceLength = (args: FieldNode['arguments']): number =>
+  args?.length ? (args.at(-1)?.loc?.end ?? 0) - (args[0]?.loc?.start ?? 0) : 0;
 
-const pairs = (count: number): number => (count * (count - 1)) / 2;
+const pairCount = (count: number): number => (count * (count - 1)) / 2;
 
-/** The fields of one place by what they are called in the answer, and how many fragments they came by. */
-function merged(
+/** The fields of merged selection sets by response key, and the number of fragments they spread. */
+function mergeFields(
   sets: readonly SelectionSetNode[],
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): { readonly fields: ReadonlyMap<string, readonly FieldNode[]>; readonly spread: number } {
   const fields = new Map<string, FieldNode[]>();
   const spread = new Set<string>();
-  const add = ({ selections }: SelectionSetNode): void => {
+  const addSelections = ({ selections }: SelectionSetNode): void => {
     for (const one of selections) {
       if (one.kind === Kind.FIELD) {
         const key = (one.alias ?? one.name).value;
         const same = fields.get(key);
         if (same) same.push(one);
         else fields.set(key, [one]);
-      } else if (one.kind === Kind.INLINE_FRAGMENT) add(one.selectionSet);
+      } else if (one.kind === Kind.INLINE_FRAGMENT) addSelections(one.selectionSet);
       else if (!spread.has(one.name.value)) {
         spread.add(one.name.value);
         const fragment = fragments.get(one.name.value);
-        if (fragment) add(fragment.selectionSet);
+        if (fragment) addSelections(fragment.selectionSet);
       }
     }
   };
-  sets.forEach(add);
+  sets.forEach(addSelections);
   return { fields, spread: spread.size };
 }

@@ -2,30 +2,32 @@ import type { GraphQLError, GraphQLFormattedError } from 'graphql';
 import { StatedFailure } from '../../http/library.ts';
 
 interface Options {
-  /** It would be refused in any schema: there is no use in looking for a newer one. */
-  readonly inAnySchema?: boolean;
+  /** The document is invalid in any schema, so it is not tried again with a newer one. */
+  readonly isSchemaIndependent?: boolean;
 }
 
-/** Messages quote the document, and there are documents with a thousand wrong places. */
+/** Characters of a message: messages quote the document. */
 const MAX_MESSAGE = 1000;
 const MAX_LOCATIONS = 20;
 
 /**
- * What is wrong with a request before anything of it runs (conventions, "Routes and envelope"): 400 without `data`, with all
- * that GraphQL found in `graphqlErrors` and the first of it as the message.
+ * An invalid request, refused before any field runs (conventions, "Routes and envelope"): 400 without `data`, with the
+ * first error as the message and all errors of GraphQL in `extensions.graphqlErrors`.
  */
 export class DocumentFailure extends StatedFailure {
-  /** Where in the document the first of them is. */
+  /** Locations of the first error in the document. */
   readonly locations: GraphQLFormattedError['locations'];
-  readonly inAnySchema: boolean;
+  readonly isSchemaIndependent: boolean;
 
-  /** `GRAPHQL_VALIDATION_EXCEPTION` for a document that is no good; `INVALID_PAYLOAD` for one that cannot be parsed. */
+  /**
+   * `code`: `INVALID_PAYLOAD` for a document that cannot be parsed, `GRAPHQL_VALIDATION_EXCEPTION` for an invalid one.
+   */
   constructor(
     code: 'GRAPHQL_VALIDATION_EXCEPTION' | 'INVALID_PAYLOAD',
     errors: readonly GraphQLError[],
-    { inAnySchema = code === 'INVALID_PAYLOAD' }: Options = {},
+    { isSchemaIndependent = code === 'INVALID_PAYLOAD' }: Options = {},
   ) {
-    const shown = errors.map(brief);
+    const shown = errors.map(shortenError);
     const [first] = shown;
     super(code === 'INVALID_PAYLOAD' ? code : 'INVALID_QUERY', {
       status: 400,
@@ -34,11 +36,11 @@ export class DocumentFailure extends StatedFailure {
       extensions: { graphqlErrors: shown },
     });
     this.locations = first?.locations;
-    this.inAnySchema = inAnySchema;
+    this.isSchemaIndependent = isSchemaIndependent;
   }
 }
 
-function brief(error: GraphQLError): GraphQLFormattedError {
+function shortenError(error: GraphQLError): GraphQLFormattedError {
   const { message, locations, ...rest } = error.toJSON();
   return {
     ...rest,

@@ -10,75 +10,78 @@ import {
   visit,
 } from 'graphql';
 import { DocumentFailure } from './failure.ts';
-import { beyond, type DocumentLimits } from './limits.ts';
+import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
 
-/** Braces and brackets inside each other, as for JSON bodies: nothing that goes through a document runs out of stack. */
-const MAX_NESTED = 100;
-/** PostgreSQL's names have 63 characters, and around them we put a word or two. Names are repeated in messages. */
-const MAX_NAME = 200;
-/** Each error says line and column, and to find them the lines are counted: of a million empty ones that takes its time. */
-const LINES_FOR_A_TOKEN = 2;
+/** Nested braces and brackets, as for JSON bodies, so that no visitor of a document overflows the stack. */
+const MAX_NESTING = 100;
+/**
+ * Characters of a name. Names of PostgreSQL have 63 bytes, and type names add a prefix and a suffix. Messages repeat
+ * names.
+ */
+const MAX_NAME_LENGTH = 200;
+/** The package counts lines to locate an error, which takes long for a million empty lines. */
+const LINES_PER_TOKEN = 2;
 
-/** The same types go by these names in documents of other services. */
-const KNOWN_AS: Readonly<Record<string, string>> = {
+/** Names that other services use for types of variables. */
+const TYPE_SYNONYMS: Readonly<Record<string, string>> = {
   GraphQLBigInt: 'BigInt',
   GraphQLGeoJSON: 'GeoJSON',
   GraphQLStringOrFloat: 'StringOrFloat',
 };
 
-export interface Parsed {
+export interface ParsedDocument {
   readonly node: DocumentNode;
   readonly tokens: number;
 }
 
-/** Text → syntax tree, within the bounds of what may be looked at more closely. */
-export function parseDocument(text: string, limits: Pick<DocumentLimits, 'tokens' | 'aliases'>): Parsed {
-  refuseLines(text, limits.tokens * LINES_FOR_A_TOKEN);
-  const node = parsed(text, limits.tokens);
-  checkShape(node, limits.aliases);
+/** Parses a text and checks the limits that need no schema. @throws DocumentFailure */
+export function parseDocument(text: string, limits: Pick<DocumentLimits, 'tokens' | 'aliases'>): ParsedDocument {
+  assertLineCount(text, limits.tokens * LINES_PER_TOKEN);
+  const node = parseText(text, limits.tokens);
+  assertShape(node, limits.aliases);
   return {
-    node: { ...node, definitions: node.definitions.map(withOwnTypeNames) },
+    node: { ...node, definitions: node.definitions.map(withLocalTypeNames) },
     tokens: node.tokenCount ?? 0,
   };
 }
 
-function parsed(text: string, tokens: number): DocumentNode {
+function parseText(text: string, tokens: number): DocumentNode {
   try {
-    // A selection of nothing is no GraphQL; the package lets it pass unless it is told.
+    // An empty selection set is invalid GraphQL, which the package accepts by default.
     return parse(text, { maxLexicalTokens: tokens, maxComments: tokens, allowEmptySelectionSets: false });
   } catch (error) {
     if (error instanceof GraphQLError) throw new DocumentFailure('INVALID_PAYLOAD', [error]);
-    // The parser goes down with the text, as deep as the stack is.
-    if (error instanceof RangeError) throw tooNested();
+    // The parser is recursive and overflows the stack for deeply nested texts.
+    if (error instanceof RangeError) throw createNestingFailure();
     throw error;
   }
 }
 
-const tooNested = (): DocumentFailure =>
+const createNestingFailure = (): DocumentFailure =>
   new DocumentFailure('INVALID_PAYLOAD', [
-    new GraphQLError(`Document is nested deeper than the ${MAX_NESTED} levels allowed.`),
+    new GraphQLError(`Document is nested deeper than the ${MAX_NESTING} levels allowed.`),
   ]);
 
-function refuseLines(text: string, most: number): void {
+function assertLineCount(text: string, most: number): void {
   if (text.length <= most) return;
   let lines = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if ((code === 10 || code === 13) && ++lines > most) {
-      const message = `Document has more than ${most} lines (${LINES_FOR_A_TOKEN} for each of GRAPHQL_QUERY_TOKEN_LIMIT).`;
+      const message = `Document has more than ${most} lines (${LINES_PER_TOKEN} for each of GRAPHQL_QUERY_TOKEN_LIMIT).`;
       throw new DocumentFailure('INVALID_PAYLOAD', [new GraphQLError(message)]);
     }
   }
 }
 
-/** What can be said of the text alone, once through it. */
-function checkShape(document: DocumentNode, maxAliases: number): void {
+/** Checks nesting, names, texts and aliases in one pass. @throws DocumentFailure */
+function assertShape(document: DocumentNode, maxAliases: number): void {
   let level = 0;
   let aliases = 0;
   let tooMany: FieldNode | undefined;
   const nested = {
     enter() {
-      if (++level > MAX_NESTED) throw tooNested();
+      if (++level > MAX_NESTING) throw createNestingFailure();
     },
     leave() {
       level--;
@@ -90,36 +93,36 @@ function checkShape(document: DocumentNode, maxAliases: number): void {
     [Kind.OBJECT]: nested,
     [Kind.LIST_TYPE]: nested,
     [Kind.NAME]({ value }) {
-      if (value.length > MAX_NAME)
-        throw beyond(
-          `The name "${value.slice(0, 40)}…" has ${value.length} characters, more than the ${MAX_NAME} allowed.`,
+      if (value.length > MAX_NAME_LENGTH)
+        throw schemaIndependentFailure(
+          `The name "${value.slice(0, 40)}…" has ${value.length} characters, more than the ${MAX_NAME_LENGTH} allowed.`,
         );
     },
     [Kind.STRING](node) {
-      // JSON bodies are refused for the same: PostgreSQL has no place for it.
-      if (node.value.includes('\0')) throw beyond('A text contains a NUL character.', node);
+      // PostgreSQL cannot store it; JSON bodies are refused for the same reason.
+      if (node.value.includes('\0')) throw schemaIndependentFailure('A text contains a NUL character.', node);
     },
     [Kind.FIELD](node) {
       if (node.alias && ++aliases > maxAliases) tooMany ??= node;
     },
   });
   if (tooMany)
-    throw beyond(
+    throw schemaIndependentFailure(
       `Document has ${aliases} aliases, more than the ${maxAliases} allowed (GRAPHQL_MAX_ALIASES).`,
       tooMany,
     );
 }
 
-function withOwnTypeNames(definition: DefinitionNode): DefinitionNode {
+function withLocalTypeNames(definition: DefinitionNode): DefinitionNode {
   if (definition.kind !== Kind.OPERATION_DEFINITION || !definition.variableDefinitions) return definition;
   const variableDefinitions = definition.variableDefinitions.map(
-    (one): VariableDefinitionNode => ({ ...one, type: ownType(one.type) }),
+    (one): VariableDefinitionNode => ({ ...one, type: toLocalType(one.type) }),
   );
   return { ...definition, variableDefinitions };
 }
 
-function ownType<T extends TypeNode>(type: T): T {
-  if (type.kind !== Kind.NAMED_TYPE) return { ...type, type: ownType(type.type) };
-  const own = Object.hasOwn(KNOWN_AS, type.name.value) ? KNOWN_AS[type.name.value] : undefined;
-  return own === undefined ? type : { ...type, name: { ...type.name, value: own } };
+function toLocalType<T extends TypeNode>(type: T): T {
+  if (type.kind !== Kind.NAMED_TYPE) return { ...type, type: toLocalType(type.type) };
+  const localName = Object.hasOwn(TYPE_SYNONYMS, type.name.value) ? TYPE_SYNONYMS[type.name.value] : undefined;
+  return localName === undefined ? type : { ...type, name: { ...type.name, value: localName } };
 }

@@ -9,38 +9,39 @@ import {
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql';
-import { checkComparisons } from './comparisons.ts';
-import { checkExtent } from './extent.ts';
+import { assertComparisons } from './comparisons.ts';
+import { assertDocumentSize } from './document-size.ts';
 import { DocumentFailure } from './failure.ts';
-import { checkIntrospection } from './introspection.ts';
+import { assertIntrospectionCost } from './introspection-cost.ts';
 import type { DocumentLimits } from './limits.ts';
-import { variablesInPositions } from './variable-positions.ts';
+import { variablePositionsRule } from './variable-positions.ts';
 
-/** A suggestion looks at all names of a type, and there may be thousands: each error takes milliseconds. */
+/** A suggestion compares all names of a type, possibly thousands, so each error takes milliseconds. */
 const MAX_ERRORS = 5;
 
-const OTHERWISE: readonly ValidationRule[] = [OverlappingFieldsCanBeMergedRule, VariablesInAllowedPositionRule];
+const REPLACED_RULES: readonly ValidationRule[] = [OverlappingFieldsCanBeMergedRule, VariablesInAllowedPositionRule];
 const RULES: readonly ValidationRule[] = [
-  ...new Set([...specifiedRules, ...recommendedRules].filter((rule) => !OTHERWISE.includes(rule))),
-  variablesInPositions,
+  ...new Set([...specifiedRules, ...recommendedRules].filter((rule) => !REPLACED_RULES.includes(rule))),
+  variablePositionsRule,
 ];
 
 /**
- * Throws a DocumentFailure where the document makes no sense in the schema. How much it asks for is bounded first, by
- * going through it once, since some of GraphQL's own rules take much longer than that.
+ * Validates a document against a schema. Limits are checked first, in one pass, since some rules of the specification
+ * take much longer than that.
+ * @throws DocumentFailure
  */
-export function checkDocument(document: DocumentNode, schema: GraphQLSchema, limits: DocumentLimits): void {
-  const { endless } = checkExtent(document, limits);
-  if (!endless) {
-    checkComparisons(document);
-    checkIntrospection(document, schema);
+export function assertValidDocument(document: DocumentNode, schema: GraphQLSchema, limits: DocumentLimits): void {
+  const { hasFragmentCycle } = assertDocumentSize(document, limits);
+  if (!hasFragmentCycle) {
+    assertComparisons(document);
+    assertIntrospectionCost(document, schema);
   }
-  const own = limits.introspection ? RULES : [NoSchemaIntrospectionCustomRule, ...RULES];
-  refuse(own);
-  // Last, since it compares fields with each other: now they are known to exist and to have an end.
-  refuse([OverlappingFieldsCanBeMergedRule]);
+  const rules = limits.introspection ? RULES : [NoSchemaIntrospectionCustomRule, ...RULES];
+  assertRules(rules);
+  // Last, since it compares fields with each other: they must exist, without fragment cycles.
+  assertRules([OverlappingFieldsCanBeMergedRule]);
 
-  function refuse(rules: readonly ValidationRule[]): void {
+  function assertRules(rules: readonly ValidationRule[]): void {
     const errors = validate(schema, document, rules, {
       maxErrors: MAX_ERRORS,
       hideSuggestions: !limits.introspection,

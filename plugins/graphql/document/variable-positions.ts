@@ -16,59 +16,61 @@ import {
   VariablesInAllowedPositionRule,
 } from 'graphql';
 import { ColumnEnum } from '../schema/enum-types.ts';
-import { isOperators } from '../schema/operators.ts';
+import { isOperatorsType } from '../schema/operators.ts';
 import { JsonScalar, StringOrFloatScalar } from '../schema/scalars.ts';
 
-/** Scalars of operators, and those whose values they take from literals anyway, so that the engine checks them in any case. */
-const TAKEN: Readonly<Record<string, readonly string[]>> = {
+/** Scalars of operators, each with the further types of variables that it accepts. The engine checks the values. */
+const ACCEPTED_VARIABLE_TYPES: Readonly<Record<string, readonly string[]>> = {
   ID: ['String', 'Int', 'BigInt'],
   StringOrFloat: ['Int', 'Float', 'String', 'ID', 'BigInt'],
   BigInt: ['Int', 'String', 'ID'],
-  // Those of dates are texts.
+  // Operators of dates take texts.
   String: ['Date', 'ID'],
 };
 
 /**
- * GraphQL's rule, but that what a condition compares with may come from a variable of any type whose values it takes from
- * literals: `_gt: $views` of an `Int`, `_eq: $id` of a `String`. Elsewhere keys are `ID`s, as GraphQL has it.
+ * GraphQL's rule VariablesInAllowedPosition, relaxed for operands of conditions: they accept variables of any type
+ * whose literals they accept (`_gt: $views` of an `Int`, `_eq: $id` of a `String`). Elsewhere the rule holds unchanged.
  */
-export const variablesInPositions: ValidationRule = (context) =>
+export const variablePositionsRule: ValidationRule = (context) =>
   VariablesInAllowedPositionRule(
     Object.create(context, {
       getRecursiveVariableUsages: {
-        value: (operation: OperationDefinitionNode) => usagesIn(context, operation),
+        value: (operation: OperationDefinitionNode) => relaxedUsages(context, operation),
       },
     }),
   );
 
-function usagesIn(context: ValidationContext, operation: OperationDefinitionNode) {
+function relaxedUsages(context: ValidationContext, operation: OperationDefinitionNode) {
   const declared = new Map(
-    operation.variableDefinitions?.map(({ variable, type }) => [variable.name.value, namedIn(type)]),
+    operation.variableDefinitions?.map(({ variable, type }) => [variable.name.value, typeNameOf(type)]),
   );
   return context.getRecursiveVariableUsages(operation).map((usage) => {
     const name = declared.get(usage.node.name.value);
     if (!name || !usage.type) return usage;
     const named = getNamedType(usage.type);
-    if (named instanceof ColumnEnum) return { ...usage, type: inPlaceOfEnum(usage.type, name) };
+    if (named instanceof ColumnEnum) return { ...usage, type: enumPositionType(usage.type, name) };
     const { name: expected } = named;
-    if (!isOperand(expected, usage.parentType) || !TAKEN[expected]?.includes(name)) return usage;
+    if (!isOperand(expected, usage.parentType) || !ACCEPTED_VARIABLE_TYPES[expected]?.includes(name)) return usage;
     const type = context.getSchema().getType(name);
-    return isScalarType(type) ? { ...usage, type: inPlaceOf(usage.type, type) } : usage;
+    return isScalarType(type) ? { ...usage, type: withScalar(usage.type, type) } : usage;
   });
 }
 
-/** Conditions alone compare with this scalar; whether others stand in one is not told of the members of a list. */
-const isOperand = (type: string, parent: unknown): boolean => type === StringOrFloatScalar.name || isOperators(parent);
+/** Only conditions use StringOrFloat. For other scalars the parent decides, which is unknown for elements of a list. */
+const isOperand = (type: string, parent: unknown): boolean =>
+  type === StringOrFloatScalar.name || isOperatorsType(parent);
 
-const namedIn = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : namedIn(type.type));
+const typeNameOf = (type: TypeNode): string =>
+  type.kind === Kind.NAMED_TYPE ? type.name.value : typeNameOf(type.type);
 
 /**
- * Documents that were written before a column had the type of its enum declare texts, and JSON for a list. The engine compares
- * and writes what is in them as REST does.
+ * Older documents declare variables of `String`, or of `JSON` for a list, where a column has an enum type now. They
+ * stay valid: the engine compares and writes their values as REST does.
  */
-function inPlaceOfEnum(type: GraphQLInputType, name: string): GraphQLInputType {
+function enumPositionType(type: GraphQLInputType, name: string): GraphQLInputType {
   if (name === GraphQLString.name || name === GraphQLID.name)
-    return inPlaceOf(type, GraphQLString.name === name ? GraphQLString : GraphQLID);
+    return withScalar(type, GraphQLString.name === name ? GraphQLString : GraphQLID);
   const isList = isListType(isNonNullType(type) ? type.ofType : type);
   return isList && name === JsonScalar.name
     ? isNonNullType(type)
@@ -77,8 +79,8 @@ function inPlaceOfEnum(type: GraphQLInputType, name: string): GraphQLInputType {
     : type;
 }
 
-/** The same lists and non-nulls around another scalar. */
-function inPlaceOf(type: GraphQLInputType, scalar: GraphQLInputType): GraphQLInputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(inPlaceOf(type.ofType, scalar) as never);
-  return isListType(type) ? new GraphQLList(inPlaceOf(type.ofType, scalar)) : scalar;
+/** The same list and non-null wrappers around another scalar. */
+function withScalar(type: GraphQLInputType, scalar: GraphQLInputType): GraphQLInputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(withScalar(type.ofType, scalar) as never);
+  return isListType(type) ? new GraphQLList(withScalar(type.ofType, scalar)) : scalar;
 }

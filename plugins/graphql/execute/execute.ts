@@ -1,87 +1,113 @@
 import { OperationTypeNode } from 'graphql';
-import { beyond } from '../document/limits.ts';
-import { type Root, rootsOf } from '../plan/roots.ts';
-import type { Answer, Execute } from './answer.ts';
-import { checkOnce, contributed } from './contributed.ts';
-import { introspected } from './introspection.ts';
-import type { Outcome } from './outcome.ts';
-import { partsOf } from './parts.ts';
-import { type ReadBinding, read, textOf } from './reads.ts';
-import { checkRepeated } from './repeated.ts';
-import { coerced, counter, type ExecuteDeps, type Run } from './run.ts';
-import { failed, type Settled, settled, spliced } from './settled.ts';
-import { placed, together, whole } from './together.ts';
-import { write } from './writes.ts';
+import { schemaIndependentFailure } from '../document/limits.ts';
+import { findRootFields, type RootField } from '../plan/root-fields.ts';
+import { mapConcurrently, readWhole, takeFromBudget } from './concurrent-reads.ts';
+import { assertOncePerRequest, resolveContributed } from './contributed-field.ts';
+import { resolveIntrospection } from './introspection.ts';
+import { coerceVariables, createCounter, type ExecuteDeps, type OperationRun } from './operation-run.ts';
+import { jsonTextOf, type ReadBinding, readRoot } from './reads.ts';
+import type { ExecuteOperation, GraphqlResponse } from './response.ts';
+import { createResponseParts } from './response-parts.ts';
+import { createResponse, failRoot, type RootMember, settleRoot } from './root-member.ts';
+import type { RootResult } from './root-result.ts';
+import { assertVariableRepetition } from './variable-repetition.ts';
+import { executeWrite } from './writes.ts';
 
-/** Runs operations: reads are statements of the engine, whose texts are put side by side untouched. */
-export function createExecute(deps: ExecuteDeps): Execute {
-  return async (built, operation, call) => {
+/** Executes operations. Each read is one statement of the engine; the JSON texts are joined unchanged. */
+export function createExecute(deps: ExecuteDeps): ExecuteOperation {
+  return async (callerSchema, operation, call) => {
     const { document, node } = operation;
-    if (node.operation === OperationTypeNode.SUBSCRIPTION) throw beyond('There are no subscriptions here.');
-    const run: Run = { ...operation, built, call, coerced: coerced(deps, built, operation) };
-    checkRepeated(run);
-    const spend = counter(deps.ceilings.nodes, () =>
-      beyond(`The document asks for more at its root than the ${deps.ceilings.nodes} parts allowed (QUERY_MAX_NODES).`),
+    if (node.operation === OperationTypeNode.SUBSCRIPTION)
+      throw schemaIndependentFailure('Subscriptions are not supported.');
+    const run: OperationRun = {
+      ...operation,
+      callerSchema,
+      call,
+      coercedVariables: coerceVariables(deps, callerSchema, operation),
+    };
+    assertVariableRepetition(run);
+    const spend = createCounter(deps.ceilings.nodes, () =>
+      schemaIndependentFailure(
+        `The document asks for more at its root than the ${deps.ceilings.nodes} parts allowed (QUERY_MAX_NODES).`,
+      ),
     );
-    const roots = rootsOf(built, document, node, { variables: run.coerced, spend });
-    checkOnce(roots);
+    const roots = findRootFields(callerSchema, document, node, { variables: run.coercedVariables, spend });
+    assertOncePerRequest(roots);
     const [only] = roots;
-    if (roots.length === 1 && only?.binding?.kind === 'list') return alone(deps, run, only, only.binding);
-    return spliced(
-      node.operation === OperationTypeNode.MUTATION ? await inTurn(deps, run, roots) : await reads(deps, run, roots),
+    if (roots.length === 1 && only?.binding?.kind === 'list') return executeSingleList(deps, run, only, only.binding);
+    return createResponse(
+      node.operation === OperationTypeNode.MUTATION
+        ? await executeWrites(deps, run, roots)
+        : await executeReads(deps, run, roots),
     );
   };
 }
 
-/** A list by itself may come in parts. */
-async function alone(deps: ExecuteDeps, run: Run, root: Root, binding: ReadBinding): Promise<Answer> {
+/** Executes a single list, which is streamed when it is long. */
+async function executeSingleList(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  root: RootField,
+  binding: ReadBinding,
+): Promise<GraphqlResponse> {
   try {
-    const answer = await read(deps, run, root, binding, 'long');
-    if ('batches' in answer) return { kind: 'parts', parts: partsOf(root.key, answer) };
-    return spliced([{ key: root.key, text: textOf(answer), errors: [], isFatal: false }]);
+    const answer = await readRoot(deps, run, root, binding, 'long');
+    if ('batches' in answer) return { kind: 'parts', parts: createResponseParts(root.key, answer) };
+    return createResponse([{ key: root.key, text: jsonTextOf(answer), errors: [], isFatal: false }]);
   } catch (error) {
-    return spliced([failed(deps, run, root, error)]);
+    return createResponse([failRoot(deps, run, root, error)]);
   }
 }
 
-const reads = (deps: ExecuteDeps, run: Run, roots: readonly Root[]): Promise<readonly Settled[]> =>
-  together(roots, (root, room) =>
-    settled(deps, run, root, async () => {
+const executeReads = (
+  deps: ExecuteDeps,
+  run: OperationRun,
+  roots: readonly RootField[],
+): Promise<readonly RootMember[]> =>
+  mapConcurrently(roots, (root, budget) =>
+    settleRoot(deps, run, root, async () => {
       const { binding } = root;
-      if (binding?.kind === 'list') return { text: await whole(await read(deps, run, root, binding, 'long'), room) };
-      const one = await outcome(deps, run, root);
-      // What the schema says of itself is bounded by what documents may ask of it.
-      return one.text === null || !binding ? one : { ...one, text: placed(one.text, room) };
+      if (binding?.kind === 'list')
+        return { text: await readWhole(await readRoot(deps, run, root, binding, 'long'), budget) };
+      const result = await resolveRoot(deps, run, root);
+      // Introspection has a limit of its own (document/introspection-cost.ts).
+      return result.text === null || !binding ? result : { ...result, text: takeFromBudget(result.text, budget) };
     }),
   );
 
-/** One write after the other, as the specification of GraphQL has it, up to one whose failure fails the whole. */
-async function inTurn(deps: ExecuteDeps, run: Run, roots: readonly Root[]): Promise<readonly Settled[]> {
-  const done: Settled[] = [];
+/** Executes mutations one after the other, as the GraphQL specification requires, until a non-null one fails. */
+async function executeWrites(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  roots: readonly RootField[],
+): Promise<readonly RootMember[]> {
+  const done: RootMember[] = [];
   for (const root of roots) {
-    const one = await settled(deps, run, root, () => outcome(deps, run, root));
-    done.push(one);
-    if (one.isFatal) break;
+    const result = await settleRoot(deps, run, root, () => resolveRoot(deps, run, root));
+    done.push(result);
+    if (result.isFatal) break;
   }
   return done;
 }
 
-async function outcome(deps: ExecuteDeps, run: Run, root: Root): Promise<Outcome> {
+async function resolveRoot(deps: ExecuteDeps, run: OperationRun, root: RootField): Promise<RootResult> {
   const { binding, field } = root;
-  if (!binding) return field.name === '__typename' ? { text: JSON.stringify(typeOf(run)) } : introspected(run, root);
+  if (!binding)
+    return field.name === '__typename' ? { text: JSON.stringify(rootTypeName(run)) } : resolveIntrospection(run, root);
   switch (binding.kind) {
     case 'nothing':
       return { text: 'null' };
     case 'contributed':
-      return contributed(deps, run, root, binding.field);
+      return resolveContributed(deps, run, root, binding.field);
     case 'list':
     case 'singleton':
     case 'by id':
     case 'aggregated':
-      return { text: textOf(await read(deps, run, root, binding)) };
+      return { text: jsonTextOf(await readRoot(deps, run, root, binding)) };
     default:
-      return { text: await write(deps, run, root, binding) };
+      return { text: await executeWrite(deps, run, root, binding) };
   }
 }
 
-const typeOf = ({ built, node }: Run): string | undefined => built.schema.getRootType(node.operation)?.name;
+const rootTypeName = ({ callerSchema, node }: OperationRun): string | undefined =>
+  callerSchema.schema.getRootType(node.operation)?.name;

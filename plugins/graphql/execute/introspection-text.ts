@@ -8,68 +8,68 @@ import {
   isType,
   type SelectionSetNode,
 } from 'graphql';
-import { type Collected, collect, type Reading, setsOf } from '../plan/collect.ts';
+import { type CollectedField, collectFields, type DocumentContext, selectionSetsOf } from '../plan/collect-fields.ts';
 
-/** Writes a value of one type, as a document selects it. @throws where a value is null that must not be. */
+/** Renders a value of one type with a selection as JSON. @throws TypeError for null in place of a non-null value. */
 type Render = (value: unknown) => string;
 
-interface Part {
+interface ObjectMember {
   /** `"key":` */
   readonly start: string;
   readonly render: (source: object) => string;
 }
 
 /**
- * `__schema` and `__type` as JSON text. The values are those of the library's own resolvers, which neither wait nor depend on the
- * place of an object, so that the text of a type is made once for each selection of it: the same types are the types of thousands
- * of fields. The library would make, complete and keep an object for each of them.
- * @throws where the library would report an error.
+ * Renders `__schema` and `__type` as JSON text, by the resolvers of the graphql package. These are synchronous and do
+ * not depend on the position of an object, so the text of a type is rendered once for each selection of it: thousands
+ * of fields share the same types. The package would create and complete an object for each of them.
+ * @throws where the package would report an error.
  */
-export function introspectionText(reading: Reading, root: Collected): string {
+export function renderIntrospection(reading: DocumentContext, root: CollectedField): string {
   const renders = new Map<SelectionSetNode, Render>();
 
-  function partOf({ key, field, nodes }: Collected, parentType?: GraphQLObjectType): Part {
+  function createMember({ key, field, nodes }: CollectedField, parentType?: GraphQLObjectType): ObjectMember {
     const args = field.args.length === 0 ? {} : getArgumentValues(field, nodes[0], reading.variables);
-    // The resolvers of introspection look at nothing else.
+    // The resolvers of introspection use no other members.
     const info = { schema: reading.schema, parentType } as GraphQLResolveInfo;
-    const render = renderOf(field.type, setsOf(nodes));
+    const render = createRender(field.type, selectionSetsOf(nodes));
     return {
       start: `${JSON.stringify(key)}:`,
       render: (source) => render(field.resolve?.(source, args, undefined, info)),
     };
   }
 
-  function renderOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Render {
+  function createRender(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Render {
     if (isNonNullType(type)) {
-      const inner = renderOf(type.ofType, sets);
+      const inner = createRender(type.ofType, sets);
       return (value) => {
         if (value === null || value === undefined) throw new TypeError(`${String(type)} is null`);
         return inner(value);
       };
     }
-    const inner = isListType(type) ? listOf(renderOf(type.ofType, sets)) : valueRender(type, sets);
+    const inner = isListType(type) ? createListRender(createRender(type.ofType, sets)) : createValueRender(type, sets);
     return (value) => (value === null || value === undefined ? 'null' : inner(value));
   }
 
-  function valueRender(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Render {
-    if (type instanceof GraphQLObjectType) return objectRender(type, sets);
+  function createValueRender(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Render {
+    if (type instanceof GraphQLObjectType) return createObjectRender(type, sets);
     if ('coerceOutputValue' in type) return (value) => JSON.stringify(type.coerceOutputValue(value));
     throw new TypeError(`introspection has no values of the type ${String(type)}`);
   }
 
-  /** Made with the first value: most of what a document says of types inside of types is never reached. */
-  function objectRender(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Render {
+  /** Collects the members with the first value: most nested selections of `ofType` are never reached. */
+  function createObjectRender(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Render {
     const [only] = sets;
-    const known = sets.length === 1 && only ? renders.get(only) : undefined;
-    if (known) return known;
+    const cached = sets.length === 1 && only ? renders.get(only) : undefined;
+    if (cached) return cached;
     const texts = new Map<unknown, string>();
-    let parts: readonly Part[] | undefined;
+    let members: readonly ObjectMember[] | undefined;
     const render: Render = (value) => {
-      const before = texts.get(value);
-      if (before !== undefined) return before;
-      parts ??= collect(reading, type, sets).map((one) => partOf(one, type));
+      const rendered = texts.get(value);
+      if (rendered !== undefined) return rendered;
+      members ??= collectFields(reading, type, sets).map((one) => createMember(one, type));
       let text = '';
-      for (const part of parts) text += `${text === '' ? '{' : ','}${part.start}${part.render(value as object)}`;
+      for (const part of members) text += `${text === '' ? '{' : ','}${part.start}${part.render(value as object)}`;
       text = text === '' ? '{}' : `${text}}`;
       if (isType(value)) texts.set(value, text);
       return text;
@@ -78,11 +78,11 @@ export function introspectionText(reading: Reading, root: Collected): string {
     return render;
   }
 
-  return partOf(root).render({});
+  return createMember(root).render({});
 }
 
-/** Joined, which leaves one piece of text: what is remembered would else hold on to all pieces it was made of. */
-const listOf =
+/** `join` creates a flat string; a concatenated one in the cache would retain all its pieces. */
+const createListRender =
   (inner: Render): Render =>
   (values) =>
     `[${Array.from(values as Iterable<unknown>, inner).join(',')}]`;

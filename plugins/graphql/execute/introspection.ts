@@ -1,38 +1,44 @@
 import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Root } from '../plan/roots.ts';
-import { completed } from './completed.ts';
-import { introspectionText } from './introspection-text.ts';
-import type { Outcome } from './outcome.ts';
-import type { Run } from './run.ts';
+import type { RootField } from '../plan/root-fields.ts';
+import { executeByLibrary } from './execute-by-library.ts';
+import { renderIntrospection } from './introspection-text.ts';
+import type { OperationRun } from './operation-run.ts';
+import type { RootResult } from './root-result.ts';
 
-/** Questions remembered of one schema: tools ask the same one, each time somebody opens them. */
-const QUESTIONS = 3;
+/** Cached introspection queries of one schema: a tool sends the same one each time it starts. */
+const MAX_CACHED_QUERIES = 3;
 
-const told = new WeakMap<GraphQLSchema, LRUCache<string, Outcome>>();
+const introspectionCaches = new WeakMap<GraphQLSchema, LRUCache<string, RootResult>>();
 
-/** What a schema says of itself. Of a large one that takes long to put together, and it stays the same. */
-export async function introspected(run: Run, root: Root): Promise<Outcome> {
-  const { schema } = run.built;
-  const known = told.get(schema) ?? new LRUCache({ max: QUESTIONS });
-  told.set(schema, known);
-  const question = root.text(run.coerced);
-  const before = known.get(question);
-  if (before) return before;
-  // A schema is written without a pause: other requests have their turn between one and the next.
+/** Executes introspection. The answer of a large schema takes long and never changes, so it is cached. */
+export async function resolveIntrospection(run: OperationRun, root: RootField): Promise<RootResult> {
+  const { schema } = run.callerSchema;
+  const cache = introspectionCaches.get(schema) ?? new LRUCache({ max: MAX_CACHED_QUERIES });
+  introspectionCaches.set(schema, cache);
+  const cacheKey = root.cacheText(run.coercedVariables);
+  const cached = cache.get(cacheKey);
+  if (cached) return cached;
+  // Rendering has no pause, so other requests run before it.
   await new Promise((resume) => setImmediate(resume));
-  const outcome = textOutcome(run, root) ?? (await completed(run, root));
-  if (!outcome.errors?.length) known.set(question, outcome);
-  return outcome;
+  const result = renderResult(run, root) ?? (await executeByLibrary(run, root));
+  if (!result.errors?.length) cache.set(cacheKey, result);
+  return result;
 }
 
-/** Undefined where something fails: GraphQL itself answers then, with its errors. */
-function textOutcome({ built, document, coerced }: Run, root: Root): Outcome | undefined {
-  // How much a document may ask of the schema is checked when it is validated.
+/** Undefined when rendering fails: then the graphql package answers, with its errors. */
+function renderResult(
+  { callerSchema, document, coercedVariables }: OperationRun,
+  root: RootField,
+): RootResult | undefined {
+  // The limit of introspection was checked by validation.
   const spend = () => {};
   try {
     return {
-      text: introspectionText({ schema: built.schema, fragments: document.fragments, variables: coerced, spend }, root),
+      text: renderIntrospection(
+        { schema: callerSchema.schema, fragments: document.fragments, variables: coercedVariables, spend },
+        root,
+      ),
     };
   } catch {
     return undefined;

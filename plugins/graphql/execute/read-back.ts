@@ -3,60 +3,68 @@ import type { Key } from '../../items/contract.ts';
 import type { Selection, Terms } from '../../query/contract.ts';
 import { splitKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { Root } from '../plan/roots.ts';
-import { selectionOf } from '../plan/selection.ts';
-import { textOf } from './reads.ts';
-import { type ExecuteDeps, type Run, translating } from './run.ts';
+import type { RootField } from '../plan/root-fields.ts';
+import { toSelection } from '../plan/selection.ts';
+import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
+import { jsonTextOf } from './reads.ts';
 
 /**
- * What is to be shown of rows that will be written. What is wrong with it, and with the conditions in it, is said before
- * anything is written, not after.
+ * Translates the selection of a mutation, and checks it with its conditions, before anything is written.
+ * @throws the errors that reading back would have.
  */
-export async function checkedSelection(deps: ExecuteDeps, run: Run, { field, nodes }: Root): Promise<Selection> {
-  const found: [collection: string, terms: Terms][] = [];
-  const reading = translating(deps, run, (...one) => found.push(one));
-  const selection = selectionOf(reading, field, nodes);
-  for (const [collection, terms] of found) await deps.items.checkQuery(run.call.caller, collection, terms);
+export async function precheckSelection(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  { field, nodes }: RootField,
+): Promise<Selection> {
+  const conditions: [collection: string, terms: Terms][] = [];
+  const reading = createTranslation(deps, run, (...one) => conditions.push(one));
+  const selection = toSelection(reading, field, nodes);
+  for (const [collection, terms] of conditions) await deps.items.checkQuery(run.call.caller, collection, terms);
   return selection;
 }
 
-/** One row, read under the caller's permissions; null where the caller may not see it, although it was written. */
-export function rowBack(
+/** Reads a written row under the caller's permissions; `null` when the caller may not read it. */
+export function readBackRow(
   { items }: ExecuteDeps,
-  { call, coerced }: Run,
+  { call, coercedVariables }: OperationRun,
   collection: string,
-  root: Root,
+  root: RootField,
   selection: Selection,
   key: Key,
 ): Promise<string> {
-  const asked = { selection: () => selection, key, text: root.text(coerced) };
-  return unlessForbidden(async () => textOf(await items.select(call.caller, collection, asked)), 'null');
+  const request = { selection: () => selection, key, text: root.cacheText(coercedVariables) };
+  return readUnlessForbidden(async () => jsonTextOf(await items.select(call.caller, collection, request)), 'null');
 }
 
-/** The rows in the order they were written, or in the order and the number that the document says, where it does. */
-export async function rowsBack(
+/** Reads written rows in the order of the write, or in the order and number that the document sets. */
+export async function readBackRows(
   deps: ExecuteDeps,
-  { call, coerced }: Run,
+  { call, coercedVariables }: OperationRun,
   collection: string,
-  root: Root,
+  root: RootField,
   selection: Selection,
   keys: readonly Key[],
 ): Promise<string> {
   if (keys.length === 0) return '[]';
   const { terms = {}, shown } = selection;
-  const filtered = CUTS.some((name) => terms[name] !== undefined)
-    ? await among(deps, collection, keys, terms)
+  const parameters = PAGE_PARAMETERS.some((name) => terms[name] !== undefined)
+    ? await withKeyFilter(deps, collection, keys, terms)
     : undefined;
-  const asList = filtered && { terms: filtered, shown };
-  const asked = asList ? { selection: () => asList } : { selection: () => selection, keys, text: root.text(coerced) };
-  return unlessForbidden(async () => textOf(await deps.items.select(call.caller, collection, asked)), '[]');
+  const listSelection = parameters && { terms: parameters, shown };
+  const request = listSelection
+    ? { selection: () => listSelection }
+    : { selection: () => selection, keys, text: root.cacheText(coercedVariables) };
+  return readUnlessForbidden(async () => jsonTextOf(await deps.items.select(call.caller, collection, request)), '[]');
 }
 
-/** What has no meaning beside a list of keys, which is an order and a number by itself. */
-const CUTS = ['sort', 'limit', 'offset', 'page'] as const;
+/** Parameters that have no meaning for a list of keys, which sets order and number itself. */
+const PAGE_PARAMETERS = ['sort', 'limit', 'offset', 'page'] as const;
 
-/** Undefined where rows have no key: they stay in the order they were written. */
-async function among(
+/**
+ * List parameters with a filter for the keys; undefined for rows without a key, which stay in the order of the write.
+ */
+async function withKeyFilter(
   { schema }: ExecuteDeps,
   name: string,
   keys: readonly Key[],
@@ -65,23 +73,23 @@ async function among(
   const collection = (await schema.overview()).collections.get(name);
   const columns = collection?.hasKey ? collection.key?.parts : undefined;
   if (!collection?.primary && !columns) return undefined;
-  const those = columns
-    ? { _or: keys.map((key) => valuesOf(columns, key)) }
+  const keyFilter = columns
+    ? { _or: keys.map((key) => toKeyFilter(columns, key)) }
     : { [collection?.primary as string]: { _in: keys } };
-  const filter = { _and: [those, terms.filter ?? {}] };
-  // Without a word about pages all rows written are meant, and not as many as a list has by default.
+  const filter = { _and: [keyFilter, terms.filter ?? {}] };
+  // Without a limit or page all written rows are answered, not the default number of a list.
   return { ...terms, filter, limit: terms.limit ?? (terms.page === undefined ? -1 : undefined) };
 }
 
-/** A filter that holds for the row of a key of several columns; an empty text is compared with by its own operator. */
-const valuesOf = (columns: readonly Field[], key: Key): object => {
+/** A filter for the row with a key of several columns; an empty text has an operator of its own. */
+const toKeyFilter = (columns: readonly Field[], key: Key): object => {
   const texts = splitKey(String(key));
   return Object.fromEntries(
     columns.map(({ name }, at) => [name, texts[at] === '' ? { _empty: true } : { _eq: texts[at] }]),
   );
 };
 
-async function unlessForbidden(read: () => Promise<string>, otherwise: string): Promise<string> {
+async function readUnlessForbidden(read: () => Promise<string>, otherwise: string): Promise<string> {
   try {
     return await read();
   } catch (error) {

@@ -2,47 +2,52 @@ import { GraphQLObjectType, getArgumentValues, getNamedType } from 'graphql';
 import { clientSignal } from '../../http/library.ts';
 import type { Key, Payload } from '../../items/contract.ts';
 import { castKey } from '../../items/library.ts';
-import { collect, setsOf } from '../plan/collect.ts';
-import { payloadOf } from '../plan/payload.ts';
-import type { Root } from '../plan/roots.ts';
+import { collectFields, selectionSetsOf } from '../plan/collect-fields.ts';
+import { toPayload } from '../plan/payload.ts';
+import type { RootField } from '../plan/root-fields.ts';
 import type { RootBinding } from '../schema/binding.ts';
-import { checkedSelection, rowBack, rowsBack } from './read-back.ts';
-import { type ExecuteDeps, type Run, translating } from './run.ts';
+import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
+import { precheckSelection, readBackRow, readBackRows } from './read-back.ts';
 
-export type WriteBinding = Extract<RootBinding, { readonly shown: boolean }>;
+export type WriteBinding = Extract<RootBinding, { readonly returnsRows: boolean }>;
 
-interface Given {
+interface WriteArguments {
   readonly id?: unknown;
   readonly ids?: readonly unknown[];
   readonly data?: Payload | readonly Payload[] | null;
 }
 
-/** A write, and the rows of it read back. Its answer is `true` where the caller may read nothing of the collection. */
-export async function write(deps: ExecuteDeps, run: Run, root: Root, binding: WriteBinding): Promise<string> {
-  const { kind, collection, shown } = binding;
-  const given = argumentsOf(root, run);
-  if (kind === 'delete one' || kind === 'delete many') return remove(deps, run, root, collection, given);
-  const selection = shown ? await checkedSelection(deps, run, root) : undefined;
-  const keys = await written(deps, run, kind, collection, given);
+/** Executes a mutation and reads its rows back. Answers `true` when the caller may not read the collection. */
+export async function executeWrite(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  root: RootField,
+  binding: WriteBinding,
+): Promise<string> {
+  const { kind, collection, returnsRows } = binding;
+  const args = readArguments(root, run);
+  if (kind === 'delete one' || kind === 'delete many') return deleteRows(deps, run, root, collection, args);
+  const selection = returnsRows ? await precheckSelection(deps, run, root) : undefined;
+  const keys = await writeRows(deps, run, kind, collection, args);
   if (!selection) return 'true';
   return Array.isArray(keys)
-    ? rowsBack(deps, run, collection, root, selection, keys)
-    : rowBack(deps, run, collection, root, selection, keys as Key);
+    ? readBackRows(deps, run, collection, root, selection, keys)
+    : readBackRow(deps, run, collection, root, selection, keys as Key);
 }
 
-function argumentsOf({ field, nodes }: Root, { coerced }: Run): Given {
-  const given = getArgumentValues(field, nodes[0], coerced);
-  const named = field.args.filter(({ name }) => given[name] !== undefined);
-  return Object.fromEntries(named.map(({ name, type }) => [name, payloadOf(type, given[name])]));
+function readArguments({ field, nodes }: RootField, { coercedVariables }: OperationRun): WriteArguments {
+  const values = getArgumentValues(field, nodes[0], coercedVariables);
+  const present = field.args.filter(({ name }) => values[name] !== undefined);
+  return Object.fromEntries(present.map(({ name, type }) => [name, toPayload(type, values[name])]));
 }
 
-/** The key of the one row written, or the keys of several. */
-async function written(
+/** Writes; returns the key of a single row, or the keys of several. */
+async function writeRows(
   { items }: ExecuteDeps,
-  { call: { caller, ctx } }: Run,
+  { call: { caller, ctx } }: OperationRun,
   kind: Exclude<WriteBinding['kind'], 'delete one' | 'delete many'>,
   collection: string,
-  { id, ids = [], data }: Given,
+  { id, ids = [], data }: WriteArguments,
 ): Promise<Key | readonly Key[]> {
   const row = (data ?? {}) as Payload;
   const rows = (data ?? []) as readonly Payload[];
@@ -63,21 +68,23 @@ async function written(
   }
 }
 
-/** Answers the keys as they were given, `{ id }` or `{ ids }`: rows of none of them are there any more. */
-async function remove(
+/** Deletes rows and answers the keys of the arguments, `{ id }` or `{ ids }`. */
+async function deleteRows(
   deps: ExecuteDeps,
-  run: Run,
-  root: Root,
+  run: OperationRun,
+  root: RootField,
   name: string,
-  { id, ids = [id] }: Given,
+  { id, ids = [id] }: WriteArguments,
 ): Promise<string> {
   const type = getNamedType(root.field.type);
-  const shown =
-    type instanceof GraphQLObjectType ? collect(translating(deps, run), type, setsOf(root.nodes)) : undefined;
+  const fields =
+    type instanceof GraphQLObjectType
+      ? collectFields(createTranslation(deps, run), type, selectionSetsOf(root.nodes))
+      : undefined;
   await deps.items.deleteMany(run.call.caller, name, ids, { signal: clientSignal(run.call.ctx) });
-  if (!shown) return 'true';
+  if (!fields) return 'true';
   const key = (await deps.schema.overview()).collections.get(name)?.key;
   const keys = ids.map((one) => String(key?.parts ? castKey(key, one) : one));
   const values: Readonly<Record<string, unknown>> = { __typename: type.name, id: keys[0], ids: keys };
-  return JSON.stringify(Object.fromEntries(shown.map(({ key, field }) => [key, values[field.name] ?? null])));
+  return JSON.stringify(Object.fromEntries(fields.map(({ key, field }) => [key, values[field.name] ?? null])));
 }

@@ -12,15 +12,15 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** The page's files. A name is looked up among those that were made; there is no path behind it. */
-export const assetRoute = (bundleOf: () => Promise<Bundle>): Route => ({
+/** The route of the page's files. It serves files of the bundle in memory and never reads a path. */
+export const assetRoute = (loadBundle: () => Promise<Bundle>): Route => ({
   method: 'GET',
   path: '/graphql/explorer/:file',
   description: EXPLORER_FILE,
   async handle(ctx) {
     const name = ctx.params.file as string;
     const type = TYPES[extname(name)];
-    const compressed = type === undefined ? undefined : (await bundleOf()).files.get(name);
+    const compressed = type === undefined ? undefined : (await loadBundle()).files.get(name);
     if (type === undefined || !compressed)
       throw fail('ROUTE_NOT_FOUND', `Route ${ctx.path} doesn't exist.`, { path: ctx.path });
     await send(ctx, type, compressed);
@@ -28,25 +28,25 @@ export const assetRoute = (bundleOf: () => Promise<Bundle>): Route => ({
 });
 
 async function send(ctx: HttpContext, type: string, compressed: Uint8Array): Promise<void> {
-  const isTaken = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
+  const acceptsGzip = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
   ctx.status = 200;
   ctx.vary('Accept-Encoding');
   ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
   ctx.set('Content-Type', type);
-  if (isTaken) ctx.set('Content-Encoding', 'gzip');
-  ctx.body = isTaken
+  if (acceptsGzip) ctx.set('Content-Encoding', 'gzip');
+  ctx.body = acceptsGzip
     ? Buffer.from(compressed.buffer, compressed.byteOffset, compressed.byteLength)
-    : await plainOf(compressed);
+    : await decompress(compressed);
 }
 
-const plain = new WeakMap<Uint8Array, Promise<Buffer>>();
+const decompressedFiles = new WeakMap<Uint8Array, Promise<Buffer>>();
 
 /**
- * Made once, for the few who take nothing else: whoever asks a hundred times at once and reads nothing would otherwise have
+ * Decompresses a file once for all clients without gzip: otherwise a client with a hundred unread requests would hold
  * it in memory a hundred times.
  */
-export function plainOf(compressed: Uint8Array): Promise<Buffer> {
-  const made = plain.get(compressed) ?? promisify(gunzip)(compressed);
-  plain.set(compressed, made);
-  return made;
+export function decompress(compressed: Uint8Array): Promise<Buffer> {
+  const decompressed = decompressedFiles.get(compressed) ?? promisify(gunzip)(compressed);
+  decompressedFiles.set(compressed, decompressed);
+  return decompressed;
 }

@@ -2,58 +2,61 @@ import { fail, type Log } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { assetRoute } from './assets.ts';
-import { type Bundle, makeBundle } from './bundle.ts';
+import { type Bundle, buildBundle } from './bundle.ts';
 import { sendPage } from './page.ts';
 
 export interface ExplorerDeps {
-  /** Whether callers may ask for their schema. Without it there is nothing to explore, and no page. */
+  /** Whether introspection is on. Without it there is no page. */
   readonly introspection: boolean;
   readonly log: Log;
-  readonly make?: () => Promise<Bundle>;
+  readonly build?: () => Promise<Bundle>;
 }
 
-/** The page in which a person writes documents and runs them, with the schema beside. */
+/** The page in which a person writes and runs documents beside the schema. */
 export interface Explorer {
-  /** Somebody with a browser stands before the address to which clients send documents. */
-  wants(ctx: HttpContext): boolean;
-  /** Sends the page; `?query=` and `?variables=` are filled in and not run. */
-  page(ctx: HttpContext, scope: GraphqlScope): Promise<void>;
+  /** Whether the request is of a browser that prefers HTML. */
+  acceptsPage(ctx: HttpContext): boolean;
+  /** Sends the page, which fills in `?query=` and `?variables=` without running them. */
+  sendPage(ctx: HttpContext, scope: GraphqlScope): Promise<void>;
   /** The files the page loads. */
   readonly routes: readonly Route[];
 }
 
-/** Names of what clients take, ours first: who takes anything is given data. */
-const FORMS = ['application/graphql-response+json', 'application/json', 'text/html'];
+/** Media types to negotiate, JSON first: a client that accepts anything gets data. */
+const MEDIA_TYPES = ['application/graphql-response+json', 'application/json', 'text/html'];
 
 /**
- * The page's files are made with the first request for one of them and kept in memory; requests that come meanwhile wait
- * for the same files. What fails is told and tried again with the next request.
+ * The first request builds the page's files, which stay in memory; concurrent requests wait for the same build. A
+ * failed build is logged, and the next request tries again.
  */
-export function createExplorer({ introspection, log, make = makeBundle }: ExplorerDeps): Explorer {
+export function createExplorer({ introspection, log, build = buildBundle }: ExplorerDeps): Explorer {
   let bundle: Promise<Bundle> | undefined;
 
-  async function begin(): Promise<Bundle> {
+  async function startBuild(): Promise<Bundle> {
     const started = performance.now();
     try {
-      const made = await make();
-      log.info({ ms: Math.round(performance.now() - started) }, 'the GraphQL page was made');
-      return made;
+      const built = await build();
+      log.info({ ms: Math.round(performance.now() - started) }, 'the GraphQL explorer was built');
+      return built;
     } catch (error) {
       bundle = undefined;
-      log.error({ err: error }, 'the GraphQL page cannot be made');
-      throw fail('SERVICE_UNAVAILABLE', 'The page cannot be made; the log says why. Documents can be sent by POST.');
+      log.error({ err: error }, 'the GraphQL explorer cannot be built');
+      throw fail(
+        'SERVICE_UNAVAILABLE',
+        'The explorer cannot be built; the log has the reason. Send documents by POST.',
+      );
     }
   }
 
-  const bundleOf = (): Promise<Bundle> => {
-    bundle ??= begin();
+  const loadBundle = (): Promise<Bundle> => {
+    bundle ??= startBuild();
     return bundle;
   };
 
   return {
-    wants: (ctx) =>
-      introspection && (ctx.method === 'GET' || ctx.method === 'HEAD') && ctx.accepts(FORMS) === 'text/html',
-    page: async (ctx, scope) => sendPage(ctx, scope, await bundleOf()),
-    routes: introspection ? [assetRoute(bundleOf)] : [],
+    acceptsPage: (ctx) =>
+      introspection && (ctx.method === 'GET' || ctx.method === 'HEAD') && ctx.accepts(MEDIA_TYPES) === 'text/html',
+    sendPage: async (ctx, scope) => sendPage(ctx, scope, await loadBundle()),
+    routes: introspection ? [assetRoute(loadBundle)] : [],
   };
 }

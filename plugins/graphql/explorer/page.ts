@@ -2,8 +2,8 @@ import type { HttpContext } from '../../http/contract.ts';
 import type { Bundle } from './bundle.ts';
 
 /**
- * Everything comes from here and nothing is written into the page but by its own script. Styles are the exception: the
- * editor sets them on the elements it makes.
+ * The page loads from its own origin only, and runs only its own scripts. Inline styles are allowed, since the editor
+ * sets them on its elements.
  */
 const POLICY = [
   "default-src 'none'",
@@ -18,7 +18,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Sends the page. Its addresses are relative: a proxy may serve the service below a path. */
+/** Sends the page. Its URLs are relative, since a proxy may serve the service below a path. */
 export function sendPage(ctx: HttpContext, scope: string, { script, style, workers }: Bundle): void {
   const root = [
     '.',

@@ -11,29 +11,29 @@ import {
   TEXT,
 } from '../../http/library.ts';
 
-/** With `data` after the document ran, without it where it is refused. */
-const ANSWER = exactObject(
+/** With `data` after a document ran; without it for an invalid request. */
+const RESPONSE_SCHEMA = exactObject(
   {},
   {
     data: nullable(RECORD),
     errors: { ...listOf(objectOf({ message: TEXT, extensions: objectOf({ code: TEXT }) }, ['message'])), minItems: 1 },
   },
 );
-const REQUEST = objectOf(
+const REQUEST_SCHEMA = objectOf(
   { query: TEXT, variables: nullable(RECORD), operationName: nullable(TEXT), extensions: nullable(RECORD) },
   ['query'],
 );
 
-const components = { schemas: { GraphqlAnswer: ANSWER, GraphqlRequest: REQUEST } };
+const components = { schemas: { GraphqlAnswer: RESPONSE_SCHEMA, GraphqlRequest: REQUEST_SCHEMA } };
 const base = { tag: 'graphql', components } as const;
 
-const answer: Content = {
+const responseContent: Content = {
   'application/json': schemaRef('GraphqlAnswer'),
   'application/graphql-response+json': schemaRef('GraphqlAnswer'),
 };
-/** 400 has GraphQL's own codes and, in `locations`, the places in the document. */
-const answers = { 200: answer, 400: answer } as const;
-const page: Content = { 'text/html': TEXT };
+/** 400 has codes of GraphQL, and `locations` in the document. */
+const responses = { 200: responseContent, 400: responseContent } as const;
+const pageContent: Content = { 'text/html': TEXT };
 
 export const GET: RouteDescription = {
   ...base,
@@ -42,10 +42,10 @@ export const GET: RouteDescription = {
   query: {
     query: parameter('The document.'),
     variables: parameter('An object of variables, as JSON.'),
-    operationName: parameter('The operation of the document that is meant.'),
-    extensions: parameter('An object, as JSON; nothing in it has a meaning here.'),
+    operationName: parameter('The name of the operation to run.'),
+    extensions: parameter('An object as JSON, which is ignored.'),
   },
-  answers: { ...answers, 200: { ...answer, ...page } },
+  answers: { ...responses, 200: { ...responseContent, ...pageContent } },
   errors: ['INVALID_PAYLOAD', 'METHOD_NOT_ALLOWED'],
 };
 
@@ -54,7 +54,7 @@ export const POST: RouteDescription = {
   access: 'permissions',
   summary: 'Runs a GraphQL query or mutation.',
   body: { content: { 'application/json': schemaRef('GraphqlRequest') } },
-  answers,
+  answers: responses,
 };
 
 export const OTHER_METHODS: RouteDescription = {
@@ -74,7 +74,12 @@ export const SDL: RouteDescription = {
 
 export const SDL_OF_SCOPE: RouteDescription = {
   ...SDL,
-  params: { scope: parameter('Of items or of the system.', oneOfTexts('items', 'system')) },
+  params: {
+    scope: parameter(
+      'The schema of user collections (`items`) or of system collections (`system`).',
+      oneOfTexts('items', 'system'),
+    ),
+  },
   errors: ['ROUTE_NOT_FOUND'],
 };
 

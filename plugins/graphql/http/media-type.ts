@@ -3,6 +3,6 @@ import type { HttpContext } from '../../http/contract.ts';
 const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
-/** What the client takes an answer as; JSON where it says nothing, or nothing that we have. */
+/** The media type of the response, negotiated by Accept; JSON by default. */
 export const mediaTypeFor = (ctx: HttpContext): string =>
   `${ctx.accepts(JSON_TYPE, GRAPHQL_TYPE) || JSON_TYPE}; charset=utf-8`;

@@ -2,43 +2,46 @@ import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import { bodyOf, checkJson } from '../../http/library.ts';
 
-/** What a client asks, its members checked for their types and for nothing else. */
+/** A GraphQL request, whose members have the right types and are not checked further. */
 export interface GraphqlRequest {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly operationName: string | undefined;
 }
 
-/** From the body of a POST, else from the query string. INVALID_PAYLOAD names the member that is wrong. */
-export const requestOf = (ctx: HttpContext): GraphqlRequest =>
-  checked(ctx.method === 'POST' ? inBody(ctx) : inQuery(ctx));
+/**
+ * Reads the request from the body of a POST, else from the query string.
+ * @throws INVALID_PAYLOAD with the invalid member.
+ */
+export const parseRequest = (ctx: HttpContext): GraphqlRequest =>
+  validateMembers(ctx.method === 'POST' ? readBodyMembers(ctx) : readQueryMembers(ctx));
 
 type Members = Readonly<Partial<Record<'query' | 'variables' | 'operationName' | 'extensions', unknown>>>;
 
-function inBody(ctx: HttpContext): Members {
+function readBodyMembers(ctx: HttpContext): Members {
   const body = bodyOf(ctx);
   if (ctx.is('multipart')) throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON.', { where: 'body' });
   if (body === undefined) throw fail('INVALID_PAYLOAD', 'The body must be JSON with a member "query".');
-  // A page of another site can make a browser send anything but JSON without being asked first.
+  // A browser sends other types across origins without a CORS preflight.
   if (ctx.req.headers['content-type'] === undefined)
     throw fail('UNSUPPORTED_MEDIA_TYPE', 'The header Content-Type must say that the body is JSON.', { where: 'body' });
-  if (Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'The body must be one object: requests are sent one by one.');
+  if (Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'The body must be one object: send one request at a time.');
   return body as Members;
 }
 
-/** Taken from the text itself: a document has brackets of its own, which mean something else than those of filters. */
-function inQuery(ctx: HttpContext): Members {
+/** Reads the raw query string: brackets of a document are not those of filters. */
+function readQueryMembers(ctx: HttpContext): Members {
   const url = ctx.req.url ?? '';
   const at = url.indexOf('?');
   const params = new URLSearchParams(at === -1 ? '' : url.slice(at));
   const text = (name: string): string | undefined => {
     const all = params.getAll(name);
-    if (all.length > 1) throw fail('INVALID_PAYLOAD', `"${name}" is given ${all.length} times.`);
+    if (all.length > 1) throw fail('INVALID_PAYLOAD', `"${name}" occurs ${all.length} times.`);
     return all[0] || undefined;
   };
   const json = (name: string): unknown => {
     const value = text(name);
-    return value === undefined ? undefined : parsed(name, value);
+    return value === undefined ? undefined : parseMember(name, value);
   };
   return {
     query: text('query'),
@@ -48,7 +51,7 @@ function inQuery(ctx: HttpContext): Members {
   };
 }
 
-function parsed(name: string, text: string): unknown {
+function parseMember(name: string, text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -59,17 +62,17 @@ function parsed(name: string, text: string): unknown {
   return value;
 }
 
-function checked({ query, variables, operationName, extensions }: Members): GraphqlRequest {
+function validateMembers({ query, variables, operationName, extensions }: Members): GraphqlRequest {
   if (query === undefined || query === null) throw fail('INVALID_PAYLOAD', '"query" is missing.');
   if (typeof query !== 'string') throw fail('INVALID_PAYLOAD', '"query" must be a text.');
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string')
     throw fail('INVALID_PAYLOAD', '"operationName" must be a text.');
-  // Nothing uses them, but what is sent has to make sense.
-  map('extensions', extensions);
-  return { query, variables: map('variables', variables), operationName: operationName || undefined };
+  // Unused, but an invalid member is refused.
+  assertObject('extensions', extensions);
+  return { query, variables: assertObject('variables', variables), operationName: operationName || undefined };
 }
 
-function map(name: string, value: unknown): Readonly<Record<string, unknown>> {
+function assertObject(name: string, value: unknown): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) throw fail('INVALID_PAYLOAD', `"${name}" must be an object.`);
   return value as Readonly<Record<string, unknown>>;

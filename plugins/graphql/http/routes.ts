@@ -3,18 +3,18 @@ import type { HttpContext, Route } from '../../http/contract.ts';
 import { sendStream } from '../../http/library.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { DocumentFailure } from '../document/failure.ts';
-import type { Engine } from '../engine.ts';
-import type { Answer } from '../execute/answer.ts';
+import type { GraphqlEngine } from '../engine.ts';
+import type { GraphqlResponse } from '../execute/response.ts';
 import { GET, OTHER_METHODS, POST } from './descriptions.ts';
 import { mediaTypeFor } from './media-type.ts';
-import { requestOf } from './request.ts';
+import { parseRequest } from './request.ts';
 
 export interface GraphqlRoutesDeps {
-  readonly engine: () => Promise<Engine>;
-  /** The page for people, who come to the same address with a browser. */
+  readonly engine: () => Promise<GraphqlEngine>;
+  /** The page for browsers, at the same URLs. */
   readonly explorer: {
-    wants(ctx: HttpContext): boolean;
-    page(ctx: HttpContext, scope: GraphqlScope): Promise<void>;
+    acceptsPage(ctx: HttpContext): boolean;
+    sendPage(ctx: HttpContext, scope: GraphqlScope): Promise<void>;
   };
 }
 
@@ -24,11 +24,13 @@ const PATHS: readonly (readonly [GraphqlScope, string])[] = [
   ['system', '/graphql/system'],
 ];
 
-/** `/graphql` and `/graphql/system`, as GraphQL over HTTP has it: queries by GET and POST, mutations by POST. */
+/**
+ * `/graphql` and `/graphql/system`, by the specification GraphQL over HTTP: queries by GET and POST, mutations by POST.
+ */
 export const graphqlRoutes = (deps: GraphqlRoutesDeps): readonly Route[] =>
   PATHS.flatMap(([scope, path]): readonly Route[] => [
     { method: 'GET', path, description: GET, handle: (ctx) => answerGet(deps, scope, ctx) },
-    { method: 'POST', path, description: POST, handle: (ctx) => answer(deps, scope, ctx) },
+    { method: 'POST', path, description: POST, handle: (ctx) => answerDocument(deps, scope, ctx) },
     { method: '*', path, description: OTHER_METHODS, handle: refuseMethod },
   ]);
 
@@ -37,39 +39,39 @@ function refuseMethod(ctx: HttpContext): never {
 }
 
 async function answerGet(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
-  // The same address has answers of several types, and others for everybody who asks.
+  // The response depends on the media type and on the caller.
   ctx.vary(['Accept', 'Authorization']);
-  return deps.explorer.wants(ctx) ? deps.explorer.page(ctx, scope) : answer(deps, scope, ctx);
+  return deps.explorer.acceptsPage(ctx) ? deps.explorer.sendPage(ctx, scope) : answerDocument(deps, scope, ctx);
 }
 
-async function answer(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
+async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
   const type = mediaTypeFor(ctx);
-  const standing = ctx.response.get('Cache-Control');
-  // Until it is known to be the answer of a query by GET. Failures are sent by the kernel, with these headers.
+  const cacheControl = ctx.response.get('Cache-Control');
+  // Holds for errors, which the kernel sends with these headers. The answer of a query by GET replaces it below.
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', type);
   try {
-    const answered = await (await deps.engine()).run(scope, requestOf(ctx), ctx);
-    // `no-cache`: it may be kept, but has to be asked for each time, since rows and permissions change unannounced. Where
-    // the entity tag is the same nothing is sent. A stream has none, but its client may keep it as well.
-    if (ctx.method !== 'POST' && isWhole(answered)) ctx.set('Cache-Control', standing);
-    await send(ctx, answered, type);
+    const response = await (await deps.engine()).run(scope, parseRequest(ctx), ctx);
+    // `no-cache`: a client may keep the answer but revalidates it by its entity tag, since rows and permissions change
+    // at any time. A stream has no entity tag, but its client may keep it as well.
+    if (ctx.method !== 'POST' && isComplete(response)) ctx.set('Cache-Control', cacheControl);
+    await send(ctx, response, type);
   } catch (error) {
     if (!(error instanceof DocumentFailure)) throw error;
-    refuse(ctx, error);
+    sendFailure(ctx, error);
   }
 }
 
-const isWhole = (answered: Answer): boolean => answered.kind === 'parts' || !answered.failed;
+const isComplete = (response: GraphqlResponse): boolean => response.kind === 'parts' || !response.failed;
 
-async function send(ctx: HttpContext, answered: Answer, type: string): Promise<void> {
-  if (answered.kind === 'parts') return sendStream(ctx, answered.parts, { type });
+async function send(ctx: HttpContext, response: GraphqlResponse, type: string): Promise<void> {
+  if (response.kind === 'parts') return sendStream(ctx, response.parts, { type });
   ctx.status = 200;
-  ctx.body = answered.text;
+  ctx.body = response.text;
 }
 
-/** As the kernel would, with the place in the document where clients of GraphQL look for it. */
-function refuse(ctx: HttpContext, failure: DocumentFailure): void {
+/** Sends the error as the kernel would, with `locations` where GraphQL clients expect them. */
+function sendFailure(ctx: HttpContext, failure: DocumentFailure): void {
   const { status, body } = envelope(failure, ctx.state.caller);
   const { locations } = failure;
   ctx.status = status;

@@ -1,12 +1,12 @@
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlField, GraphqlScope } from '../contract.ts';
-import type { Engine } from '../engine.ts';
+import type { GraphqlEngine } from '../engine.ts';
 import { SDL, SDL_OF_SCOPE } from './descriptions.ts';
 
-type LoadEngine = () => Promise<Pick<Engine, 'sdl'>>;
+type LoadEngine = () => Promise<Pick<GraphqlEngine, 'sdl'>>;
 
-/** What a service without settings is called. */
+/** The project name in file names (specification, "Server endpoints": an attachment `.graphql`). */
 const PROJECT_NAME = 'Tenon';
 const PATH = '/server/specs/graphql';
 
@@ -35,7 +35,7 @@ export function sdlRoutes(engine: LoadEngine): readonly Route[] {
   ];
 }
 
-/** The same as a field of the root. */
+/** The same as a root field. */
 export const sdlField = (engine: LoadEngine): GraphqlField => ({
   scope: 'system',
   operation: 'query',

@@ -2,27 +2,27 @@ import { type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'gr
 import { filterBindingOf } from '../schema/binding.ts';
 
 /**
- * A filter as a document or a variable has it, checked against its input type, in the form of REST. Variables that were not
- * given have left nothing behind; null in place of operators or of a nested filter says nothing either.
+ * Converts a filter input, already validated against its type, into the form of REST. Missing variables leave no entry;
+ * null in place of operators or of a nested filter is ignored.
  */
-export function filterOf(type: GraphQLInputObjectType, given: object): Record<string, unknown> {
+export function toFilter(type: GraphQLInputObjectType, input: object): Record<string, unknown> {
   const fields = type.getFields();
   const rules: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(input)) {
     const field = fields[name];
     if (!field || value === undefined) continue;
     const inner = getNamedType(field.type);
     const binding = filterBindingOf(field);
     const key = binding?.kind === 'key' ? binding.key : name;
     if (!isInputObjectType(inner)) rules.push([key, value]);
-    else if (Array.isArray(value)) rules.push([key, value.flatMap((one) => (one ? [filterOf(inner, one)] : []))]);
+    else if (Array.isArray(value)) rules.push([key, value.flatMap((one) => (one ? [toFilter(inner, one)] : []))]);
     else if (value === null) continue;
-    else if (binding?.kind === 'functions') rules.push(...functionsOf(binding.field, filterOf(inner, value)));
-    else rules.push([key, filterOf(inner, value)]);
+    else if (binding?.kind === 'functions') rules.push(...toFunctionRules(binding.field, toFilter(inner, value)));
+    else rules.push([key, toFilter(inner, value)]);
   }
   return Object.fromEntries(rules);
 }
 
 /** `{ year: { _gt: 2020 } }` is `{ "year(field)": { _gt: 2020 } }`. */
-const functionsOf = (field: string, rules: Record<string, unknown>): [string, unknown][] =>
+const toFunctionRules = (field: string, rules: Record<string, unknown>): [string, unknown][] =>
   Object.entries(rules).map(([fn, rule]) => [`${fn}(${field})`, rule]);

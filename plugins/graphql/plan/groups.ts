@@ -1,45 +1,53 @@
 import type { FieldNode, GraphQLField } from 'graphql';
 import type { GroupSelection, SelectedGroup } from '../../query/contract.ts';
 import { bindingOf } from '../schema/binding.ts';
-import { type Collected, collect, setsOf } from './collect.ts';
-import { objectTypeOf, type Translating } from './selection.ts';
-import { termsOf } from './terms.ts';
+import { type CollectedField, collectFields, selectionSetsOf } from './collect-fields.ts';
+import { toListParameters } from './list-parameters.ts';
+import { objectTypeOf, type TranslationContext } from './selection.ts';
 
-/** What `<c>_aggregated` asks of the groups of a collection. */
-export function groupSelectionOf(
-  reading: Translating,
+/** Converts the selection of `<c>_aggregated` into a selection of groups. */
+export function toGroupSelection(
+  context: TranslationContext,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
 ): GroupSelection {
-  const terms = termsOf(reading, field, nodes[0]);
-  const groups = collect(reading, objectTypeOf(field), setsOf(nodes)).map((one) => groupOf(reading, field, one));
-  return { ...(terms ? { terms } : {}), groups };
+  const parameters = toListParameters(context, field, nodes[0]);
+  const groups = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) =>
+    toGroupItem(context, field, one),
+  );
+  return { ...(parameters ? { terms: parameters } : {}), groups };
 }
 
-type Aggregated = Extract<SelectedGroup, { kind: 'aggregate' }>['of'][number];
+type AggregateItem = Extract<SelectedGroup, { kind: 'aggregate' }>['of'][number];
 
-function groupOf(reading: Translating, of: GraphQLField<unknown, unknown>, { key, field, nodes }: Collected) {
-  if (field.name === '__typename') return constant(key, of);
+function toGroupItem(
+  context: TranslationContext,
+  parentField: GraphQLField<unknown, unknown>,
+  { key, field, nodes }: CollectedField,
+) {
+  if (field.name === '__typename') return typeNameItem(key, parentField);
   const binding = bindingOf(field);
   switch (binding?.kind) {
     case 'groups':
     case 'count':
       return { kind: binding.kind, key };
     case 'aggregate': {
-      const inner = collect(reading, objectTypeOf(field), setsOf(nodes)).map((one) => aggregatedOf(field, one));
-      return { kind: 'aggregate', key, name: binding.name, of: inner } as const;
+      const items = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) =>
+        toAggregateItem(field, one),
+      );
+      return { kind: 'aggregate', key, name: binding.name, of: items } as const;
     }
     default:
-      throw new Error(`${field.name} stands for nothing in a group`);
+      throw new Error(`${field.name} has no binding for a group`);
   }
 }
 
-function aggregatedOf(of: GraphQLField<unknown, unknown>, { key, field }: Collected): Aggregated {
-  if (field.name === '__typename') return constant(key, of);
+function toAggregateItem(parentField: GraphQLField<unknown, unknown>, { key, field }: CollectedField): AggregateItem {
+  if (field.name === '__typename') return typeNameItem(key, parentField);
   const binding = bindingOf(field);
   if (binding?.kind === 'aggregated field') return { kind: 'field', key, field: binding.field };
   throw new Error(`${field.name} is no field of an aggregate`);
 }
 
-const constant = (key: string, of: GraphQLField<unknown, unknown>) =>
-  ({ kind: 'constant', key, value: objectTypeOf(of).name }) as const;
+const typeNameItem = (key: string, parentField: GraphQLField<unknown, unknown>) =>
+  ({ kind: 'constant', key, value: objectTypeOf(parentField).name }) as const;

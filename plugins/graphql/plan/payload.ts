@@ -2,23 +2,23 @@ import { type GraphQLInputType, isInputObjectType, isListType, isNonNullType } f
 import { filterBindingOf } from '../schema/binding.ts';
 
 /**
- * What is to be written, as a document or a variable has it, checked against its input type, in the form of REST: objects that
- * GraphQL made have no prototype, and some fields have another name.
+ * Converts a payload input, already validated against its type, into the form of REST: ordinary objects instead of
+ * those without a prototype, and database names instead of aliases.
  */
-export function payloadOf(type: GraphQLInputType | undefined, value: unknown): unknown {
-  if (isNonNullType(type)) return payloadOf(type.ofType, value);
+export function toPayload(type: GraphQLInputType | undefined, value: unknown): unknown {
+  if (isNonNullType(type)) return toPayload(type.ofType, value);
   if (Array.isArray(value)) {
     const inner = isListType(type) ? type.ofType : undefined;
-    return value.map((one) => payloadOf(inner, one));
+    return value.map((one) => toPayload(inner, one));
   }
-  // Values of a JSON scalar came with the request and are ordinary already.
+  // Values of the scalar JSON were parsed from the request and are ordinary already.
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== null) return value;
   const fields = isInputObjectType(type) ? type.getFields() : {};
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       const field = fields[name];
       const binding = field && filterBindingOf(field);
-      return [binding?.kind === 'key' ? binding.key : name, payloadOf(field?.type, inner)];
+      return [binding?.kind === 'key' ? binding.key : name, toPayload(field?.type, inner)];
     }),
   );
 }

@@ -9,52 +9,58 @@ import {
 import { fail } from '#kernel';
 import type { Selected, Selection, Terms } from '../../query/contract.ts';
 import { bindingOf, collectionOf } from '../schema/binding.ts';
-import { type Collected, collect, type Reading, setsOf } from './collect.ts';
-import { termsOf } from './terms.ts';
+import { type CollectedField, collectFields, type DocumentContext, selectionSetsOf } from './collect-fields.ts';
+import { toListParameters } from './list-parameters.ts';
 
-/** What a document may ask at most, and what is found in it on the way. */
-export interface Translating extends Reading {
-  /** Relations inside each other, and the field behind them. */
-  readonly deepest: number;
-  /** Told of the conditions of every node, with the collection they are about. */
-  readonly onTerms?: (collection: string, terms: Terms) => void;
+/** The context of a document, with the limit of depth and a callback for list parameters. */
+export interface TranslationContext extends DocumentContext {
+  /** Levels of nested relations. */
+  readonly maxDepth: number;
+  /** Called with the list parameters of every node and its collection. */
+  readonly onParameters?: (collection: string, terms: Terms) => void;
 }
 
-/** What a field of a collection's type asks of its rows, list arguments included. */
-export function selectionOf(
-  reading: Translating,
+/** Converts the subfields and list arguments of a field of a collection type into a selection of the engine. */
+export function toSelection(
+  context: TranslationContext,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
 ): Selection {
-  return selection(reading, field, nodes, objectTypeOf(field), 0);
+  return toSelectionAt(context, field, nodes, objectTypeOf(field), 0);
 }
 
-function selection(
-  reading: Translating,
+function toSelectionAt(
+  context: TranslationContext,
   field: GraphQLField<unknown, unknown>,
   nodes: readonly [FieldNode, ...FieldNode[]],
   type: GraphQLObjectType,
   depth: number,
 ): Selection {
-  if (depth > reading.deepest)
+  if (depth > context.maxDepth)
     throw fail(
       'INVALID_QUERY',
-      `${nodes[0].name.value}: is ${depth} levels deep, more than the ${reading.deepest} allowed`,
+      `${nodes[0].name.value}: is ${depth} levels deep, more than the ${context.maxDepth} allowed`,
     );
-  const terms = termsOf(reading, field, nodes[0]);
-  if (terms) reading.onTerms?.(collectionOf(type), terms);
-  return { ...(terms ? { terms } : {}), shown: shownOf(reading, type, nodes, depth) };
+  const parameters = toListParameters(context, field, nodes[0]);
+  if (parameters) context.onParameters?.(collectionOf(type), parameters);
+  return { ...(parameters ? { terms: parameters } : {}), shown: toItems(context, type, nodes, depth) };
 }
 
-const shownOf = (
-  reading: Translating,
+const toItems = (
+  context: TranslationContext,
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   depth: number,
-): readonly Selected[] => collect(reading, type, setsOf(nodes)).map((one) => selected(reading, type, one, depth));
+): readonly Selected[] =>
+  collectFields(context, type, selectionSetsOf(nodes)).map((one) => toItem(context, type, one, depth));
 
-function selected(reading: Translating, type: GraphQLObjectType, one: Collected, depth: number): Selected {
-  const { key, field, nodes } = one;
+function toItem(
+  context: TranslationContext,
+  type: GraphQLObjectType,
+  collected: CollectedField,
+  depth: number,
+): Selected {
+  const { key, field, nodes } = collected;
   if (field.name === '__typename') return { kind: 'constant', key, value: type.name };
   const binding = bindingOf(field);
   switch (binding?.kind) {
@@ -62,33 +68,40 @@ function selected(reading: Translating, type: GraphQLObjectType, one: Collected,
       return { ...binding, key };
     case 'functions': {
       const inner = objectTypeOf(field);
-      const shown = collect(reading, inner, setsOf(nodes)).map((fn) => functionOf(reading, inner, binding.field, fn));
+      const shown = collectFields(context, inner, selectionSetsOf(nodes)).map((fn) =>
+        toFunctionItem(context, inner, binding.field, fn),
+      );
       return { kind: 'object', key, shown };
     }
     case 'related': {
-      const related = selection(reading, field, nodes, objectTypeOf(field), depth + 1);
+      const related = toSelectionAt(context, field, nodes, objectTypeOf(field), depth + 1);
       return { kind: 'related', key, field: binding.field, selection: related };
     }
     case 'any': {
-      const of = targetsOf(field).map((target) => [
+      const selections = unionMembersOf(field).map((target) => [
         collectionOf(target),
-        selection(reading, field, nodes, target, depth + 1),
+        toSelectionAt(context, field, nodes, target, depth + 1),
       ]);
-      return { kind: 'any', key, field: binding.field, of: Object.fromEntries(of) };
+      return { kind: 'any', key, field: binding.field, of: Object.fromEntries(selections) };
     }
     default:
-      throw new Error(`${type.name}.${field.name} stands for nothing in a row`);
+      throw new Error(`${type.name}.${field.name} has no binding for a row`);
   }
 }
 
-/** The only argument is where inside a JSON value: that of `json`. */
-function functionOf(reading: Reading, type: GraphQLObjectType, of: string, { key, field, nodes }: Collected): Selected {
+/** A function of a field. Only `json` has an argument: the path inside the JSON value. */
+function toFunctionItem(
+  context: DocumentContext,
+  type: GraphQLObjectType,
+  fieldName: string,
+  { key, field, nodes }: CollectedField,
+): Selected {
   if (field.name === '__typename') return { kind: 'constant', key, value: type.name };
   const binding = bindingOf(field);
   if (binding?.kind !== 'function') throw new Error(`${type.name}.${field.name} is no function`);
-  const { path } = getArgumentValues(field, nodes[0], reading.variables);
+  const { path } = getArgumentValues(field, nodes[0], context.variables);
   const fn = { name: binding.fn, ...(path === undefined ? {} : { path: String(path) }) };
-  return { kind: 'column', key, field: of, fn };
+  return { kind: 'column', key, field: fieldName, fn };
 }
 
 export function objectTypeOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType {
@@ -97,7 +110,7 @@ export function objectTypeOf(field: GraphQLField<unknown, unknown>): GraphQLObje
   throw new Error(`${field.name} is not of an object type`);
 }
 
-function targetsOf(field: GraphQLField<unknown, unknown>): readonly GraphQLObjectType[] {
+function unionMembersOf(field: GraphQLField<unknown, unknown>): readonly GraphQLObjectType[] {
   const type = getNamedType(field.type);
   if (type instanceof GraphQLUnionType) return type.getTypes();
   throw new Error(`${field.name} is not of a union type`);

@@ -2,8 +2,8 @@ import type { GraphQLField, GraphQLInputField, GraphQLObjectType } from 'graphql
 import type { AggregateName, ColumnForm } from '../../query/contract.ts';
 import type { GraphqlField } from '../contract.ts';
 
-// What fields of a schema stand for, kept in their `extensions`: made where types are made, read where documents are run,
-// so that neither has to take names apart.
+// What the fields of a schema mean, in their `extensions`: set when types are built, read when documents run, so that
+// no code has to parse names.
 
 export type Binding = RootBinding | RowBinding | GroupBinding;
 
@@ -11,7 +11,10 @@ export type Binding = RootBinding | RowBinding | GroupBinding;
 export type RootBinding =
   /** `<c>`, `<c>` of a singleton, `<c>_by_id(id)`, `<c>_aggregated`. */
   | { readonly kind: 'list' | 'singleton' | 'by id' | 'aggregated'; readonly collection: string }
-  /** `create_<c>_item(data)`, `create_<c>_items(data)`, `update_<c>_item(id, data)`, `update_<c>_items(ids, data)`, `update_<c>_batch(data)`, `update_<c>(data)`, `delete_<c>_item(id)`, `delete_<c>_items(ids)`. */
+  /**
+   * `create_<c>_item(data)`, `create_<c>_items(data)`, `update_<c>_item(id, data)`, `update_<c>_items(ids, data)`,
+   * `update_<c>_batch(data)`, `update_<c>(data)`, `delete_<c>_item(id)`, `delete_<c>_items(ids)`.
+   */
   | {
       readonly kind:
         | 'create one'
@@ -23,11 +26,11 @@ export type RootBinding =
         | 'delete one'
         | 'delete many';
       readonly collection: string;
-      /** The result is the row (or rows) written; otherwise a Boolean, where the caller may not read them. */
-      readonly shown: boolean;
+      /** The mutation answers the written rows; false: a Boolean, since the caller may not read them. */
+      readonly returnsRows: boolean;
     }
   | { readonly kind: 'contributed'; readonly field: GraphqlField }
-  /** `_empty`: there is nothing else. */
+  /** `_empty`: the only field of an empty schema. */
   | { readonly kind: 'nothing' };
 
 /** Fields of the object type of a collection, and of `<field>_func` below it. */
@@ -39,7 +42,7 @@ export type RowBinding =
   | { readonly kind: 'any'; readonly field: string }
   /** `<field>_func`: an object of the fields below, which are functions of `field`. */
   | { readonly kind: 'functions'; readonly field: string }
-  /** `year`, `count`, `json(path)` of the field that the object around is of: many fields share its type. */
+  /** `year`, `count`, `json(path)` of the field of the parent object, whose type many fields share. */
   | { readonly kind: 'function'; readonly fn: string };
 
 /** Fields of `<c>_aggregated` and of the objects below it. */
@@ -52,10 +55,10 @@ export type GroupBinding =
 const BINDING = Symbol('binding');
 
 /**
- * For `extensions` of a field. Without a prototype, since that is what GraphQL keeps as it is: of anything else it makes a
- * copy, and of nothing an empty object, for each of the many thousand fields and arguments of a schema.
+ * The `extensions` of a field. The object has no prototype, since the graphql package copies all others, and creates an
+ * empty object when there are none, for each of the many thousand fields and arguments of a schema.
  */
-export const bound = (binding: Binding): Extensions => {
+export const bindingExtensions = (binding: Binding): Extensions => {
   const extensions: Record<symbol, Binding> = Object.create(null);
   extensions[BINDING] = binding;
   return extensions;
@@ -63,29 +66,29 @@ export const bound = (binding: Binding): Extensions => {
 
 export type Extensions = Readonly<Record<symbol, unknown>>;
 
-/** For what stands for nothing but itself. */
-export const UNBOUND: Extensions = Object.freeze(Object.create(null));
+/** `extensions` of fields and arguments without a binding. */
+export const NO_EXTENSIONS: Extensions = Object.freeze(Object.create(null));
 
-/** Undefined for the fields of GraphQL itself, and below contributed ones. */
+/** Undefined for introspection fields, and below contributed fields. */
 export const bindingOf = (field: GraphQLField<unknown, unknown>): Binding | undefined =>
   field.extensions[BINDING] as Binding | undefined;
 
 const COLLECTION = Symbol('collection');
 
-/** For `extensions` of the type of a collection's rows, which may have another name. */
-export const boundCollection = (collection: string): Extensions => {
+/** The `extensions` of the type of a collection, whose name may be an alias. */
+export const collectionExtensions = (collection: string): Extensions => {
   const extensions: Record<symbol, string> = Object.create(null);
   extensions[COLLECTION] = collection;
   return extensions;
 };
 
-/** Of a type of rows. */
+/** The collection of an object type. */
 export const collectionOf = ({ name, extensions }: GraphQLObjectType): string =>
   (extensions[COLLECTION] as string | undefined) ?? name;
 
-// Inputs: most names are those of REST. The others say what they are there.
+// Inputs: most names are those of REST. The bindings of all others hold the name in REST.
 
-/** Of a field of a filter or a payload: its key in one of REST. */
+/** The key of an input field in a filter or payload of REST. */
 export type FilterBinding =
   /** `item__headings` is `item:headings`, `zip_u0020_code` is `zip code`. */
   | { readonly kind: 'key'; readonly key: string }
@@ -94,12 +97,12 @@ export type FilterBinding =
 
 const FILTER = Symbol('filter');
 
-export const boundFilter = (binding: FilterBinding): Extensions => {
+export const filterExtensions = (binding: FilterBinding): Extensions => {
   const extensions: Record<symbol, FilterBinding> = Object.create(null);
   extensions[FILTER] = binding;
   return extensions;
 };
 
-/** Undefined where the name is that of REST. */
+/** Undefined for a field with the same name in REST. */
 export const filterBindingOf = (field: GraphQLInputField): FilterBinding | undefined =>
   field.extensions[FILTER] as FilterBinding | undefined;

@@ -2,59 +2,65 @@ import { GraphQLObjectType, GraphQLSchema, specifiedScalarTypes } from 'graphql'
 import type { Access, PermissionSet } from '../../access/contract.ts';
 import type { Overview } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
-import { bound } from './binding.ts';
-import { type Contributed, contributedFields, contributedTypeNames } from './contributed.ts';
-import { modelOf } from './model.ts';
-import { writeFields } from './mutations.ts';
-import { namesOf, type Warn } from './names.ts';
-import { type RootFields, readFields } from './roots.ts';
+import { bindingExtensions } from './binding.ts';
+import { type ContributedFields, contributedTypeNames, createContributedFields } from './contributed.ts';
+import { createMutationFields } from './mutation-fields.ts';
+import { createQueryFields, type RootFieldConfigs } from './query-fields.ts';
 import { VoidScalar } from './scalars.ts';
-import { createTypes } from './types.ts';
+import { createSchemaModel } from './schema-model.ts';
+import { assignNames, type Warn } from './schema-names.ts';
+import { createTypeRegistry } from './type-registry.ts';
 
 export interface SchemaInput {
-  readonly overview: Overview;
+  readonly snapshot: Overview;
   readonly permissions: PermissionSet;
   readonly listed: Access['listed'];
   readonly scope: GraphqlScope;
-  readonly contributed: Contributed;
-  /** Told of what is left out; what has to do with names once for each overview. */
+  readonly contributed: ContributedFields;
+  /** Called for fields and names that are left out; for names once for each schema snapshot. */
   readonly warn: Warn;
 }
 
 /**
- * The schema of callers with these permissions: what they may not do is not in it. It holds on to no part of the overview
- * once it is made.
+ * Builds the schema for callers with these permissions, without anything they may not do. The result holds no reference
+ * to the schema snapshot.
  */
-export function buildSchema({ overview, permissions, listed, scope, contributed, warn }: SchemaInput): GraphQLSchema {
-  const names = namesOf(overview, scope, contributedTypeNames(contributed, scope), warn);
-  const types = createTypes(modelOf(names, permissions, listed));
-  const more = contributedFields(types, contributed, scope, warn);
-  const query = together(readFields(types), more.query, warn);
-  const mutation = together(writeFields(types), more.mutation, warn);
+export function buildSchema({ snapshot, permissions, listed, scope, contributed, warn }: SchemaInput): GraphQLSchema {
+  const names = assignNames(snapshot, scope, contributedTypeNames(contributed, scope), warn);
+  const types = createTypeRegistry(createSchemaModel(names, permissions, listed));
+  const contributions = createContributedFields(types, contributed, scope, warn);
+  const query = mergeRootFields(createQueryFields(types), contributions.query, warn);
+  const mutation = mergeRootFields(createMutationFields(types), contributions.mutation, warn);
   return new GraphQLSchema({
-    query: object('Query', query.length > 0 ? query : NOTHING),
-    ...(mutation.length > 0 ? { mutation: object('Mutation', mutation) } : {}),
-    // Variables inside JSON may be of these, whether or not a field is.
+    query: createRootType('Query', query.length > 0 ? query : EMPTY_QUERY),
+    ...(mutation.length > 0 ? { mutation: createRootType('Mutation', mutation) } : {}),
+    // Variables inside JSON may have these types, even if no field has.
     types: specifiedScalarTypes,
-    // Checking it all at run time would take longer than making it; tests do.
+    // Validating takes longer than building; tests validate.
     assumeValid: true,
   });
 }
 
-const object = (name: string, fields: RootFields) =>
+const createRootType = (name: string, fields: RootFieldConfigs) =>
   new GraphQLObjectType({ name, fields: Object.fromEntries(fields) });
 
-const NOTHING: RootFields = [['_empty', { type: VoidScalar, extensions: bound({ kind: 'nothing' }) }]];
+const EMPTY_QUERY: RootFieldConfigs = [
+  ['_empty', { type: VoidScalar, extensions: bindingExtensions({ kind: 'nothing' }) }],
+];
 
-/** Fields of collections stay where another plugin calls its own the same. */
-function together(own: RootFields, more: RootFields, warn: Warn): RootFields {
-  const taken = new Set(own.map(([name]) => name));
+/** Adds contributed fields, except those with the name of a collection field. */
+function mergeRootFields(
+  collectionFields: RootFieldConfigs,
+  contributedFields: RootFieldConfigs,
+  warn: Warn,
+): RootFieldConfigs {
+  const takenNames = new Set(collectionFields.map(([name]) => name));
   return [
-    ...own,
-    ...more.filter(([name]) => {
-      const isFree = !taken.has(name);
-      if (!isFree) warn('a field is left out of GraphQL: another one is called the same', { field: name });
-      taken.add(name);
+    ...collectionFields,
+    ...contributedFields.filter(([name]) => {
+      const isFree = !takenNames.has(name);
+      if (!isFree) warn('a field is left out of GraphQL: another field has the same name', { field: name });
+      takenNames.add(name);
       return isFree;
     }),
   ];

@@ -11,43 +11,43 @@ import {
 } from 'graphql';
 import type { GraphqlField } from '../contract.ts';
 
-/** Kinds of types that a field may bring along. */
-export type OwnType = ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode | EnumTypeDefinitionNode;
+/** Kinds of types that a contributed field may define. */
+export type DefinedType = ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode | EnumTypeDefinitionNode;
 
-/** What a contributed field says in the schema language. */
-export interface Definition {
+/** The parsed definition of a contributed field. */
+export interface FieldDefinition {
   readonly field: FieldDefinitionNode;
-  readonly types: readonly { readonly name: string; readonly node: OwnType; readonly text: string }[];
+  readonly types: readonly { readonly name: string; readonly node: DefinedType; readonly text: string }[];
 }
 
-const known = new WeakMap<GraphqlField, Definition | string>();
+const definitions = new WeakMap<GraphqlField, FieldDefinition | string>();
 
-/** Read once for all callers; a text says what is wrong with it. */
-export function definitionOf(field: GraphqlField): Definition | string {
-  const found = known.get(field) ?? read(field);
-  known.set(field, found);
+/** Parses a definition once for all callers; a string is the reason why it is invalid. */
+export function parseDefinition(field: GraphqlField): FieldDefinition | string {
+  const found = definitions.get(field) ?? parseField(field);
+  definitions.set(field, found);
   return found;
 }
 
-function read({ definition, types = '' }: GraphqlField): Definition | string {
+function parseField({ definition, types = '' }: GraphqlField): FieldDefinition | string {
   try {
     const [root, ...rest] = parse(`type Root { ${definition} }`, { noLocation: true }).definitions;
     const [field, ...others] = root?.kind === Kind.OBJECT_TYPE_DEFINITION ? (root.fields ?? []) : [];
-    if (!field || others.length > 0 || rest.length > 0) return 'it defines something else than one field';
-    const own: Definition['types'][number][] = [];
+    if (!field || others.length > 0 || rest.length > 0) return 'the definition is not exactly one field';
+    const definedTypes: FieldDefinition['types'][number][] = [];
     for (const node of types.trim() === '' ? [] : parse(types, { noLocation: true }).definitions) {
-      if (!isOwnType(node)) return `it may not define a ${node.kind}`;
-      own.push({ name: node.name.value, node, text: print(node) });
+      if (!isDefinedType(node)) return `it may not define a ${node.kind}`;
+      definedTypes.push({ name: node.name.value, node, text: print(node) });
     }
-    const reserved = [field, ...own.map(({ node }) => node)].flatMap(reservedIn)[0];
-    return reserved === undefined ? { field, types: own } : `only GraphQL itself may call something ${reserved}`;
+    const reserved = [field, ...definedTypes.map(({ node }) => node)].flatMap(findReservedNames)[0];
+    return reserved === undefined ? { field, types: definedTypes } : `GraphQL reserves the name ${reserved}`;
   } catch (error) {
     return (error as Error).message;
   }
 }
 
-/** A second type called `__Type` would leave nobody a schema. */
-function reservedIn(node: ASTNode): readonly string[] {
+/** Names that GraphQL reserves: a second type `__Type` would make every schema invalid. */
+function findReservedNames(node: ASTNode): readonly string[] {
   const found: string[] = [];
   visit(node, {
     Name({ value }) {
@@ -57,7 +57,7 @@ function reservedIn(node: ASTNode): readonly string[] {
   return found;
 }
 
-const isOwnType = (node: { readonly kind: string }): node is OwnType =>
+const isDefinedType = (node: { readonly kind: string }): node is DefinedType =>
   node.kind === Kind.OBJECT_TYPE_DEFINITION ||
   node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION ||
   node.kind === Kind.ENUM_TYPE_DEFINITION;

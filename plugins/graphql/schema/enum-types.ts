@@ -1,19 +1,19 @@
 import { type ConstValueNode, GraphQLEnumType, GraphQLError, type GraphQLInputObjectType, Kind } from 'graphql';
 import type { Collection, Column } from '../../schema/contract.ts';
-import { aliasBeside, aliasOf } from './aliases.ts';
-import { enumOperators } from './operators.ts';
+import { alternativeAlias, toAlias } from './aliases.ts';
+import { createEnumOperators } from './operators.ts';
 
-/** Names of values that the language keeps to itself. */
+/** Names that enum values of GraphQL may not have. */
 const RESERVED: readonly string[] = ['true', 'false', 'null'];
 
 /**
- * A type of PostgreSQL with a list of values. Beside its names it takes texts, as documents have them that were written for a
- * `String`: a quoted value, under its name or as the database has it, and the dynamic values of filters.
+ * The GraphQL type of a PostgreSQL enum. Besides names it accepts texts, for documents that were written for a
+ * `String`: a quoted name or database value, and the dynamic values of filters.
  */
 export class ColumnEnum extends GraphQLEnumType {
-  /** Values that have another name here; undefined where none has. */
+  /** Aliases by database value; undefined when no value has one. */
   readonly labels: ReadonlyMap<string, string> | undefined;
-  /** What a column of this type is compared with. */
+  /** The operators of columns of this type. */
   readonly operators: GraphQLInputObjectType;
 
   constructor(name: string, values: readonly string[]) {
@@ -23,82 +23,82 @@ export class ColumnEnum extends GraphQLEnumType {
       values: Object.fromEntries(
         named.map(([value, alias]) => [
           alias,
-          { value, ...(alias === value ? {} : { description: inDatabase(value) }) },
+          { value, ...(alias === value ? {} : { description: databaseNameNote(value) }) },
         ]),
       ),
     });
     const labels = named.filter(([value, alias]) => value !== alias);
     this.labels = labels.length > 0 ? new Map(labels) : undefined;
-    this.operators = enumOperators(this);
+    this.operators = createEnumOperators(this);
   }
 
   override coerceInputValue(value: unknown, hideSuggestions?: boolean): unknown {
-    return this.#textOf(value) ?? super.coerceInputValue(value, hideSuggestions);
+    return this.#toValue(value) ?? super.coerceInputValue(value, hideSuggestions);
   }
 
   override coerceInputLiteral(node: ConstValueNode, hideSuggestions?: boolean): unknown {
     if (node.kind !== Kind.STRING) return super.coerceInputLiteral(node, hideSuggestions);
-    const text = this.#textOf(node.value);
+    const text = this.#toValue(node.value);
     if (text !== undefined) return text;
     throw new GraphQLError(`Value "${node.value.slice(0, 60)}" does not exist in "${this.name}" enum.`, {
       nodes: node,
     });
   }
 
-  /** Undefined for what is neither a name nor a value nor dynamic. */
-  #textOf(value: unknown): string | undefined {
+  /** Undefined for a text that is neither a name nor a value nor dynamic. */
+  #toValue(value: unknown): string | undefined {
     if (typeof value !== 'string') return undefined;
-    const known = this.getValue(value);
-    if (known) return known.value as string;
+    const enumValue = this.getValue(value);
+    if (enumValue) return enumValue.value as string;
     return this.#values.has(value) || value.startsWith('$') ? value : undefined;
   }
 
   get #values(): ReadonlySet<string> {
-    this.#known ??= new Set(this.getValues().map(({ value }) => value as string));
-    return this.#known;
+    this.#valueSet ??= new Set(this.getValues().map(({ value }) => value as string));
+    return this.#valueSet;
   }
 
-  #known: ReadonlySet<string> | undefined;
+  #valueSet: ReadonlySet<string> | undefined;
 }
 
 function valueName(value: string): string {
-  return RESERVED.includes(value) ? aliasBeside(value, () => false) : aliasOf(value);
+  return RESERVED.includes(value) ? alternativeAlias(value, () => false) : toAlias(value);
 }
 
-/** What something is called where its name here is an alias. */
-export const inDatabase = (text: string): string => `In the database: ${JSON.stringify(text)}.`;
+/** The note with the database name in the description of an alias. */
+export const databaseNameNote = (text: string): string => `In the database: ${JSON.stringify(text)}.`;
 
-/** The enums of columns, by what `sqlType` calls them. */
+/** The enum types of columns, by their `sqlType`. */
 export type ColumnEnums = ReadonlyMap<string, ColumnEnum>;
 
 /**
- * Named for their types, `mood_enum`; those of other schemas than `public` with the schema before it, so that another type
- * elsewhere changes no name. `claim` answers the name under which a type can be.
+ * Creates the enum types of all columns, named after their PostgreSQL types: `mood_enum`, outside of `public` with the
+ * schema before it, so that types of other schemas change no name. `claimName` answers a free name for a type.
  */
-export function enumsOf(collections: Iterable<Collection>, claim: (name: string) => string): ColumnEnums {
-  const found = new Map<string, readonly string[]>();
+export function createColumnEnums(collections: Iterable<Collection>, claimName: (name: string) => string): ColumnEnums {
+  const valuesByType = new Map<string, readonly string[]>();
   for (const { fields } of collections)
     for (const { column } of fields.values())
-      if (column?.enumValues?.length) found.set(elementType(column), column.enumValues);
+      if (column?.enumValues?.length) valuesByType.set(elementType(column), column.enumValues);
   return new Map(
-    [...found]
-      .sort(([a], [b]) => compare(a, b))
-      .map(([type, values]) => [type, new ColumnEnum(claim(nameOf(type)), values)]),
+    [...valuesByType]
+      .sort(([a], [b]) => comparePublicFirst(a, b))
+      .map(([type, values]) => [type, new ColumnEnum(claimName(enumTypeName(type)), values)]),
   );
 }
 
-/** What `enumsOf` knows the type of a column by, or of its elements. */
+/** The key of a column in `ColumnEnums`: its type, or that of its elements. */
 export const elementType = ({ sqlType }: Column): string => (sqlType.endsWith('[]') ? sqlType.slice(0, -2) : sqlType);
 
-const PUBLIC = /^public\./;
+const PUBLIC_SCHEMA = /^public\./;
 
-const compare = (a: string, b: string): number =>
-  Number(PUBLIC.test(b)) - Number(PUBLIC.test(a)) || (a < b ? -1 : a > b ? 1 : 0);
+const comparePublicFirst = (a: string, b: string): number =>
+  Number(PUBLIC_SCHEMA.test(b)) - Number(PUBLIC_SCHEMA.test(a)) || (a < b ? -1 : a > b ? 1 : 0);
 
 /** `public.mood` or `"My schema"."Mood"`, each as `quote_ident` writes it. */
-function nameOf(type: string): string {
+function enumTypeName(type: string): string {
   const parts = (type.match(/"(?:[^"]|"")+"|[^".]+/g) ?? [])
     .map((part) => (part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part))
-    .slice(PUBLIC.test(type) ? 1 : 0);
-  return `${parts.map(aliasOf).join('_')}_enum`;
+    .slice(PUBLIC_SCHEMA.test(type) ? 1 : 0);
+  return `${parts.map(toAlias).join('_')}_enum`;
 }

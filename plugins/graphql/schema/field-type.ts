@@ -14,8 +14,8 @@ import type { RowBinding } from './binding.ts';
 import { ColumnEnum, type ColumnEnums, elementType } from './enum-types.ts';
 import { BigIntScalar, DateScalar, GeoJsonScalar, HashScalar, JsonScalar } from './scalars.ts';
 
-type OneValue = GraphQLScalarType | GraphQLEnumType;
-export type LeafType = OneValue | GraphQLList<OneValue>;
+type ScalarOrEnum = GraphQLScalarType | GraphQLEnumType;
+export type LeafType = ScalarOrEnum | GraphQLList<ScalarOrEnum>;
 
 const TEXTS = new GraphQLList(GraphQLString);
 
@@ -38,46 +38,47 @@ const BY_TYPE: Partial<Readonly<Record<FieldType, LeafType>>> = {
   uuid: GraphQLID,
 };
 
-export const isKey = (collection: Collection, field: Field): boolean => collection.primary === field.name;
+export const isPrimaryKey = (collection: Collection, field: Field): boolean => collection.primary === field.name;
 
-/** The enum whose values a field shows: not that of a key, which is an `ID`, or of a mask. */
+/** The enum type of a field; none for a key, which is an `ID`, and for a concealed field. */
 export function enumOf(enums: ColumnEnums, collection: Collection, field: Field): ColumnEnum | undefined {
   const { column, concealed, type } = field;
-  if (!column?.enumValues || concealed || type === 'hash' || isKey(collection, field)) return undefined;
+  if (!column?.enumValues || concealed || type === 'hash' || isPrimaryKey(collection, field)) return undefined;
   return enums.get(elementType(column));
 }
 
-/** What the value of a column is, in answers and in payloads. */
+/** The type of a column's value in answers and payloads. */
 export function leafType(enums: ColumnEnums, collection: Collection, field: Field): LeafType {
   if (field.concealed || field.type === 'hash') return HashScalar;
   const values = enumOf(enums, collection, field);
   if (values) return field.column?.array ? new GraphQLList(values) : values;
   if (field.column?.array) return JsonScalar;
-  return isKey(collection, field) ? GraphQLID : (BY_TYPE[field.type] ?? GeoJsonScalar);
+  return isPrimaryKey(collection, field) ? GraphQLID : (BY_TYPE[field.type] ?? GeoJsonScalar);
 }
 
-/** Types whose value in REST is not a text. */
-const NOT_TEXT: readonly FieldType[] = ['integer', 'float', 'boolean'];
+/** Types whose values in REST are no texts. */
+const NON_TEXT_TYPES: readonly FieldType[] = ['integer', 'float', 'boolean'];
 
-/** In which form it reads where that is not the one of REST: an `ID` is a text, a `Float` a number, a value of an enum its name. */
-export function formOf(field: Field, type: LeafType): Pick<Extract<RowBinding, { kind: 'column' }>, 'as'> {
-  const one = type instanceof GraphQLList ? type.ofType : type;
-  if (one instanceof ColumnEnum) return one.labels ? { as: { labels: one.labels } } : {};
-  if ((type === GraphQLID || type === GraphQLString) && NOT_TEXT.includes(field.type)) return { as: 'text' };
+/** The output format where it differs from REST: an `ID` is a text, a `Float` a number, an enum value its name. */
+export function columnFormat(field: Field, type: LeafType): Pick<Extract<RowBinding, { kind: 'column' }>, 'as'> {
+  const elementOrValue = type instanceof GraphQLList ? type.ofType : type;
+  if (elementOrValue instanceof ColumnEnum)
+    return elementOrValue.labels ? { as: { labels: elementOrValue.labels } } : {};
+  if ((type === GraphQLID || type === GraphQLString) && NON_TEXT_TYPES.includes(field.type)) return { as: 'text' };
   return type === GraphQLFloat ? { as: 'number' } : {};
 }
 
-/** Types of which some values read as null although the column is not null: NaN and infinity, and null inside JSON. */
-const NEVER_CERTAIN: readonly FieldType[] = ['decimal', 'float', 'json'];
+/** Types with values that read as null in a non-null column: NaN, infinity, and null as JSON. */
+const MAY_READ_AS_NULL: readonly FieldType[] = ['decimal', 'float', 'json'];
 
 /**
- * Non-null where a row cannot be without it (conventions, "Types"): a key, or what has to be given with every row. Nothing of
- * a singleton, which answers before it has a row.
+ * Makes the type non-null for keys and for columns that every row must have (conventions, "Types"). Fields of a
+ * singleton stay nullable, since it is answered before it has a row.
  */
-export function withNull(collection: Collection, field: Field, type: LeafType, counts: 'always' | 'some') {
+export function withNullability(collection: Collection, field: Field, type: LeafType, availability: 'always' | 'some') {
   const { column } = field;
-  if (counts === 'some' || !column || collection.singleton) return type;
-  if (isKey(collection, field)) return field.type === 'json' ? type : new GraphQLNonNull(type);
-  const isGiven = !column.nullable && column.default === null && !column.generated;
-  return isGiven && !field.relation && !NEVER_CERTAIN.includes(field.type) ? new GraphQLNonNull(type) : type;
+  if (availability === 'some' || !column || collection.singleton) return type;
+  if (isPrimaryKey(collection, field)) return field.type === 'json' ? type : new GraphQLNonNull(type);
+  const isAlwaysSet = !column.nullable && column.default === null && !column.generated;
+  return isAlwaysSet && !field.relation && !MAY_READ_AS_NULL.includes(field.type) ? new GraphQLNonNull(type) : type;
 }

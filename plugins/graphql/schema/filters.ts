@@ -1,97 +1,107 @@
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList } from 'graphql';
 import { OPERATORS } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
-import { boundFilter, UNBOUND } from './binding.ts';
-import { enumOf, isKey } from './field-type.ts';
+import { filterExtensions, NO_EXTENSIONS } from './binding.ts';
+import { enumOf, isPrimaryKey } from './field-type.ts';
 import { functionGroupOf } from './functions.ts';
-import { type Granted, targetsOf } from './model.ts';
-import { fieldDescription, fieldName, type Named, typeName } from './names.ts';
-import { FUNCTION_OPERATORS, OPERATORS_OF, operatorsOf } from './operators.ts';
-import type { Types } from './types.ts';
+import { FUNCTION_OPERATORS, OPERATORS_BY_KIND, operatorsOf } from './operators.ts';
+import { type GrantedField, manyToAnyTargets } from './schema-model.ts';
+import { fieldDescription, fieldName, type NamedCollection, typeName } from './schema-names.ts';
+import type { TypeRegistry } from './type-registry.ts';
 
-type Entry = readonly [name: string, config: GraphQLInputFieldConfig];
+type FilterEntry = readonly [name: string, config: GraphQLInputFieldConfig];
 
-/** Words of the filter language: a field that is called so cannot be told from them. */
-const WORDS: ReadonlySet<string> = new Set([...OPERATORS, '_and', '_or', '_some', '_none', '_json']);
+/** Words of the filter language; a field with such a name has no entry. */
+const RESERVED_WORDS: ReadonlySet<string> = new Set([...OPERATORS, '_and', '_or', '_some', '_none', '_json']);
 
-/** Conditions on a row: one entry a field, all of them to hold. */
-export function filterType(types: Types, collection: string): GraphQLInputObjectType | undefined {
+/** The filter input of a collection: one entry for each field, combined with "and". */
+export function filterType(types: TypeRegistry, collection: string): GraphQLInputObjectType | undefined {
   const named = types.model.names.collections.get(collection);
   if (!named || !types.model.readable.has(collection)) return undefined;
   const type: GraphQLInputObjectType = new GraphQLInputObjectType({
     name: typeName('filter', named.name),
-    fields: () => ({ ...entriesOf(types, collection), _and: alternatives(type), _or: alternatives(type) }),
+    fields: () => ({ ...createEntries(types, collection), _and: filterList(type), _or: filterList(type) }),
   });
   return type;
 }
 
-/** The same on the rows of a list, where one entry by itself means some of them. */
-export function quantifierType(types: Types, collection: string): GraphQLInputObjectType | undefined {
+/** The filter input of a to-many relation, where an entry without quantifier means `_some`. */
+export function quantifierType(types: TypeRegistry, collection: string): GraphQLInputObjectType | undefined {
   const named = types.model.names.collections.get(collection);
-  const filter = types.of('filter', collection);
+  const filter = types.get('filter', collection);
   if (!named || !filter) return undefined;
-  const rows = { type: filter, extensions: UNBOUND };
+  const rows = { type: filter, extensions: NO_EXTENSIONS };
   return new GraphQLInputObjectType({
     name: typeName('quantifier', named.name),
     fields: () => ({ ...filter.getFields(), _some: rows, _none: rows }),
   });
 }
 
-const alternatives = (filter: GraphQLInputObjectType): GraphQLInputFieldConfig => ({
+const filterList = (filter: GraphQLInputObjectType): GraphQLInputFieldConfig => ({
   type: new GraphQLList(filter),
-  extensions: UNBOUND,
+  extensions: NO_EXTENSIONS,
 });
 
-function entriesOf(types: Types, collection: string): Record<string, GraphQLInputFieldConfig> {
+function createEntries(types: TypeRegistry, collection: string): Record<string, GraphQLInputFieldConfig> {
   const named = types.model.names.collections.get(collection);
-  const shown = types.model.readable.get(collection) ?? [];
+  const readableFields = types.model.readable.get(collection) ?? [];
   if (!named) return {};
-  const plain = shown.filter(({ field }) => !WORDS.has(field.name));
-  const own = plain.flatMap((one) => entryOf(types, named, one));
-  const taken = new Set(own.map(([name]) => name));
-  // `<field>__<collection>` may be what another field is called.
-  const anys = plain.flatMap((one) => anyEntries(types, named, one)).filter(([name]) => !taken.has(name));
-  return Object.fromEntries([...own, ...anys]);
+  const filterableFields = readableFields.filter(({ field }) => !RESERVED_WORDS.has(field.name));
+  const fieldEntries = filterableFields.flatMap((one) => createFieldEntries(types, named, one));
+  const takenNames = new Set(fieldEntries.map(([name]) => name));
+  // `<field>__<collection>` may be the name of another field.
+  const manyToAnyEntries = filterableFields
+    .flatMap((one) => createManyToAnyEntries(types, named, one))
+    .filter(([name]) => !takenNames.has(name));
+  return Object.fromEntries([...fieldEntries, ...manyToAnyEntries]);
 }
 
-function entryOf(types: Types, named: Named, { field }: Granted): readonly Entry[] {
+function createFieldEntries(
+  types: TypeRegistry,
+  named: NamedCollection,
+  { field }: GrantedField,
+): readonly FilterEntry[] {
   const { relation, name } = field;
-  const entries: Entry[] = [];
+  const entries: FilterEntry[] = [];
   const target =
     relation?.kind === 'one'
-      ? types.of('filter', relation.to)
+      ? types.get('filter', relation.to)
       : relation?.kind === 'many'
-        ? types.of('quantifier', relation.to)
+        ? types.get('quantifier', relation.to)
         : undefined;
-  // A many-to-any holds keys of several types, as texts.
+  // A many-to-any stores keys of several types as texts.
   const type =
     target ??
     (relation?.kind === 'any'
-      ? OPERATORS_OF.string
-      : (valuesOf(types, named, field)?.operators ?? operatorsOf(field, isKey(named.collection, field))));
+      ? OPERATORS_BY_KIND.string
+      : (scalarEnumOf(types, named, field)?.operators ?? operatorsOf(field, isPrimaryKey(named.collection, field))));
   const called = fieldName(named, field);
-  const extensions = called === name ? UNBOUND : boundFilter({ kind: 'key', key: name });
+  const extensions = called === name ? NO_EXTENSIONS : filterExtensions({ kind: 'key', key: name });
   entries.push([called, { type, description: fieldDescription(named, field), extensions }]);
   const companion = named.companions.get(name);
   const group = functionGroupOf(field);
   if (companion !== undefined && group)
     entries.push([
       companion,
-      { type: FUNCTION_OPERATORS[group], extensions: boundFilter({ kind: 'functions', field: name }) },
+      { type: FUNCTION_OPERATORS[group], extensions: filterExtensions({ kind: 'functions', field: name }) },
     ]);
   return entries;
 }
 
-const anyEntries = (types: Types, named: Named, { field }: Granted): readonly Entry[] =>
-  targetsOf(types.model, named.collection, field).flatMap((target): readonly Entry[] => {
-    const type = types.of('filter', target);
+const createManyToAnyEntries = (
+  types: TypeRegistry,
+  named: NamedCollection,
+  { field }: GrantedField,
+): readonly FilterEntry[] =>
+  manyToAnyTargets(types.model, named.collection, field).flatMap((target): readonly FilterEntry[] => {
+    const type = types.get('filter', target);
     const to = types.model.names.collections.get(target);
     const key = `${field.name}:${target}`;
     return type && to
-      ? [[`${fieldName(named, field)}__${to.name}`, { type, extensions: boundFilter({ kind: 'key', key }) }]]
+      ? [[`${fieldName(named, field)}__${to.name}`, { type, extensions: filterExtensions({ kind: 'key', key }) }]]
       : [];
   });
 
-/** A list is compared as a whole. */
-const valuesOf = (types: Types, { collection }: Named, field: Field) =>
+/** The enum of a field; none for an array, which is compared as a whole. */
+const scalarEnumOf = (types: TypeRegistry, { collection }: NamedCollection, field: Field) =>
   field.column?.array ? undefined : enumOf(types.model.names.enums, collection, field);

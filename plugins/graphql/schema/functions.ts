@@ -1,23 +1,23 @@
 import { type GraphQLFieldConfig, GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLString } from 'graphql';
 import { DATE_PARTS } from '../../query/contract.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { bound } from './binding.ts';
+import { bindingExtensions } from './binding.ts';
 import { JsonScalar } from './scalars.ts';
 
-/** Which functions a field has; fields of one group have one type of companion. */
+/** Groups of functions. Fields of one group share the type of their companion field `<field>_func`. */
 export type FunctionGroup = 'date' | 'time' | 'datetime' | 'count' | 'json';
 
-const DAYS = ['year', 'month', 'week', 'day', 'weekday'] as const;
-const CLOCK = ['hour', 'minute', 'second'] as const;
+const DAY_PARTS = ['year', 'month', 'week', 'day', 'weekday'] as const;
+const CLOCK_PARTS = ['hour', 'minute', 'second'] as const;
 
 export const FUNCTIONS: Readonly<Record<Exclude<FunctionGroup, 'json'>, readonly string[]>> = {
-  date: DAYS,
-  time: CLOCK,
+  date: DAY_PARTS,
+  time: CLOCK_PARTS,
   datetime: DATE_PARTS,
   count: ['count'],
 };
 
-const OF_TYPE: Partial<Readonly<Record<FieldType, FunctionGroup>>> = {
+const GROUP_BY_TYPE: Partial<Readonly<Record<FieldType, FunctionGroup>>> = {
   date: 'date',
   time: 'time',
   dateTime: 'datetime',
@@ -25,40 +25,43 @@ const OF_TYPE: Partial<Readonly<Record<FieldType, FunctionGroup>>> = {
   json: 'json',
 };
 
-/** Undefined where there are none: what is concealed would be told by its functions. */
+/** Undefined for a field without functions. Functions of a concealed field would reveal it. */
 export function functionGroupOf(field: Field): FunctionGroup | undefined {
   if (field.concealed) return undefined;
   if (field.relation?.kind === 'many') return 'count';
-  const group = field.column ? OF_TYPE[field.type] : undefined;
-  // A list has elements and nothing to look into by a path.
+  const group = field.column ? GROUP_BY_TYPE[field.type] : undefined;
+  // An array has a count, but no path inside.
   return field.column?.array && group === 'json' ? 'count' : field.column?.array ? undefined : group;
 }
 
-const whole = (fn: string): GraphQLFieldConfig<unknown, unknown> => ({
+const integerFunction = (fn: string): GraphQLFieldConfig<unknown, unknown> => ({
   type: GraphQLInt,
-  extensions: bound({ kind: 'function', fn }),
+  extensions: bindingExtensions({ kind: 'function', fn }),
 });
 
-const functionsType = (name: string, functions: readonly string[]) =>
-  new GraphQLObjectType({ name, fields: Object.fromEntries(functions.map((fn) => [fn, whole(fn)])) });
+const createFunctionsType = (name: string, functions: readonly string[]) =>
+  new GraphQLObjectType({ name, fields: Object.fromEntries(functions.map((fn) => [fn, integerFunction(fn)])) });
 
 export const FUNCTION_TYPES = {
-  date: functionsType('date_functions', FUNCTIONS.date),
-  time: functionsType('time_functions', FUNCTIONS.time),
-  datetime: functionsType('datetime_functions', FUNCTIONS.datetime),
-  count: functionsType('count_functions', FUNCTIONS.count),
+  date: createFunctionsType('date_functions', FUNCTIONS.date),
+  time: createFunctionsType('time_functions', FUNCTIONS.time),
+  datetime: createFunctionsType('datetime_functions', FUNCTIONS.datetime),
+  count: createFunctionsType('count_functions', FUNCTIONS.count),
 } as const;
 
-/** JSON fields have a type each (conventions, `<collection>_<field>_func`), so that a later one may know what is inside. */
-export const jsonFunctions = (name: string): GraphQLObjectType =>
+/**
+ * Each JSON field has a type of its own (conventions, `<collection>_<field>_func`), which may describe its content one
+ * day.
+ */
+export const createJsonFunctionsType = (name: string): GraphQLObjectType =>
   new GraphQLObjectType({
     name,
     fields: {
-      count: whole('count'),
+      count: integerFunction('count'),
       json: {
         type: JsonScalar,
         args: { path: { type: new GraphQLNonNull(GraphQLString), description: 'Such as `a.b[0]`.' } },
-        extensions: bound({ kind: 'function', fn: 'json' }),
+        extensions: bindingExtensions({ kind: 'function', fn: 'json' }),
       },
     },
   });

@@ -7,56 +7,63 @@ import {
 } from 'graphql';
 import { keyColumns } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { boundFilter, UNBOUND } from './binding.ts';
+import { filterExtensions, NO_EXTENSIONS } from './binding.ts';
 import { leafType } from './field-type.ts';
-import type { Model } from './model.ts';
-import { fieldDescription, fieldName, typeName } from './names.ts';
-import type { Types } from './types.ts';
+import type { SchemaModel } from './schema-model.ts';
+import { fieldDescription, fieldName, typeName } from './schema-names.ts';
+import type { TypeRegistry } from './type-registry.ts';
 
-/** A row to be created. */
-export function createType(types: Types, name: string): GraphQLInputObjectType | undefined {
+/** The input of a row to create. */
+export function inputTypeForCreate(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
   const { model } = types;
   const preset = new Set(model.permissions.of(name, 'create').flatMap(({ presets }) => Object.keys(presets ?? {})));
-  const joint = new Set(model.names.collections.get(name)?.collection.jointFields.flatMap(({ parts }) => parts ?? []));
-  // Columns of a foreign key of several may come as its field instead.
-  const isNeeded = (field: Field) => isRequired(field) && !preset.has(field.name) && !joint.has(field);
-  return inputType(types, 'create', name, fieldsOf(model, name, ['create']), isNeeded);
+  const jointColumns = new Set(
+    model.names.collections.get(name)?.collection.jointFields.flatMap(({ parts }) => parts ?? []),
+  );
+  // Columns of a composite foreign key may be set by its field instead.
+  const isNonNull = (field: Field) => isRequired(field) && !preset.has(field.name) && !jointColumns.has(field);
+  return buildInputType(types, 'create', name, writableFieldsOf(model, name, ['create']), isNonNull);
 }
 
-/** A change of a row; its key says which one where nothing else does. */
-export function updateType(types: Types, name: string): GraphQLInputObjectType | undefined {
-  const fields = fieldsOf(types.model, name, ['update']);
-  return fields.length > 0 ? inputType(types, 'update', name, withKey(types.model, name, fields)) : undefined;
+/** The input of a row to update, with the key for batches. */
+export function inputTypeForUpdate(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
+  const fields = writableFieldsOf(types.model, name, ['update']);
+  return fields.length > 0 ? buildInputType(types, 'update', name, withKey(types.model, name, fields)) : undefined;
 }
 
-/** A row inside another one's payload: with its key it is linked and changed, without it is created. */
-export function nestedType(types: Types, name: string): GraphQLInputObjectType | undefined {
+/** The input of a related row: with its key it is linked and updated, without it is created. */
+export function inputTypeForNested(types: TypeRegistry, name: string): GraphQLInputObjectType | undefined {
   const { model } = types;
-  if (!model.may('create', name) && !model.may('update', name)) return undefined;
-  return inputType(types, 'nested', name, withKey(model, name, fieldsOf(model, name, ['create', 'update'])));
+  if (!model.isAllowed('create', name) && !model.isAllowed('update', name)) return undefined;
+  return buildInputType(
+    types,
+    'nested',
+    name,
+    withKey(model, name, writableFieldsOf(model, name, ['create', 'update'])),
+  );
 }
 
-/** In the order of the collection. */
-function fieldsOf(model: Model, name: string, verbs: readonly ('create' | 'update')[]): readonly Field[] {
-  const granted = new Set(verbs.flatMap((verb) => model.writable(verb, name)).map(({ field }) => field));
+/** The writable fields in the order of the collection. */
+function writableFieldsOf(model: SchemaModel, name: string, verbs: readonly ('create' | 'update')[]): readonly Field[] {
+  const granted = new Set(verbs.flatMap((verb) => model.writableFields(verb, name)).map(({ field }) => field));
   return (model.names.collections.get(name)?.fields ?? []).filter((field) => granted.has(field));
 }
 
-function withKey(model: Model, name: string, fields: readonly Field[]): readonly Field[] {
+function withKey(model: SchemaModel, name: string, fields: readonly Field[]): readonly Field[] {
   const { collection, fields: all } = model.names.collections.get(name) ?? {};
   const key = new Set(collection ? keyColumns(collection).map((field) => field.name) : []);
   return (all ?? []).filter((field) => key.has(field.name) || fields.includes(field));
 }
 
-function inputType(
-  types: Types,
+function buildInputType(
+  types: TypeRegistry,
   kind: 'create' | 'update' | 'nested',
   name: string,
   fields: readonly Field[],
-  isNeeded: (field: Field) => boolean = () => false,
+  isNonNull: (field: Field) => boolean = () => false,
 ): GraphQLInputObjectType | undefined {
   const named = types.model.names.collections.get(name);
-  // A list by itself may turn out to be of rows that cannot be written, and then nothing would be left.
+  // An input with only lists could become empty, when their rows may not be written.
   if (!named || !fields.some(({ column }) => column)) return undefined;
   return new GraphQLInputObjectType({
     name: typeName(kind, named.name),
@@ -66,35 +73,35 @@ function inputType(
         fields.flatMap((field) => {
           const type = valueType(types, named.collection, field);
           if (!type) return [];
-          const called = fieldName(named, field);
+          const fieldAlias = fieldName(named, field);
           const config: GraphQLInputFieldConfig = {
-            type: isNeeded(field) ? new GraphQLNonNull(type) : type,
+            type: isNonNull(field) ? new GraphQLNonNull(type) : type,
             description: fieldDescription(named, field),
-            extensions: called === field.name ? UNBOUND : boundFilter({ kind: 'key', key: field.name }),
+            extensions: fieldAlias === field.name ? NO_EXTENSIONS : filterExtensions({ kind: 'key', key: field.name }),
           };
-          return [[called, config]];
+          return [[fieldAlias, config]];
         }),
       ),
   });
 }
 
-/** Undefined for lists of rows that may not be written. */
-function valueType(types: Types, collection: Collection, field: Field) {
+/** Undefined for a list of rows that the caller may not write. */
+function valueType(types: TypeRegistry, collection: Collection, field: Field) {
   const { relation } = field;
   if (relation?.kind === 'any') return GraphQLString;
-  const nested = relation ? types.of('nested', relation.to) : undefined;
+  const nested = relation ? types.get('nested', relation.to) : undefined;
   if (relation?.kind === 'many') return nested && new GraphQLList(nested);
   return nested ?? leafType(types.model.names.enums, collection, field);
 }
 
-/** Flags of values that the service writes itself when a row is created. */
-const WRITTEN: readonly string[] = ['uuid', 'date-created', 'user-created', 'role-created'];
+/** `special` flags of values that the service sets when it creates a row. */
+const SET_BY_SERVICE: readonly string[] = ['uuid', 'date-created', 'user-created', 'role-created'];
 
-/** Neither the database nor the service has a value of its own for it. */
+/** Whether neither the database nor the service sets a value. */
 const isRequired = ({ column, special }: Field): boolean =>
   column !== null &&
   !column.nullable &&
   column.default === null &&
   !column.generated &&
   !column.autoIncrement &&
-  !special.some((one) => WRITTEN.includes(one));
+  !special.some((one) => SET_BY_SERVICE.includes(one));

@@ -1,20 +1,20 @@
 import { type GraphQLFieldConfigArgumentMap, GraphQLInt, GraphQLList, GraphQLString } from 'graphql';
-import { UNBOUND } from './binding.ts';
-import type { Types } from './types.ts';
+import { NO_EXTENSIONS } from './binding.ts';
+import type { TypeRegistry } from './type-registry.ts';
 
-const PLAIN: GraphQLFieldConfigArgumentMap = {
-  sort: { type: new GraphQLList(GraphQLString), extensions: UNBOUND },
-  limit: { type: GraphQLInt, extensions: UNBOUND },
-  offset: { type: GraphQLInt, extensions: UNBOUND },
-  page: { type: GraphQLInt, extensions: UNBOUND },
-  search: { type: GraphQLString, extensions: UNBOUND },
+const COMMON_ARGUMENTS: GraphQLFieldConfigArgumentMap = {
+  sort: { type: new GraphQLList(GraphQLString), extensions: NO_EXTENSIONS },
+  limit: { type: GraphQLInt, extensions: NO_EXTENSIONS },
+  offset: { type: GraphQLInt, extensions: NO_EXTENSIONS },
+  page: { type: GraphQLInt, extensions: NO_EXTENSIONS },
+  search: { type: GraphQLString, extensions: NO_EXTENSIONS },
 };
 
-/** What is said about a list of rows of a collection that is in the schema. */
-export function listArguments(types: Types, collection: string): GraphQLFieldConfigArgumentMap {
-  const filter = types.of('filter', collection);
+/** The list arguments of a field that answers rows of a collection. */
+export function listArguments(types: TypeRegistry, collection: string): GraphQLFieldConfigArgumentMap {
+  const filter = types.get('filter', collection);
   return {
-    ...(filter ? { filter: { type: filter, extensions: UNBOUND } } : {}),
-    ...PLAIN,
+    ...(filter ? { filter: { type: filter, extensions: NO_EXTENSIONS } } : {}),
+    ...COMMON_ARGUMENTS,
   };
 }

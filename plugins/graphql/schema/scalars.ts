@@ -7,37 +7,40 @@ import {
   type ValueNode,
 } from 'graphql';
 
-// Values go out as PostgreSQL made them, so most of what stands here is about what comes in. `coerceOutputValue` is only for
-// the fields that other plugins contribute.
+// Output values are JSON of PostgreSQL, so scalars mainly coerce inputs. `coerceOutputValue` is only used for
+// contributed fields.
 
 const DIGITS = /^-?\d+$/;
 
-const refuse = (name: string, what: string, node?: ValueNode) =>
+const createScalarError = (name: string, what: string, node?: ValueNode) =>
   new GraphQLError(`${name} cannot represent ${what}`, node ? { nodes: node } : undefined);
 
-/** As a text, so that no digit is lost. A text that begins with `$` is a dynamic value of a filter. */
-function wholeNumber(value: unknown): string {
+/** Converts to a text, so that no digit is lost. A text that begins with `$` is a dynamic value of a filter. */
+function toBigIntText(value: unknown): string {
   if (typeof value === 'string' && (DIGITS.test(value) || value.startsWith('$'))) return value;
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value);
-  throw refuse('BigInt', 'what is not a whole number, or too large for a JSON number: send it as a text');
+  throw createScalarError(
+    'BigInt',
+    'a value that is not an integer, or an integer too large for a JSON number: send it as a text',
+  );
 }
 
 export const BigIntScalar = new GraphQLScalarType({
   name: 'BigInt',
   description: 'A whole number of up to 64 bits, as a text.',
   coerceOutputValue: String,
-  coerceInputValue: wholeNumber,
+  coerceInputValue: toBigIntText,
   coerceInputLiteral(node) {
-    if (node.kind === Kind.INT || node.kind === Kind.STRING) return wholeNumber(node.value);
-    throw refuse('BigInt', 'what is not a whole number', node);
+    if (node.kind === Kind.INT || node.kind === Kind.STRING) return toBigIntText(node.value);
+    throw createScalarError('BigInt', 'a value that is not an integer', node);
   },
 });
 
-/** Texts only, whatever the column makes of them. */
-const textScalar = (name: string, description: string) => {
+/** A scalar that accepts texts; the engine checks their content. */
+const createTextScalar = (name: string, description: string) => {
   const text = (value: unknown) => {
     if (typeof value === 'string') return value;
-    throw refuse(name, 'what is not a text');
+    throw createScalarError(name, 'a value that is not a text');
   };
   return new GraphQLScalarType({
     name,
@@ -46,35 +49,35 @@ const textScalar = (name: string, description: string) => {
     coerceInputValue: text,
     coerceInputLiteral(node) {
       if (node.kind === Kind.STRING) return node.value;
-      throw refuse(name, 'what is not a text', node);
+      throw createScalarError(name, 'a value that is not a text', node);
     },
   });
 };
 
-export const DateScalar = textScalar('Date', 'A date, a time or both, as a text: `2026-01-31T13:30:00Z`.');
-export const HashScalar = textScalar('Hash', 'A value that is kept from everybody: it reads as a mask.');
+export const DateScalar = createTextScalar('Date', 'A date, a time or both, as a text: `2026-01-31T13:30:00Z`.');
+export const HashScalar = createTextScalar('Hash', 'A concealed value: it is always answered as a mask.');
 
-/** The number a literal names where it is that very number, else its digits. */
-const exactly = (text: string): number | string => (String(Number(text)) === text ? Number(text) : text);
+/** The number of a literal if JavaScript can represent it exactly, else its digits. */
+const toExactNumber = (text: string): number | string => (String(Number(text)) === text ? Number(text) : text);
 
 export const StringOrFloatScalar = new GraphQLScalarType({
   name: 'StringOrFloat',
   description: 'A number, or a text that stands for one.',
   coerceInputValue(value) {
     if (typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value))) return value;
-    throw refuse('StringOrFloat', 'what is neither a number nor a text');
+    throw createScalarError('StringOrFloat', 'a value that is neither a number nor a text');
   },
   coerceInputLiteral(node) {
     if (node.kind === Kind.STRING) return node.value;
-    if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return exactly(node.value);
-    throw refuse('StringOrFloat', 'what is neither a number nor a text', node);
+    if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return toExactNumber(node.value);
+    throw createScalarError('StringOrFloat', 'a value that is neither a number nor a text', node);
   },
 });
 
 type Variables = Parameters<GraphQLScalarLiteralParser<unknown>>[1];
 
-/** A literal as the value that JSON would make of it. Variables inside stand for their values; those not given are left out. */
-function plainValue(node: ValueNode, variables: Variables): unknown {
+/** Converts a literal to a JSON value. Variables are replaced by their values; missing ones are left out. */
+function toJsonValue(node: ValueNode, variables: Variables): unknown {
   switch (node.kind) {
     case Kind.VARIABLE:
       return variables?.[node.name.value];
@@ -84,58 +87,58 @@ function plainValue(node: ValueNode, variables: Variables): unknown {
     case Kind.FLOAT:
       return Number(node.value);
     case Kind.LIST:
-      return node.values.map((one) => plainValue(one, variables) ?? null);
+      return node.values.map((one) => toJsonValue(one, variables) ?? null);
     case Kind.OBJECT: {
-      // A name in a document may be `__proto__`, which must be a name like any other.
-      const made: Record<string, unknown> = Object.create(null);
+      // No prototype, so that the name `__proto__` is an ordinary one.
+      const object: Record<string, unknown> = Object.create(null);
       for (const { name, value } of node.fields) {
-        const inner = plainValue(value, variables);
-        if (inner !== undefined) made[name.value] = inner;
+        const inner = toJsonValue(value, variables);
+        if (inner !== undefined) object[name.value] = inner;
       }
-      return made;
+      return object;
     }
     default:
       return node.value;
   }
 }
 
-const asIs = (value: unknown) => value;
+const identity = (value: unknown) => value;
 
 /**
- * `parseLiteral` and not `coerceInputLiteral`, which would get variables inside a literal as literals of their own: an `ID`
- * of digits would have become a number.
+ * Uses `parseLiteral` and not `coerceInputLiteral`, which gets variables inside a literal as literals: an `ID` of
+ * digits would become a number.
  */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',
   description: 'Any JSON value.',
-  serialize: asIs,
-  parseValue: asIs,
-  parseLiteral: plainValue,
+  serialize: identity,
+  parseValue: identity,
+  parseLiteral: toJsonValue,
 });
 
-function geometry(value: unknown): unknown {
+function assertGeometry(value: unknown): unknown {
   if (typeof value === 'object' && value !== null && 'type' in value) return value;
-  throw refuse('GeoJSON', 'what is no object with a type');
+  throw createScalarError('GeoJSON', 'a value that is not an object with "type"');
 }
 
 export const GeoJsonScalar = new GraphQLScalarType({
   name: 'GeoJSON',
   description: 'A GeoJSON geometry: an object with `type` and `coordinates`.',
-  serialize: asIs,
-  parseValue: geometry,
-  parseLiteral: (node, variables) => geometry(plainValue(node, variables)),
+  serialize: identity,
+  parseValue: assertGeometry,
+  parseLiteral: (node, variables) => assertGeometry(toJsonValue(node, variables)),
 });
 
-const nothing = (_node: ConstValueNode | unknown): never => {
-  throw refuse('Void', 'any value');
+const refuseValue = (_node: ConstValueNode | unknown): never => {
+  throw createScalarError('Void', 'any value');
 };
 
 export const VoidScalar = new GraphQLScalarType({
   name: 'Void',
   description: 'Nothing: always null.',
   coerceOutputValue: () => null,
-  coerceInputValue: nothing,
-  coerceInputLiteral: nothing,
+  coerceInputValue: refuseValue,
+  coerceInputLiteral: refuseValue,
 });
 
 export const SCALARS = [

@@ -7,10 +7,10 @@ import {
   specifiedScalarTypes,
 } from 'graphql';
 import { FUNCTION_TYPES } from './functions.ts';
-import { FUNCTION_OPERATORS, OPERATORS_OF } from './operators.ts';
+import { FUNCTION_OPERATORS, OPERATORS_BY_KIND } from './operators.ts';
 import { SCALARS } from './scalars.ts';
 
-/** What deleting answers. */
+/** The answers of delete mutations. */
 export const DELETE_ONE = new GraphQLObjectType({
   name: 'delete_one',
   fields: { id: { type: new GraphQLNonNull(GraphQLID) } },
@@ -20,26 +20,26 @@ export const DELETE_MANY = new GraphQLObjectType({
   fields: { ids: { type: new GraphQLNonNull(new GraphQLList(GraphQLID)) } },
 });
 
-/** Types that are the same in every schema, by name. */
+/** Types that all schemas share, by name. */
 export const SHARED_TYPES: ReadonlyMap<string, GraphQLNamedType> = new Map(
   [
     ...specifiedScalarTypes,
     ...SCALARS,
     ...Object.values(FUNCTION_TYPES),
-    ...Object.values(OPERATORS_OF),
+    ...Object.values(OPERATORS_BY_KIND),
     ...Object.values(FUNCTION_OPERATORS),
     DELETE_ONE,
     DELETE_MANY,
   ].map((type) => [type.name, type]),
 );
 
-/** Names that no collection's type may have. */
+/** Type names that no collection may have. */
 export const RESERVED: readonly string[] = [
   'Query',
   'Mutation',
   'Subscription',
   ...SHARED_TYPES.keys(),
-  // Documents may call the types of their variables so.
+  // Synonyms for types of variables (document/parse.ts).
   'GraphQLBigInt',
   'GraphQLGeoJSON',
   'GraphQLStringOrFloat',

@@ -1,33 +1,36 @@
 import { expect } from 'chai';
-import { createDocuments } from '../../../plugins/graphql/document/documents.ts';
+import { createDocumentCaches } from '../../../plugins/graphql/document/document-cache.ts';
 import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
 import { processorTime } from '../../support/processor-time.ts';
-import { HOSTILE } from './document-hostile.ts';
-import { DEFAULTS, schemaOf } from './document-schema.ts';
+import { HOSTILE_DOCUMENTS } from './document-hostile.ts';
+import { createTestSchema, DEFAULT_LIMITS } from './document-schema.ts';
 
-/** Milliseconds of processor time; other requests wait as long. */
+/** Milliseconds of CPU time, during which other requests wait. */
 const LONGEST = 50;
 
-describe('graphql documents: hostile ones', () => {
+describe('hostile GraphQL documents', () => {
   for (const others of [0, 500]) {
     describe(`in a schema of ${others + 1} collections`, () => {
-      const documents = createDocuments(DEFAULTS)(schemaOf(others));
+      const documents = createDocumentCaches(DEFAULT_LIMITS)(createTestSchema(others));
 
-      for (const [what, text] of Object.entries(HOSTILE)) {
-        it(`${what}: ${text.length} characters`, () => {
-          // The best of several, since other threads count as well; a space more makes it another document.
-          const times = [timeOf(() => documents.of(text))];
+      for (const [what, text] of Object.entries(HOSTILE_DOCUMENTS)) {
+        it(`${what} (${text.length} characters): does not block the process`, () => {
+          // The fastest of several runs, since other threads count as well; one more space makes it a new document.
+          const times = [timeOf(() => documents.get(text))];
           while (times.length < 20 && Math.min(...times) >= LONGEST)
-            times.push(timeOf(() => documents.of(text + ' '.repeat(times.length))));
+            times.push(timeOf(() => documents.get(text + ' '.repeat(times.length))));
           expect(Math.min(...times)).to.be.below(LONGEST);
         });
       }
     });
   }
 
-  it('what they are refused with is short', () => {
-    const documents = createDocuments(DEFAULTS)(schemaOf());
-    const lengths = Object.entries(HOSTILE).map(([what, text]) => [what, answerTo(() => documents.of(text)).length]);
+  it('the error of a refused document is short', () => {
+    const documents = createDocumentCaches(DEFAULT_LIMITS)(createTestSchema());
+    const lengths = Object.entries(HOSTILE_DOCUMENTS).map(([what, text]) => [
+      what,
+      answerTo(() => documents.get(text)).length,
+    ]);
     expect(lengths.filter(([, length]) => Number(length) > 20_000)).to.deep.equal([]);
   });
 });
@@ -38,7 +41,7 @@ function timeOf(work: () => unknown): number {
   return processorTime() - started;
 }
 
-/** As it would be sent: making an answer out of a failure takes its time as well. */
+/** The time includes rendering the error response. */
 function answerTo(work: () => unknown): string {
   try {
     work();

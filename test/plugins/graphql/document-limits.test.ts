@@ -1,76 +1,78 @@
 import { expect } from 'chai';
 import type { DocumentLimits } from '../../../plugins/graphql/document/limits.ts';
-import { documentsOf, refusal } from './document-schema.ts';
+import { createTestDocuments, expectRefusal } from './document-schema.ts';
 
 /** `a0: id a1: id …` */
 const many = (count: number, one: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => one(at)).join(' ');
 
-describe('graphql documents: limits', () => {
-  for (const { limit, most, within, over, message, code = 'GRAPHQL_VALIDATION_EXCEPTION' } of [
+describe('limits of GraphQL documents', () => {
+  for (const { limit, most, accepted, refused, message, code = 'GRAPHQL_VALIDATION_EXCEPTION' } of [
     {
       limit: 'tokens',
       most: 7,
-      within: '{ posts { id title } }',
-      over: '{ posts { id title views } }',
+      accepted: '{ posts { id title } }',
+      refused: '{ posts { id title views } }',
       message: 'Syntax Error: Document contains more than 7 tokens. Parsing aborted.',
       code: 'INVALID_PAYLOAD',
     },
     {
       limit: 'aliases',
       most: 2,
-      within: '{ posts { a: id b: id } }',
-      over: '{ c: posts { a: id ...F } } fragment F on posts { b: id }',
+      accepted: '{ posts { a: id b: id } }',
+      refused: '{ c: posts { a: id ...F } } fragment F on posts { b: id }',
       message: 'Document has 3 aliases, more than the 2 allowed (GRAPHQL_MAX_ALIASES).',
     },
     {
       limit: 'rootFields',
       most: 2,
-      within: '{ __typename posts { id } ...F } fragment F on Query { posts { title } }',
-      over: '{ ...F } fragment F on Query { posts { id } ... { a: posts { id } ...G } } fragment G on Query { b: posts { id } }',
+      accepted: '{ __typename posts { id } ...F } fragment F on Query { posts { title } }',
+      refused:
+        '{ ...F } fragment F on Query { posts { id } ... { a: posts { id } ...G } } fragment G on Query { b: posts { id } }',
       message: 'Operation has 3 root fields, more than the 2 allowed (GRAPHQL_MAX_ROOT_FIELDS).',
     },
     {
       limit: 'relations',
       most: 2,
-      within: `{ posts ${'{ author '.repeat(5)} { id } ${'}'.repeat(5)} }`,
-      over: `{ posts ${'{ author '.repeat(6)} { id } ${'}'.repeat(6)} }`,
+      accepted: `{ posts ${'{ author '.repeat(5)} { id } ${'}'.repeat(5)} }`,
+      refused: `{ posts ${'{ author '.repeat(6)} { id } ${'}'.repeat(6)} }`,
       message: 'Operation has 8 fields inside each other, more than the 7 allowed (MAX_RELATIONAL_DEPTH and 5 more).',
     },
     {
       limit: 'relations',
       most: 2,
-      within: '{ posts { ...A } } fragment A on posts { author { author { author { author { author { id } } } } } }',
-      over: '{ posts { ...A } } fragment A on posts { author { author { author { ...B } } } } fragment B on posts { author { author { author { id } } } }',
+      accepted: '{ posts { ...A } } fragment A on posts { author { author { author { author { author { id } } } } } }',
+      refused:
+        '{ posts { ...A } } fragment A on posts { author { author { author { ...B } } } } fragment B on posts { author { author { author { id } } } }',
       message: 'Operation has 8 fields inside each other, more than the 7 allowed (MAX_RELATIONAL_DEPTH and 5 more).',
     },
     {
       limit: 'nodes',
       most: 10,
-      within: `{ posts { ${many(9, (at) => `field_${at}`)} } }`,
-      over: '{ posts { author { ...F } comments { ...F } ...F } } fragment F on posts { id title views }',
+      accepted: `{ posts { ${many(9, (at) => `field_${at}`)} } }`,
+      refused: '{ posts { author { ...F } comments { ...F } ...F } } fragment F on posts { id title views }',
       message: 'Document asks for 15 fields, fragments spread out, more than the 10 allowed (QUERY_MAX_NODES).',
     },
     {
       limit: 'nodes',
       most: 10,
-      within: 'query A { posts { id title views } } query B { posts { id title views } }',
-      over: 'query A { posts { id title views author { id } } } query B { posts { id title views author { id } } }',
+      accepted: 'query A { posts { id title views } } query B { posts { id title views } }',
+      refused: 'query A { posts { id title views author { id } } } query B { posts { id title views author { id } } }',
       message: 'Document asks for 12 fields, fragments spread out, more than the 10 allowed (QUERY_MAX_NODES).',
     },
   ] as const satisfies readonly { limit: keyof DocumentLimits; [other: string]: unknown }[]) {
-    it(`${limit}: ${over.length > 60 ? `${over.slice(0, 60)}…` : over}`, () => {
-      const documents = documentsOf({ [limit]: most });
-      documents.of(within);
-      const failure = refusal(documents, over);
+    it(`${limit} refuses: ${refused.length > 60 ? `${refused.slice(0, 60)}…` : refused}`, () => {
+      const documents = createTestDocuments({ [limit]: most });
+      documents.get(accepted);
+      const failure = expectRefusal(documents, refused);
       expect(failure.shown()).to.deep.equal({ code, message });
-      expect(failure.inAnySchema).to.equal(true);
-      documentsOf().of(over);
+      expect(failure.isSchemaIndependent).to.equal(true);
+      createTestDocuments().get(refused);
     });
   }
 
-  it('of what a text may be at all, settings or not', () => {
-    const documents = documentsOf();
+  it('nesting, names, lines and NUL characters are limited whatever the settings are', () => {
+    const documents = createTestDocuments();
     const brackets = (open: string, close: string, count: number) => open.repeat(count) + close.repeat(count);
     for (const [text, code, message] of [
       [`${'\n'.repeat(10_001)}{ posts { id } }`, 'INVALID_PAYLOAD', 'more than 10000 lines'],
@@ -89,44 +91,46 @@ describe('graphql documents: limits', () => {
       ['{ posts(filter: { id: { _eq: "\\u0000" } }) { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'a NUL character'],
       ['{ posts(filter: { id: { _eq: """\0""" } }) { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'a NUL character'],
     ] as const) {
-      const failure = refusal(documents, text);
+      const failure = expectRefusal(documents, text);
       expect(failure.shown().code, text.slice(0, 60)).to.equal(code);
       expect(failure.message, text.slice(0, 60)).to.contain(message);
     }
   });
 
-  it('grow with the setting: more tokens are more lines and more comments', () => {
-    documentsOf({ tokens: 20_000 }).of(`${'\n'.repeat(10_001)}${'#\n'.repeat(5001)}{ posts { id } }`);
+  it('GRAPHQL_QUERY_TOKEN_LIMIT also limits lines and comments', () => {
+    createTestDocuments({ tokens: 20_000 }).get(`${'\n'.repeat(10_001)}${'#\n'.repeat(5001)}{ posts { id } }`);
   });
 
-  it('fragments inside each other are bounded in whatever order they stand', () => {
+  it('nested fragments are limited in any order of their definitions', () => {
     const chain = Array.from({ length: 150 }, (_, at) => `fragment F${at} on posts { ...F${at + 1} }`);
     const last = 'fragment F150 on posts { id }';
     for (const fragments of [
       [...chain, last],
       [last, ...[...chain].reverse()],
     ]) {
-      const failure = refusal(documentsOf(), `{ posts { ...F0 } } ${fragments.join(' ')}`);
+      const failure = expectRefusal(createTestDocuments(), `{ posts { ...F0 } } ${fragments.join(' ')}`);
       expect(failure.message).to.contain('deeper than the 100 levels allowed');
     }
-    documentsOf().of(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
+    createTestDocuments().get(`{ posts { ...F60 } } ${[...chain.slice(60), last].join(' ')}`);
   });
 
-  it('fragments that spread themselves are refused by name, not measured', () => {
+  it('fragments that spread themselves are refused by name', () => {
     const text = '{ posts { ...F } } fragment F on posts { author { ...G } } fragment G on posts { comments { ...F } }';
-    expect(refusal(documentsOf(), text).message).to.equal('Cannot spread fragment "F" within itself via "G".');
+    expect(expectRefusal(createTestDocuments(), text).message).to.equal(
+      'Cannot spread fragment "F" within itself via "G".',
+    );
   });
 
-  it('a field may be repeated, but not so often that comparing takes long', () => {
-    const documents = documentsOf();
-    documents.of(`{ posts { ${'author { id } '.repeat(100)} } }`);
-    documents.of(`{ posts { ${many(50, () => 'comments(limit: 1) { id title }')} } }`);
+  it('a field may be repeated, but not so often that comparing the repetitions takes long', () => {
+    const documents = createTestDocuments();
+    documents.get(`{ posts { ${'author { id } '.repeat(100)} } }`);
+    documents.get(`{ posts { ${many(50, () => 'comments(limit: 1) { id title }')} } }`);
     for (const text of [
       `{ posts { ${'author { id } '.repeat(300)} } }`,
       `{ ${'posts { author { id } author { id } author { id } author { id } author { id } author { id } } '.repeat(40)} }`,
       `{ posts { ${many(120, () => 'comments(filter: { id: { _in: [1 2 3 4 5 6 7 8 9] } }) { id }')} } }`,
       `{ posts { ${many(150, (at) => `...F${at}`)} } } ${many(150, (at) => `fragment F${at} on posts { field_${at % 15} }`)}`,
     ])
-      expect(refusal(documents, text).message, text.slice(0, 80)).to.contain('too often in one place');
+      expect(expectRefusal(documents, text).message, text.slice(0, 80)).to.contain('too often in one place');
   });
 });

@@ -1,10 +1,10 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
-import { createDocuments, type Documents } from '../../../plugins/graphql/document/documents.ts';
+import { createDocumentCaches, type DocumentCache } from '../../../plugins/graphql/document/document-cache.ts';
 import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
 import type { DocumentLimits } from '../../../plugins/graphql/document/limits.ts';
 
-/** What the settings are where nobody sets them. */
-export const DEFAULTS: DocumentLimits = {
+/** The defaults of the settings. */
+export const DEFAULT_LIMITS: DocumentLimits = {
   tokens: 5000,
   aliases: 100,
   rootFields: 50,
@@ -13,7 +13,7 @@ export const DEFAULTS: DocumentLimits = {
   introspection: true,
 };
 
-const COLLECTION = (name: string) => `
+const collectionSdl = (name: string) => `
   type ${name} {
     id: ID! title: String views: Int author: ${name}
     comments(filter: ${name}_filter, limit: Int): [${name}]
@@ -21,24 +21,24 @@ const COLLECTION = (name: string) => `
   }
   input ${name}_filter { id: operators title: operators author: ${name}_filter _and: [${name}_filter] _or: [${name}_filter] }`;
 
-/** `posts` and so many others like it. */
-export function schemaOf(others = 0): GraphQLSchema {
+/** A schema with `posts` and `others` similar collections. */
+export function createTestSchema(others = 0): GraphQLSchema {
   const names = ['posts', ...Array.from({ length: others }, (_, at) => `collection_${at}`)];
   return buildSchema(`
     scalar BigInt scalar GeoJSON scalar StringOrFloat
     input operators { _eq: StringOrFloat _in: [StringOrFloat] }
     type Query { ${names.map((name) => `${name}(filter: ${name}_filter, limit: Int, near: GeoJSON): [${name}!]! ${name}_by_id(id: ID!): ${name}`).join(' ')} }
     type Mutation { delete_posts_item(id: ID!): Boolean }
-    ${names.map(COLLECTION).join('\n')}`);
+    ${names.map(collectionSdl).join('\n')}`);
 }
 
-export const documentsOf = (limits: Partial<DocumentLimits> = {}, schema = schemaOf()): Documents =>
-  createDocuments({ ...DEFAULTS, ...limits })(schema);
+export const createTestDocuments = (limits: Partial<DocumentLimits> = {}, schema = createTestSchema()): DocumentCache =>
+  createDocumentCaches({ ...DEFAULT_LIMITS, ...limits })(schema);
 
-/** What a text is refused with; a text that is not refused is an error. */
-export function refusal(documents: Documents, text: string): DocumentFailure {
+/** The failure of an invalid document. @throws Error for a valid one. */
+export function expectRefusal(documents: DocumentCache, text: string): DocumentFailure {
   try {
-    documents.of(text);
+    documents.get(text);
   } catch (error) {
     if (error instanceof DocumentFailure) return error;
     throw error;

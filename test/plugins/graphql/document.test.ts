@@ -1,80 +1,86 @@
 import { expect } from 'chai';
 import { type GraphQLFormattedError, getIntrospectionQuery } from 'graphql';
-import { createDocuments } from '../../../plugins/graphql/document/documents.ts';
-import { DEFAULTS, documentsOf, refusal, schemaOf } from './document-schema.ts';
+import { createDocumentCaches } from '../../../plugins/graphql/document/document-cache.ts';
+import { createTestDocuments, createTestSchema, DEFAULT_LIMITS, expectRefusal } from './document-schema.ts';
 
-describe('graphql documents', () => {
-  const documents = documentsOf();
+describe('createDocumentCaches', () => {
+  const documents = createTestDocuments();
   const errorsOf = (text: string) =>
-    refusal(documents, text).extensions.graphqlErrors as readonly GraphQLFormattedError[];
+    expectRefusal(documents, text).extensions.graphqlErrors as readonly GraphQLFormattedError[];
 
-  it('have their operations and fragments by name, the anonymous one by no name', () => {
-    const several = documents.of('query A { posts { ...F } } query B { posts { ...F } } fragment F on posts { id }');
+  it('answers operations and fragments by name, the anonymous operation by an empty name', () => {
+    const several = documents.get('query A { posts { ...F } } query B { posts { ...F } } fragment F on posts { id }');
     expect([...several.operations.keys()]).to.deep.equal(['A', 'B']);
     expect([...several.fragments.keys()]).to.deep.equal(['F']);
-    expect([...documents.of('{ posts { id } }').operations.keys()]).to.deep.equal(['']);
+    expect([...documents.get('{ posts { id } }').operations.keys()]).to.deep.equal(['']);
   });
 
-  it('are remembered by their text', () => {
-    const one = documents.of('{ posts { id title } }');
-    expect(documents.of('{ posts { id title } }')).to.equal(one);
-    expect(documents.of('{ posts { id  title } }').id).not.to.equal(one.id);
+  it('caches documents by their text', () => {
+    const one = documents.get('{ posts { id title } }');
+    expect(documents.get('{ posts { id title } }')).to.equal(one);
+    expect(documents.get('{ posts { id  title } }').id).not.to.equal(one.id);
   });
 
-  it('are those of one schema: the same text in another is looked at again and has another id', () => {
-    const make = createDocuments(DEFAULTS);
-    const [first, second] = [make(schemaOf()), make(schemaOf())];
-    expect(first.of('{ posts { id } }').id).not.to.equal(second.of('{ posts { id } }').id);
-    const wider = make(schemaOf(1));
-    wider.of('{ collection_0 { id } }');
-    expect(refusal(first, '{ collection_0 { id } }').message).to.contain('Cannot query field "collection_0"');
+  it('validates the same text again in another schema, with another id', () => {
+    const make = createDocumentCaches(DEFAULT_LIMITS);
+    const [first, second] = [make(createTestSchema()), make(createTestSchema())];
+    expect(first.get('{ posts { id } }').id).not.to.equal(second.get('{ posts { id } }').id);
+    const wider = make(createTestSchema(1));
+    wider.get('{ collection_0 { id } }');
+    expect(expectRefusal(first, '{ collection_0 { id } }').message).to.contain('Cannot query field "collection_0"');
   });
 
-  it('are forgotten where others came after them: one memory for all schemas, by size', () => {
-    const make = createDocuments(DEFAULTS);
-    const [first, second] = [make(schemaOf()), make(schemaOf())];
-    const { id } = first.of('{ posts { id } }');
+  it('evicts old documents by size, in one cache for all schemas', () => {
+    const make = createDocumentCaches(DEFAULT_LIMITS);
+    const [first, second] = [make(createTestSchema()), make(createTestSchema())];
+    const { id } = first.get('{ posts { id } }');
     const large = (at: number) => `query Q${at} { posts(filter: { id: { _in: [${'1 '.repeat(1900)}] } }) { id } }`;
-    for (let at = 0; at < 50; at++) second.of(large(at));
-    expect(first.of('{ posts { id } }').id).to.equal(id);
-    for (let at = 0; at < 120; at++) second.of(large(at));
-    expect(first.of('{ posts { id } }').id).not.to.equal(id);
+    for (let at = 0; at < 50; at++) second.get(large(at));
+    expect(first.get('{ posts { id } }').id).to.equal(id);
+    for (let at = 0; at < 120; at++) second.get(large(at));
+    expect(first.get('{ posts { id } }').id).not.to.equal(id);
   });
 
-  it('may call types of variables as other services do', () => {
+  it('accepts names that other services use for types of variables', () => {
     const text = (type: string) => `query ($a: ${type}) { posts(filter: { id: { _in: $a } }) { id } }`;
-    documents.of(text('[GraphQLStringOrFloat]'));
-    documents.of(text('[GraphQLStringOrFloat!]!'));
-    documents.of('query ($a: GraphQLGeoJSON) { posts(near: $a) { id } }');
-    expect(refusal(documents, text('[GraphQLString]')).message).to.contain('Unknown type "GraphQLString"');
-    expect(refusal(documents, 'query ($a: GraphQLBigInt) { posts(limit: $a) { id } }').message).to.contain('"BigInt"');
-    expect(refusal(documents, 'query ($a: constructor) { posts(limit: $a) { id } }').message).to.contain(
+    documents.get(text('[GraphQLStringOrFloat]'));
+    documents.get(text('[GraphQLStringOrFloat!]!'));
+    documents.get('query ($a: GraphQLGeoJSON) { posts(near: $a) { id } }');
+    expect(expectRefusal(documents, text('[GraphQLString]')).message).to.contain('Unknown type "GraphQLString"');
+    expect(expectRefusal(documents, 'query ($a: GraphQLBigInt) { posts(limit: $a) { id } }').message).to.contain(
+      '"BigInt"',
+    );
+    expect(expectRefusal(documents, 'query ($a: constructor) { posts(limit: $a) { id } }').message).to.contain(
       'Unknown type',
     );
   });
 
-  describe('that make no sense', () => {
-    it('are INVALID_PAYLOAD where they cannot be parsed, and no newer schema would help', () => {
-      const failure = refusal(documents, '{ posts {\n');
+  describe('an invalid document', () => {
+    it('an invalid document is INVALID_PAYLOAD when it cannot be parsed, in any schema', () => {
+      const failure = expectRefusal(documents, '{ posts {\n');
       expect(failure.shown()).to.deep.equal({
         code: 'INVALID_PAYLOAD',
         message: 'Syntax Error: Expected Name, found <EOF>.',
       });
-      expect(failure).to.deep.include({ status: 400, inAnySchema: true, locations: [{ line: 2, column: 1 }] });
+      expect(failure).to.deep.include({ status: 400, isSchemaIndependent: true, locations: [{ line: 2, column: 1 }] });
       expect(failure.extensions.graphqlErrors).to.deep.equal([
         { message: 'Syntax Error: Expected Name, found <EOF>.', locations: [{ line: 2, column: 1 }] },
       ]);
     });
 
-    it('are GRAPHQL_VALIDATION_EXCEPTION where they do not fit the schema, and a newer one might help', () => {
-      const failure = refusal(documents, '{ posts { titel } }');
+    it('an invalid document is GRAPHQL_VALIDATION_EXCEPTION when it does not match the schema, which a newer schema might change', () => {
+      const failure = expectRefusal(documents, '{ posts { titel } }');
       expect(failure.shown().code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
-      expect(failure).to.deep.include({ status: 400, inAnySchema: false, locations: [{ line: 1, column: 11 }] });
+      expect(failure).to.deep.include({
+        status: 400,
+        isSchemaIndependent: false,
+        locations: [{ line: 1, column: 11 }],
+      });
       expect(failure.message).to.equal('Cannot query field "titel" on type "posts". Did you mean "title"?');
     });
 
-    it('have the first thing that is wrong as the message, and a few more beside', () => {
-      const failure = refusal(documents, '{ posts { a b c d e f g h } }');
+    it('an invalid document has its first error as the message, and a few more in graphqlErrors', () => {
+      const failure = expectRefusal(documents, '{ posts { a b c d e f g h } }');
       expect(failure.message).to.contain('"a"');
       expect(errorsOf('{ posts { a b c d e f g h } }').map(({ message }) => message.slice(0, 22))).to.deep.equal([
         ...['a', 'b', 'c', 'd', 'e'].map((name) => `Cannot query field "${name}"`),
@@ -82,14 +88,14 @@ describe('graphql documents', () => {
       ]);
     });
 
-    it('are not quoted at length', () => {
+    it('an invalid document is not quoted at length', () => {
       const [long] = errorsOf(`{ posts(limit: "${'x'.repeat(50_000)}") { id } }`);
       expect(long?.message).to.have.length.below(1100);
       const [many] = errorsOf(`query (${'$a: Int '.repeat(500)}) { posts { id } }`);
       expect(many?.locations).to.have.length.at.most(20);
     });
 
-    it('are refused by every rule of the specification, overlapping fields included', () => {
+    it('an invalid document is refused by every validation rule of the specification, overlapping fields included', () => {
       for (const text of [
         '{ posts { a: id a: title } }',
         '{ posts(limit: 1) { id } posts(limit: 2) { id } }',
@@ -104,35 +110,37 @@ describe('graphql documents', () => {
         'subscription { posts { id } }',
         '{ posts { id } } { posts { title } }',
       ])
-        expect(refusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+        expect(expectRefusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
     });
   });
 
-  describe('about the schema', () => {
-    const silent = documentsOf({ introspection: false });
+  describe('an introspection document', () => {
+    const withoutIntrospection = createTestDocuments({ introspection: false });
 
-    it('are what tools send, whatever the limits for rows are', () => {
-      documentsOf({ nodes: 10, relations: 2, rootFields: 1 }).of(getIntrospectionQuery());
-      documents.of('{ __type(name: "posts") { fields { name type { name ofType { name } } } } }');
+    it('an introspection document is accepted as tools send it, whatever the limits for rows are', () => {
+      createTestDocuments({ nodes: 10, relations: 2, rootFields: 1 }).get(getIntrospectionQuery());
+      documents.get('{ __type(name: "posts") { fields { name type { name ofType { name } } } } }');
     });
 
-    it('may not ask for much more than all of it', () => {
+    it('an introspection document is refused when it asks for much more than the whole schema', () => {
       const lists = Array.from({ length: 90 }, (_, at) => `t${at}: types { fields { args { type { name } } } }`);
       const deep = '{ __schema { types { fields { type { fields { args { type { name kind } } } } } } } }';
       const deepest =
         '{ __schema { types { fields { args { type { inputFields { type { possibleTypes { name } } } } } } } } }';
       for (const text of [`{ __schema { ${lists.join(' ')} } }`, deepest])
-        expect(refusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
-      expect(() => documents.of(deep)).not.to.throw();
+        expect(expectRefusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+      expect(() => documents.get(deep)).not.to.throw();
       const hidden = `query { ...F } fragment F on Query { __schema { ...G } } fragment G on __Schema { ${lists.join(' ')} }`;
-      expect(refusal(documents, hidden).message).to.contain('more of the schema than twice all of it');
+      expect(expectRefusal(documents, hidden).message).to.contain('more of the schema than twice all of it');
     });
 
-    it('are refused where introspection is off, and nothing is suggested', () => {
+    it('an introspection document is refused without suggestions when introspection is off', () => {
       for (const text of [getIntrospectionQuery(), '{ __type(name: "posts") { name } }'])
-        expect(refusal(silent, text).message).to.contain('GraphQL introspection has been disabled');
-      expect(refusal(silent, '{ posts { titel } }').message).to.equal('Cannot query field "titel" on type "posts".');
-      silent.of('{ __typename posts { __typename } }');
+        expect(expectRefusal(withoutIntrospection, text).message).to.contain('GraphQL introspection has been disabled');
+      expect(expectRefusal(withoutIntrospection, '{ posts { titel } }').message).to.equal(
+        'Cannot query field "titel" on type "posts".',
+      );
+      withoutIntrospection.get('{ __typename posts { __typename } }');
     });
   });
 });

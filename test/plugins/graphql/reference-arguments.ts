@@ -1,10 +1,10 @@
 import type { Random } from '../../support/random.ts';
-import { type Kind, type Row, TABLES, type Table } from './reference-rows.ts';
+import { type ColumnKind, type Row, TABLES, type Table } from './reference-rows.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 
 // biome-ignore format: a table by kind
-const OPERATORS: Readonly<Record<Kind, readonly string[]>> = {
+const OPERATORS: Readonly<Record<ColumnKind, readonly string[]>> = {
   text: ['_eq', '_neq', '_in', '_nin', '_contains', '_ncontains', '_icontains', '_starts_with', '_nends_with', '_empty'],
   number: ['_eq', '_neq', '_gt', '_gte', '_lt', '_lte', '_in', '_nin', '_between', '_nbetween', '_null'],
   whole: ['_eq', '_neq', '_gt', '_gte', '_lt', '_lte', '_in', '_nin', '_between', '_nbetween', '_null'],
@@ -21,9 +21,9 @@ const SORTS: Readonly<Record<string, readonly string[]>> = {
   note: ['post.title', '-post.author.name'],
 };
 
-/** What may be given as an argument of a field of this collection, for each name of an argument. */
-export function argumentValues(random: Random, all: ReadonlyMap<string, readonly Row[]>) {
-  function operation(kind: Kind, values: readonly unknown[]): Value {
+/** Returns a generator of argument values, by the name of the argument and the collection. */
+export function createArgumentValues(random: Random, all: ReadonlyMap<string, readonly Row[]>) {
+  function operation(kind: ColumnKind, values: readonly unknown[]): Value {
     const name = random.one(OPERATORS[kind]);
     const value = () => (values.length > 0 ? random.one(values) : '0');
     if (/null|empty/.test(name)) return { [name]: random.chance(0.7) };
@@ -38,33 +38,33 @@ export function argumentValues(random: Random, all: ReadonlyMap<string, readonly
   function filter(name: string, depth: number): Value {
     const { columns, one, many, any, functions } = TABLES[name] as Table;
     const kinds = ['column', 'column', 'column', 'one', 'many', 'any', 'function', 'logic'];
-    const made: Record<string, unknown> = {};
+    const filterInput: Record<string, unknown> = {};
     for (let left = 1 + random.upTo(2); left > 0; left--) {
       const kind = depth > 0 ? random.one(kinds) : 'column';
       if (kind === 'one' && Object.keys(one).length > 0) {
         const [field, to] = random.one(Object.entries(one));
-        made[field] = filter(to, depth - 1);
+        filterInput[field] = filter(to, depth - 1);
       } else if (kind === 'many' && Object.keys(many).length > 0) {
         const [field, { of }] = random.one(Object.entries(many));
         const inner = filter(of, depth - 1);
-        made[field] = random.one([inner, { _some: inner }, { _none: inner }, { _none: {} }]);
+        filterInput[field] = random.one([inner, { _some: inner }, { _none: inner }, { _none: {} }]);
       } else if (kind === 'any' && Object.keys(any).length > 0) {
         const [field, { of }] = random.one(Object.entries(any));
         const target = random.one(of);
-        made[`${field}__${target}`] = filter(target, 0);
+        filterInput[`${field}__${target}`] = filter(target, 0);
       } else if (kind === 'function' && Object.keys(functions).length > 0) {
         const [field, group] = random.one(Object.entries(functions));
         const fn = { date: 'year', datetime: 'month', time: 'hour', count: 'count', json: 'count' }[group];
-        made[`${field}_func`] = { [fn]: operation('whole', [0, 1, 2, 3, 12, 2022]) };
+        filterInput[`${field}_func`] = { [fn]: operation('whole', [0, 1, 2, 3, 12, 2022]) };
       } else if (kind === 'logic') {
-        made[random.one(['_and', '_or'])] = [filter(name, depth - 1), filter(name, depth - 1)];
+        filterInput[random.one(['_and', '_or'])] = [filter(name, depth - 1), filter(name, depth - 1)];
       } else {
         const [field, type] = random.one(Object.entries(columns));
         const values = (all.get(name) ?? []).flatMap((row) => row[field] ?? []).filter((value) => value !== '');
-        made[field] = operation(type, values);
+        filterInput[field] = operation(type, values);
       }
     }
-    return made;
+    return filterInput;
   }
 
   const sortable = (name: string): readonly string[] => {

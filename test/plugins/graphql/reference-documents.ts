@@ -10,11 +10,11 @@ import {
   isUnionType,
 } from 'graphql';
 import { seeded } from '../../support/random.ts';
-import { argumentValues } from './reference-arguments.ts';
+import { createArgumentValues } from './reference-arguments.ts';
+import { createValueWriter } from './reference-literals.ts';
 import type { Row } from './reference-rows.ts';
-import { makeSaying } from './reference-saying.ts';
 
-export interface Asked {
+export interface GeneratedDocument {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
@@ -22,7 +22,7 @@ export interface Asked {
 type Rows = ReadonlyMap<string, readonly Row[]>;
 type Fields = Readonly<Record<string, GraphQLField<unknown, unknown>>>;
 
-/** Keys of an answer that are something else to JavaScript, to PostgreSQL or to the schema. */
+/** Response keys that have a meaning in JavaScript, in PostgreSQL or in the schema. */
 const KEYS = [
   '__proto__',
   'constructor',
@@ -36,25 +36,25 @@ const KEYS = [
   '_',
 ];
 
-/** One document after the other, the same for the same seed. Some are not valid, which is for others to find out. */
-export function makeDocument(schema: GraphQLSchema, all: Rows, seed: number): Asked {
+/** Generates a document, the same for the same seed. Some are invalid, which the test checks. */
+export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number): GeneratedDocument {
   const random = seeded(seed);
-  const { variables, declared, variable, said } = makeSaying(random);
-  const valueFor = argumentValues(random, all);
+  const { variables, declared, variable, writeValue } = createValueWriter(random);
+  const valueFor = createArgumentValues(random, all);
   const fragments: { readonly name: string; readonly on: string; readonly text: string }[] = [];
-  const written = new Map<string, string>();
+  const textByVariant = new Map<string, string>();
   let budget = 12 + random.upTo(40);
 
   function argumentsOf(field: GraphQLField<unknown, unknown>, collection: string): string {
     const isGrouped = field.args.some(({ name }) => name === 'groupBy');
-    const given = field.args.filter((arg) => {
+    const chosen = field.args.filter((arg) => {
       if (isNonNullType(arg.type)) return true;
       if (isGrouped) return arg.name === 'groupBy' ? random.chance(0.7) : arg.name === 'filter' && random.chance(0.3);
       return random.chance(0.3);
     });
-    return given.length === 0
+    return chosen.length === 0
       ? ''
-      : `(${given.map((arg) => `${arg.name}: ${said(valueFor(arg.name, collection), arg.type)}`).join(', ')})`;
+      : `(${chosen.map((arg) => `${arg.name}: ${writeValue(valueFor(arg.name, collection), arg.type)}`).join(', ')})`;
   }
 
   function directives(): string {
@@ -66,7 +66,7 @@ export function makeDocument(schema: GraphQLSchema, all: Rows, seed: number): As
     return ` ${random.one([skip, include, () => `${skip()} ${include()}`])()}`;
   }
 
-  /** The same field under the same key is said with the same arguments everywhere, so that it can be one with another. */
+  /** The same field under the same key has the same arguments everywhere, so that both can be merged. */
   function fieldText(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, depth: number): string {
     const variant = random.upTo(3);
     const id = `${type.name}.${field.name}.${variant}`;
@@ -74,8 +74,9 @@ export function makeDocument(schema: GraphQLSchema, all: Rows, seed: number): As
     const isPlain = variant === 0 && !field.args.some((arg) => isNonNullType(arg.type));
     const collection = type.name === 'Query' ? field.name.replace(/_(by_id|aggregated)$/, '') : inner.name;
     const alias = random.chance(0.15) ? random.one(KEYS) : `${field.name}_${variant}`;
-    const text = written.get(id) ?? (isPlain ? field.name : `${alias}: ${field.name}${argumentsOf(field, collection)}`);
-    written.set(id, text);
+    const text =
+      textByVariant.get(id) ?? (isPlain ? field.name : `${alias}: ${field.name}${argumentsOf(field, collection)}`);
+    textByVariant.set(id, text);
     return `${text}${directives()}${isLeafType(inner) ? '' : ` ${selection(inner as Composite, depth - 1)}`}`;
   }
 
@@ -89,21 +90,22 @@ export function makeDocument(schema: GraphQLSchema, all: Rows, seed: number): As
     );
     for (let left = 1 + random.upTo(5); left > 0 && (budget > 0 || parts.length === 0); left--) {
       budget--;
-      const way = random.next();
+      const choice = random.next();
       const members = isUnionType(type) ? type.getTypes() : [type as GraphQLObjectType];
-      if (way < 0.12 && type.name !== 'Query') parts.push(random.one(['__typename', 'kind: __typename', '__typename']));
-      else if (way < 0.2 || (isUnionType(type) && way < 0.75)) {
+      if (choice < 0.12 && type.name !== 'Query')
+        parts.push(random.one(['__typename', 'kind: __typename', '__typename']));
+      else if (choice < 0.2 || (isUnionType(type) && choice < 0.75)) {
         const on = random.one([type, ...members]);
         const condition = on === type && random.chance(0.5) ? '' : ` on ${on.name}`;
         parts.push(`...${condition}${directives()} ${selection(on, depth)}`);
-      } else if (way < 0.32 || isUnionType(type)) {
+      } else if (choice < 0.32 || isUnionType(type)) {
         parts.push(`...${fragment(random.one([type, ...members]), depth)}${directives()}`);
       } else if (names.length > 0) parts.push(fieldText(type, fields[random.one(names)] as Fields[string], depth));
     }
     return `{ ${parts.length === 0 ? '__typename' : parts.join(' ')} }`;
   }
 
-  /** One that was said before, where there is one; those are whole, so that none leads back to itself. */
+  /** Reuses an earlier fragment or creates one. Earlier fragments are complete, so there are no cycles. */
   function fragment(type: Composite, depth: number): string {
     const known = fragments.filter(({ on }) => on === type.name);
     if (known.length > 0 && random.chance(0.5)) return random.one(known).name;

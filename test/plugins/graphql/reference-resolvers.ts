@@ -1,20 +1,27 @@
 import type { GraphQLFieldResolver } from 'graphql';
-import { type Kind, type Row, TABLES, type Table } from './reference-rows.ts';
-import { calculated, call, compared, cut, inOrder, type Rules } from './reference-values.ts';
+import { type ColumnKind, type Row, TABLES, type Table } from './reference-rows.ts';
+import {
+  aggregateValues,
+  applyFunction,
+  compareValues,
+  matchesOperators,
+  type Rules,
+  slicePage,
+} from './reference-values.ts';
 
-// What every field of the schema means, as slow and plain as it can be said: rows in memory, one resolver for each value.
+// The meaning of every field of the schema, as simple as possible: rows in memory, one resolver call for each value.
 
 type Rows = ReadonlyMap<string, readonly Row[]>;
 type Args = Readonly<Record<string, unknown>>;
-/** Stands for the missing row behind a many-to-one: all of it is null, its lists are empty. */
+/** Represents a missing many-to-one row: all its fields are null, its lists empty. */
 const NO_ROW = { __typename: '' } as Row;
 
-export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> {
+export function createResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> {
   const tableOf = (name: string): Table => TABLES[name] as Table;
   const rowsOf = (name: string): readonly Row[] => all.get(name) ?? [];
   const byKey = (name: string, key: unknown): Row | null =>
     rowsOf(name).find(({ id }) => key !== null && String(id) === String(key)) ?? null;
-  const behind = (name: string, row: Row, field: string): readonly Row[] => {
+  const relatedRows = (name: string, row: Row, field: string): readonly Row[] => {
     const { of, by } = tableOf(name).many[field] as Table['many'][string];
     return rowsOf(of).filter((one) => one[by] !== null && one[by] === row.id);
   };
@@ -22,9 +29,11 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
     const { by, of } = tableOf(name).any[field] as Table['any'][string];
     return of.includes(row[by] as string) ? byKey(row[by] as string, row[field] ?? null) : null;
   };
-  function functionOf(name: string, row: Row, field: string, fn: string, path?: string): unknown {
+  function applyTo(name: string, row: Row, field: string, fn: string, path?: string): unknown {
     if (row === NO_ROW) return null;
-    return tableOf(name).many[field] ? behind(name, row, field).length : call(fn, row[field] ?? null, path);
+    return tableOf(name).many[field]
+      ? relatedRows(name, row, field).length
+      : applyFunction(fn, row[field] ?? null, path);
   }
 
   function matches(name: string, row: Row, filter: Rules): boolean {
@@ -40,10 +49,10 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
         );
       if (key.endsWith('_func')) {
         const of = key.slice(0, -'_func'.length);
-        // What is not there has no list, not even an empty one.
+        // A missing row has no list, not even an empty one.
         if (row === NO_ROW && many[of]) return false;
         return Object.entries(rules).every(([fn, inner]) =>
-          compared('number', functionOf(name, row, of, fn) ?? null, inner as Rules),
+          matchesOperators('number', applyTo(name, row, of, fn) ?? null, inner as Rules),
         );
       }
       const [field = '', target] = key.split('__');
@@ -55,7 +64,7 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
       if (to !== undefined) return matches(to, byKey(to, row[key] ?? null) ?? NO_ROW, rules);
       const { [key]: list } = many;
       if (list) {
-        const rows = behind(name, row, key);
+        const rows = relatedRows(name, row, key);
         const { _some, _none, ...rest } = rules;
         const fits = (inner: unknown) => rows.some((each) => matches(list.of, each, inner as Rules));
         return (
@@ -64,21 +73,21 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
           (Object.keys(rest).length === 0 || fits(rest))
         );
       }
-      return compared(columns[key] ?? 'other', row[key] ?? null, rules);
+      return matchesOperators(columns[key] ?? 'other', row[key] ?? null, rules);
     });
   }
 
-  /** The value that an entry of `sort` or `groupBy` is about: `title`, `author.name`, `year(published)`. */
-  function valueAt(name: string, row: Row, path: string): [value: unknown, kind: Kind] {
+  /** The value of an entry of `sort` or `groupBy`: `title`, `author.name`, `year(published)`. */
+  function valueAt(name: string, row: Row, path: string): [value: unknown, kind: ColumnKind] {
     const [first = '', ...rest] = path.split('.');
     const to = tableOf(name).one[first];
     if (rest.length > 0 && to) return valueAt(to, byKey(to, row[first] ?? null) ?? NO_ROW, rest.join('.'));
     const called = /^(\w+)\((\w+)\)$/.exec(path);
-    if (called) return [functionOf(name, row, called[2] as string, called[1] as string), 'number'];
+    if (called) return [applyTo(name, row, called[2] as string, called[1] as string), 'number'];
     return [row[path] ?? null, tableOf(name).columns[path] ?? 'other'];
   }
 
-  function listed(name: string, rows: readonly Row[], args: Args, order?: string): readonly Row[] {
+  function listRows(name: string, rows: readonly Row[], args: Args, order?: string): readonly Row[] {
     const { filter, search, sort, limit, offset, page } = args;
     const sorts = (sort as readonly string[] | null | undefined) ?? (order === undefined ? [] : [order]);
     const found = rows
@@ -89,19 +98,19 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
           const path = entry.replace(/^-/, '');
           const [one, kind] = valueAt(name, a, path);
           const [other] = valueAt(name, b, path);
-          const before = inOrder(kind, one, other);
+          const before = compareValues(kind, one, other);
           if (before !== 0) return entry.startsWith('-') ? -before : before;
         }
         return 0;
       });
-    return cut(found, limit, offset, page);
+    return slicePage(found, limit, offset, page);
   }
 
-  /** Of one row only conditions say something, not what orders and cuts lists. */
+  /** For a single row only conditions apply, not order and paging. */
   const matchingOne = (name: string, row: Row | null, { filter, search }: Args): Row | null =>
-    row ? (listed(name, [row], { filter, search })[0] ?? null) : null;
+    row ? (listRows(name, [row], { filter, search })[0] ?? null) : null;
 
-  /** In texts, those that are keys included, but not in keys that are numbers or UUIDs. */
+  /** Searches texts, text keys included, but no keys that are numbers or UUIDs. */
   function isFound(name: string, row: Row, search: string): boolean {
     const { columns, one, any } = tableOf(name);
     const texts = Object.keys(columns).filter((field) => columns[field] === 'text' || columns[field] === 'key');
@@ -111,7 +120,7 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
     });
   }
 
-  function grouped(name: string, args: Args): readonly object[] {
+  function groupRows(name: string, args: Args): readonly object[] {
     const by = ((args.groupBy ?? []) as readonly string[]).filter((one) => one !== null);
     const rows = rowsOf(name).filter((row) => matches(name, row, (args.filter ?? {}) as Rules));
     const groups = new Map<string, Row[]>(by.length === 0 ? [['', []]] : []);
@@ -119,16 +128,16 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
       const key = by.length === 0 ? '' : JSON.stringify(by.map((path) => valueAt(name, row, path)[0]));
       groups.set(key, [...(groups.get(key) ?? []), row]);
     }
-    const made = [...groups.values()].map((members) => ({ name, members, by }));
-    const ordered = made.toSorted((a, b) => {
+    const groupList = [...groups.values()].map((members) => ({ name, members, by }));
+    const ordered = groupList.toSorted((a, b) => {
       for (const path of by) {
         const [one, kind] = valueAt(name, a.members[0] as Row, path);
-        const before = inOrder(kind, one, valueAt(name, b.members[0] as Row, path)[0]);
+        const before = compareValues(kind, one, valueAt(name, b.members[0] as Row, path)[0]);
         if (before !== 0) return before;
       }
       return 0;
     });
-    return cut(ordered, args.limit, args.offset, args.page);
+    return slicePage(ordered, args.limit, args.offset, args.page);
   }
 
   return (source, args, _context, { fieldName, parentType: { name: parent } }) => {
@@ -136,7 +145,7 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
     const { many, one, any, functions } = TABLES[parent] ?? {};
     const row = source as Row;
     const list = many?.[fieldName];
-    if (list) return listed(list.of, behind(parent, row, fieldName), args, list.order);
+    if (list) return listRows(list.of, relatedRows(parent, row, fieldName), args, list.order);
     const to = one?.[fieldName];
     if (to !== undefined) return matchingOne(to, byKey(to, row[fieldName] ?? null), args);
     if (any?.[fieldName]) return anyOf(parent, row, fieldName);
@@ -145,24 +154,24 @@ export function makeResolver(all: Rows): GraphQLFieldResolver<unknown, unknown> 
     if (TABLES[parent]) return row[fieldName] ?? null;
     if (/_functions?$|_func$/.test(parent)) {
       const of = source as { name: string; row: Row; field: string };
-      return functionOf(of.name, of.row, of.field, fieldName, args.path as string | undefined);
+      return applyTo(of.name, of.row, of.field, fieldName, args.path as string | undefined);
     }
-    return aggregated(source as Group, fieldName);
+    return aggregateField(source as Group, fieldName);
   };
 
   function root(fieldName: string, args: Args): unknown {
     const name = fieldName.replace(/_(by_id|aggregated)$/, '');
     if (fieldName.endsWith('_by_id')) return byKey(name, args.id);
-    if (fieldName.endsWith('_aggregated')) return grouped(name, args);
-    return tableOf(name).singleton ? (rowsOf(name)[0] ?? null) : listed(name, rowsOf(name), args);
+    if (fieldName.endsWith('_aggregated')) return groupRows(name, args);
+    return tableOf(name).singleton ? (rowsOf(name)[0] ?? null) : listRows(name, rowsOf(name), args);
   }
 
   type Group = { name: string; members: readonly Row[]; by: readonly string[]; fn?: string };
 
-  function aggregated(group: Group, fieldName: string): unknown {
+  function aggregateField(group: Group, fieldName: string): unknown {
     const { name, members, by, fn } = group;
     if (fn !== undefined)
-      return calculated(
+      return aggregateValues(
         fn,
         members.map((row) => row[fieldName] ?? null).filter((one) => one !== null),
       );

@@ -5,27 +5,27 @@ import { type Random, seeded } from '../../support/random.ts';
 export type Row = Readonly<Record<string, unknown>> & { readonly __typename: string };
 
 /** How the values of a column are compared, and which operators it has. */
-export type Kind = 'text' | 'number' | 'whole' | 'big' | 'moment' | 'flag' | 'key' | 'other';
+export type ColumnKind = 'text' | 'number' | 'whole' | 'big' | 'moment' | 'flag' | 'key' | 'other';
 
 export interface Table {
   readonly sql: string;
-  readonly columns: Readonly<Record<string, Kind>>;
+  readonly columns: Readonly<Record<string, ColumnKind>>;
   /** Columns that hold the key of another collection's row. */
   readonly one: Readonly<Record<string, string>>;
-  /** Lists: whose rows, by which column of theirs, and what puts them in order. */
+  /** Lists: the collection of the rows, their foreign key column, and the sort column. */
   readonly many: Readonly<Record<string, { readonly of: string; readonly by: string; readonly order?: string }>>;
-  /** A column whose row is in the collection that another column names. */
+  /** Columns with a key of the collection that another column names. */
   readonly any: Readonly<Record<string, { readonly by: string; readonly of: readonly string[] }>>;
-  /** Functions that its fields have, each with the group of functions. */
+  /** Groups of functions by field. */
   readonly functions: Readonly<Record<string, 'date' | 'time' | 'datetime' | 'count' | 'json'>>;
   readonly singleton?: true;
 }
 
-const none = { one: {}, many: {}, any: {}, functions: {} } as const;
+const NO_RELATIONS = { one: {}, many: {}, any: {}, functions: {} } as const;
 
 export const TABLES: Readonly<Record<string, Table>> = {
   person: {
-    ...none,
+    ...NO_RELATIONS,
     sql: 'create table person (id int primary key, name text not null, nick text, born date, boss int references person)',
     columns: { id: 'key', name: 'text', nick: 'text', born: 'moment' },
     one: { boss: 'person' },
@@ -33,7 +33,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     functions: { born: 'date', staff: 'count', posts: 'count' },
   },
   post: {
-    ...none,
+    ...NO_RELATIONS,
     sql: `create table post (id int primary key, title text not null, body text, status varchar(20) default 'draft',
       author int references person, published timestamptz, clock time, views bigint, price numeric(10, 2), rating double precision,
       rank int, pinned boolean, code uuid, meta jsonb, list int[])`,
@@ -70,45 +70,45 @@ export const TABLES: Readonly<Record<string, Table>> = {
     },
   },
   note: {
-    ...none,
+    ...NO_RELATIONS,
     sql: 'create table note (id int primary key, text text not null, score int, post int references post)',
     columns: { id: 'key', text: 'text', score: 'whole' },
     one: { post: 'post' },
   },
   tag: {
-    ...none,
+    ...NO_RELATIONS,
     sql: 'create table tag (id text primary key, label text)',
     columns: { id: 'key', label: 'text' },
     many: { posts: { of: 'post_tag', by: 'tag' } },
     functions: { posts: 'count' },
   },
   post_tag: {
-    ...none,
+    ...NO_RELATIONS,
     sql: 'create table post_tag (id int primary key, post int references post, tag text references tag, place int)',
     columns: { id: 'key', place: 'whole' },
     one: { post: 'post', tag: 'tag' },
   },
   heading: {
-    ...none,
+    ...NO_RELATIONS,
     sql: 'create table heading (id int primary key, text text not null, level int)',
     columns: { id: 'key', text: 'text', level: 'whole' },
   },
   picture: {
-    ...none,
+    ...NO_RELATIONS,
     sql: 'create table picture (id uuid primary key, url text, taken date, owner int references person)',
     columns: { id: 'key', url: 'text', taken: 'moment' },
     one: { owner: 'person' },
     functions: { taken: 'date' },
   },
   part: {
-    ...none,
+    ...NO_RELATIONS,
     sql: 'create table part (id int primary key, post int references post, kind varchar(20), item varchar(64), place int)',
     columns: { id: 'key', kind: 'text', place: 'whole' },
     one: { post: 'post' },
     any: { item: { by: 'kind', of: ['heading', 'picture'] } },
   },
   site: {
-    ...none,
+    ...NO_RELATIONS,
     sql: 'create table site (id int primary key, title text not null, owner int references person)',
     columns: { id: 'key', title: 'text' },
     one: { owner: 'person' },
@@ -122,7 +122,7 @@ const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0
 const pad = (n: number) => String(n).padStart(2, '0');
 
 /** The same rows in every run, many of their values null. */
-export function makeRows(): ReadonlyMap<string, readonly Row[]> {
+export function createRows(): ReadonlyMap<string, readonly Row[]> {
   const random: Random = seeded(20_260_101);
   const maybe = <T>(value: T, share = 0.75): T | null => (random.chance(share) ? value : null);
   const word = () => random.one(WORDS);
@@ -170,7 +170,7 @@ export function makeRows(): ReadonlyMap<string, readonly Row[]> {
   fill('picture', 5, (n) => ({ id: uuid(n), url: maybe(`/${word()}`), taken: maybe(day()), owner: from(upTo(8)) }));
   fill('part', 26, (id) => {
     const kind = maybe(random.one(['heading', 'picture', 'heading', 'picture', 'person']), 0.9);
-    // Some lead to rows that are not there any more.
+    // Some keys name missing rows.
     const item = kind === 'picture' ? uuid(1 + random.upTo(6)) : String(1 + random.upTo(7));
     return { id, post: from(upTo(16)), kind, item: maybe(item, 0.9), place: maybe(random.upTo(4)) };
   });

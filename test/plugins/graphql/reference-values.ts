@@ -1,23 +1,23 @@
-import type { Kind } from './reference-rows.ts';
+import type { ColumnKind } from './reference-rows.ts';
 
-// What is said about single values: order, operators, functions, aggregates.
+// Order, operators, functions and aggregates of single values.
 
 export type Rules = Readonly<Record<string, unknown>>;
 
-/** A list of its `limit`, `offset` and `page`. */
-export function cut<T>(rows: readonly T[], limit: unknown, offset: unknown, page: unknown): readonly T[] {
+/** The rows of `limit`, `offset` and `page`. */
+export function slicePage<T>(rows: readonly T[], limit: unknown, offset: unknown, page: unknown): readonly T[] {
   const most = typeof limit !== 'number' ? 100 : limit === -1 ? Number.POSITIVE_INFINITY : limit;
-  // A page of everything is everything.
+  // Without a limit any page has all rows.
   const paged = limit === -1 ? 0 : most * ((page as number) - 1);
   const start = page ? paged : ((offset as number | null | undefined) ?? 0);
   return rows.slice(start, start + most);
 }
 
 /** An aggregate of the values of a field. */
-export function calculated(fn: string, given: readonly unknown[]): number | null {
+export function aggregateValues(fn: string, input: readonly unknown[]): number | null {
   const values = fn.endsWith('Distinct')
-    ? [...new Map(given.map((one) => [JSON.stringify(one), one])).values()]
-    : given;
+    ? [...new Map(input.map((one) => [JSON.stringify(one), one])).values()]
+    : input;
   if (fn.startsWith('count')) return values.length;
   if (values.length === 0) return null;
   const numbers = values.map(Number);
@@ -26,16 +26,16 @@ export function calculated(fn: string, given: readonly unknown[]): number | null
   return fn.startsWith('avg') ? sum / numbers.length : sum;
 }
 
-/** Ascending; what is null comes last. */
-export function inOrder(kind: Kind, a: unknown, b: unknown): number {
+/** Compares in ascending order, with null last. */
+export function compareValues(kind: ColumnKind, a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   if (kind === 'big') return BigInt(a as string) < BigInt(b as string) ? -1 : a === b ? 0 : 1;
   const [one, other] = kind === 'number' || kind === 'whole' ? [Number(a), Number(b)] : [a as string, b as string];
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** The operators of one value, all of which have to hold. A value that is null fits none but those about null. */
-export function compared(kind: Kind, value: unknown, rules: Rules): boolean {
+/** Whether a value matches all operators. Null matches only the operators about null. */
+export function matchesOperators(kind: ColumnKind, value: unknown, rules: Rules): boolean {
   return Object.entries(rules).every(([operator, operand]) => {
     if (operand === undefined) return true;
     if (operator === '_null') return (value === null) === operand;
@@ -45,9 +45,9 @@ export function compared(kind: Kind, value: unknown, rules: Rules): boolean {
     if (operand === null) return operator === '_eq' ? value === null : value !== null;
     if (value === null) return false;
     if (operator.startsWith('_n') && operator !== '_neq')
-      return !compared(kind, value, { [operator.replace('_n', '_')]: operand });
+      return !matchesOperators(kind, value, { [operator.replace('_n', '_')]: operand });
     const order = (other: unknown) =>
-      kind === 'key' ? (String(value) === String(other) ? 0 : 1) : inOrder(kind, value, other);
+      kind === 'key' ? (String(value) === String(other) ? 0 : 1) : compareValues(kind, value, other);
     switch (operator) {
       case '_eq':
         return order(operand) === 0;
@@ -82,10 +82,10 @@ export function compared(kind: Kind, value: unknown, rules: Rules): boolean {
 const DAY = 86_400_000;
 
 /** A function of a date, a time, a list or a JSON value. */
-export function call(fn: string, value: unknown, path?: string): unknown {
+export function applyFunction(fn: string, value: unknown, path?: string): unknown {
   if (value === null) return null;
   if (fn === 'count') return Array.isArray(value) ? value.length : null;
-  if (fn === 'json') return inside(value, path as string);
+  if (fn === 'json') return readJsonPath(value, path as string);
   const text = value as string;
   const date = new Date(text.includes('-') ? (text.includes('T') ? text : `${text}T00:00:00Z`) : `2000-01-01T${text}Z`);
   const weekday = date.getUTCDay();
@@ -104,7 +104,7 @@ export function call(fn: string, value: unknown, path?: string): unknown {
   return parts[fn];
 }
 
-function inside(value: unknown, path: string): unknown {
+function readJsonPath(value: unknown, path: string): unknown {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== '');
   let found: unknown = value;
   for (const step of steps) {

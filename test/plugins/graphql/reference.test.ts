@@ -3,23 +3,23 @@ import { buildSchema, execute, type GraphQLSchema, parse, validate } from 'graph
 import { asAdmin } from '../../http/people.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
-import { makeDocument } from './reference-documents.ts';
-import { makeResolver } from './reference-resolvers.ts';
-import { makeRows, TABLES } from './reference-rows.ts';
+import { generateDocument } from './reference-documents.ts';
+import { createResolver } from './reference-resolvers.ts';
+import { createRows, TABLES } from './reference-rows.ts';
 
 const DOCUMENTS = 600;
 
 /**
- * The answers of the service beside those of GraphQL's own executor, which runs the same documents over the schema that the
- * service gives away, with plain resolvers and rows in memory.
+ * Compares the service with the executor of the graphql package, which runs the same documents over the published
+ * schema of the service, with simple resolvers and rows in memory.
  */
-describe('graphql: documents answered as the reference executor answers them', function () {
+describe('/graphql answers generated documents like the executor of the graphql package', function () {
   this.timeout(300_000);
   let database: FreshDatabase;
   let service: InProcess;
   let schema: GraphQLSchema;
-  const rows = makeRows();
-  const fieldResolver = makeResolver(rows);
+  const rows = createRows();
+  const fieldResolver = createResolver(rows);
 
   before(async () => {
     database = await migratedDatabase('graphql_reference');
@@ -53,34 +53,36 @@ describe('graphql: documents answered as the reference executor answers them', f
     await database?.drop();
   });
 
-  it('has a schema to compare with', () => {
+  it('the service has a schema to compare with', () => {
     expect(Object.keys(TABLES).filter((name) => !schema.getType(name))).to.deep.equal([]);
   });
 
-  it(`answers ${DOCUMENTS} documents the same, in the same order`, async () => {
+  it(`answers ${DOCUMENTS} documents equally, with fields in the same order`, async () => {
     const differences: string[] = [];
     let compared = 0;
     for (let seed = 1; compared < DOCUMENTS; seed++) {
-      const asked = makeDocument(schema, rows, seed);
-      const document = parse(asked.query);
+      const generated = generateDocument(schema, rows, seed);
+      const document = parse(generated.query);
       if (validate(schema, document).length > 0) continue;
       compared++;
       const { data: expected, errors } = await execute({
         schema,
         document,
-        variableValues: asked.variables,
+        variableValues: generated.variables,
         fieldResolver,
       });
-      expect(errors, asked.query).to.equal(undefined);
-      const text = await answerTo(asked);
-      const wanted = `{"data":${JSON.stringify(expected)}}`;
-      if (canonical(text) === canonical(wanted)) continue;
-      differences.push([`seed ${seed}`, asked.query, JSON.stringify(asked.variables), text, wanted].join('\n'));
+      expect(errors, generated.query).to.equal(undefined);
+      const text = await answerTo(generated);
+      const expectedText = `{"data":${JSON.stringify(expected)}}`;
+      if (canonical(text) === canonical(expectedText)) continue;
+      differences.push(
+        [`seed ${seed}`, generated.query, JSON.stringify(generated.variables), text, expectedText].join('\n'),
+      );
     }
     expect(differences.length, differences.slice(0, 3).join('\n\n')).to.equal(0);
   });
 
-  /** PostgreSQL writes a decimal with its zeros and spaces into JSON, and an average more exactly than JavaScript does. */
+  /** JSON of PostgreSQL has trailing zeros and spaces, and more digits of an average than JavaScript. */
   const canonical = (text: string): string =>
     JSON.stringify(
       JSON.parse(text, (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(12)) : value)),

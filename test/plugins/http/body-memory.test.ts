@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { BodyMemory, type HeldBody } from '../../../plugins/http/body-memory.ts';
+import { BodyMemory, type BodyReservation } from '../../../plugins/http/body-memory.ts';
 
 const KIB = 1024;
 const LIMIT = 1024 * KIB;
 
-describe('the memory of bodies that have not arrived completely', () => {
+describe('BodyMemory, which counts bodies that have not arrived completely', () => {
   let memory: BodyMemory;
   let refused: string[];
   beforeEach(() => {
@@ -12,52 +12,52 @@ describe('the memory of bodies that have not arrived completely', () => {
     refused = [];
   });
 
-  const open = (name: string, address: string, length?: number): HeldBody =>
+  const open = (name: string, address: string, length?: number): BodyReservation =>
     memory.open(address, () => refused.push(name), length);
 
   it('counts the first part of a body before it arrives, and only once', () => {
     const body = open('a', '::1', 900 * KIB);
-    expect(memory.held).to.equal(64 * KIB);
+    expect(memory.usedBytes).to.equal(64 * KIB);
     body.add(10 * KIB);
-    expect(memory.held).to.equal(64 * KIB);
+    expect(memory.usedBytes).to.equal(64 * KIB);
     body.add(90 * KIB);
-    expect(memory.held).to.be.within(100 * KIB, 101 * KIB);
+    expect(memory.usedBytes).to.be.within(100 * KIB, 101 * KIB);
     body.release();
-    expect(memory.held).to.equal(0);
+    expect(memory.usedBytes).to.equal(0);
   });
 
-  it('is shared: the largest body of an address with more than half of it is refused, though there is room', () => {
+  it('refuses the largest body of an address that holds more than half, although there is room', () => {
     open('small', '::1').add(100 * KIB);
     open('large', '::1').add(300 * KIB);
     open('other', '::2').add(300 * KIB);
     open('next', '::1').add(200 * KIB);
     expect(refused).to.deep.equal(['large']);
-    expect(memory.held).to.be.below(LIMIT);
+    expect(memory.usedBytes).to.be.below(LIMIT);
   });
 
-  it('is bounded: beyond it the address that holds most loses its largest body', () => {
+  it('refuses the largest body of the address that holds most when the limit is exceeded', () => {
     open('a', '::1').add(500 * KIB);
     open('b', '::2').add(400 * KIB);
     open('c', '::3').add(200 * KIB);
     expect(refused).to.deep.equal(['a']);
   });
 
-  it('is crowded before an address has its half, and before all is taken', () => {
+  it('the memory is near its limit before an address holds its half, and before all is held', () => {
     const first = open('a', '::1');
     first.add(350 * KIB);
-    expect(memory.isCrowded).to.equal(false);
+    expect(memory.isNearLimit).to.equal(false);
     first.add(100 * KIB);
-    expect(memory.isCrowded).to.equal(true);
+    expect(memory.isNearLimit).to.equal(true);
     first.release();
     for (const address of ['::2', '::3', '::4']) open(address, address).add(300 * KIB);
-    expect([memory.isCrowded, refused]).to.deep.equal([true, []]);
+    expect([memory.isNearLimit, refused]).to.deep.equal([true, []]);
   });
 
-  it('lets an address with a quarter of it begin small bodies only, and other addresses large ones', () => {
+  it('allows an address that holds a quarter to begin small bodies only, and other addresses large ones', () => {
     open('a', '::1').add(LIMIT / 4);
-    expect(() => memory.admit('::1', 65 * KIB)).to.throw('Too many requests');
-    expect(() => memory.admit('::1', Number.POSITIVE_INFINITY)).to.throw('Too many requests');
-    memory.admit('::1', 64 * KIB);
-    memory.admit('::2', 900 * KIB);
+    expect(() => memory.assertAvailable('::1', 65 * KIB)).to.throw('Too many requests');
+    expect(() => memory.assertAvailable('::1', Number.POSITIVE_INFINITY)).to.throw('Too many requests');
+    memory.assertAvailable('::1', 64 * KIB);
+    memory.assertAvailable('::2', 900 * KIB);
   });
 });

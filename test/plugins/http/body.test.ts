@@ -6,10 +6,10 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import { createBodyReader } from '../../../plugins/http/body.ts';
 import { BodyMemory } from '../../../plugins/http/body-memory.ts';
-import { lingering } from '../../../plugins/http/lingering.ts';
+import { enableLingeringClose } from '../../../plugins/http/lingering-close.ts';
 import { type Echo, startEcho } from './echo.ts';
 
-describe('bodies', () => {
+describe('JSON bodies', () => {
   let echo: Echo;
   before(async () => {
     echo = await startEcho({ MAX_PAYLOAD_SIZE: '10kb' });
@@ -22,25 +22,25 @@ describe('bodies', () => {
     reply.body.errors[0]?.extensions.code;
 
   for (const method of ['POST', 'PATCH', 'DELETE', 'SEARCH']) {
-    it(`are read from ${method}`, async () => {
+    it(`bodies are read from ${method}`, async () => {
       const reply = await echo.request(method, '/echo/body', { body: [{ a: 'ä' }, 1, null] });
       expect(reply.body).to.deep.equal({ data: { body: [{ a: 'ä' }, 1, null] } });
     });
   }
 
-  it('may be missing', async () => {
+  it('bodies may be missing from a request', async () => {
     expect((await echo.request('POST', '/echo/body')).body).to.deep.equal({ data: { body: null } });
     expect((await post('')).body).to.deep.equal({ data: { body: null } });
     expect((await chunked(echo.url, [])).body).to.equal('{"data":{"body":null}}');
   });
 
-  it('are taken for JSON where no type is given, and from types built on JSON', async () => {
+  it('bodies may have no Content-Type, or one with the suffix +json', async () => {
     expect((await chunked(echo.url, ['{"a"', ':1}'])).body).to.equal('{"data":{"body":{"a":1}}}');
     const reply = await post('{"a":1}', { 'content-type': 'application/vnd.api+json; charset=utf-8' });
     expect(reply.body.data.body).to.deep.equal({ a: 1 });
   });
 
-  it('may be compressed, and count decompressed', async () => {
+  it('bodies may be compressed, and their decompressed size is limited', async () => {
     const small = await post(gzipSync('{"a":1}'), { 'content-encoding': 'gzip' });
     expect(small.body.data.body).to.deep.equal({ a: 1 });
     const large = await post(gzipSync(`{"a":"${' '.repeat(100_000)}"}`), { 'content-encoding': 'gzip' });
@@ -49,7 +49,7 @@ describe('bodies', () => {
     expect((await post('{}', { 'content-encoding': 'nonsense' })).status).to.equal(415);
   });
 
-  it('larger than the limit are refused, announced or not', async () => {
+  it('larger than MAX_PAYLOAD_SIZE are refused, with and without Content-Length', async () => {
     const text = JSON.stringify('x'.repeat(11_000));
     const announced = await post(`[${text}]`);
     expect([announced.status, codeOf(announced)]).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
@@ -57,11 +57,11 @@ describe('bodies', () => {
     expect((await post({ after: 1 })).status).to.equal(200);
   });
 
-  it('of a client that leaves are not waited for, compressed ones neither', async () => {
+  it('bodies of a disconnected client are not waited for, nor are compressed ones', async () => {
     const over: Promise<unknown>[] = [];
     const begun: (() => void)[] = [];
     const app = new Koa().use((ctx) => {
-      const read = createBodyReader({ size: 1000, stall: 0, memory: new BodyMemory(10_000) })(ctx);
+      const read = createBodyReader({ maxBytes: 1000, idleTimeout: 0, memory: new BodyMemory(10_000) })(ctx);
       over.push(read.catch((error: unknown) => error));
       for (const tell of begun.splice(0)) tell();
       return read as Promise<void>;
@@ -87,9 +87,9 @@ describe('bodies', () => {
     }
   });
 
-  it('that nobody reads are taken off the line for a while, and then the line is cut', async () => {
+  it('bodies that no route reads are discarded for a while before the connection is closed', async () => {
     const server = createServer((req, res) => {
-      lingering({ req, res }, { total: 50, idle: 50, bytes: 1e6 });
+      enableLingeringClose({ req, res }, { deadline: 50, idleTimeout: 50, maxBytes: 1e6 });
       res.setHeader('Connection', 'close');
       res.end('answer');
     }).listen(0, '127.0.0.1');
@@ -106,19 +106,19 @@ describe('bodies', () => {
     }
   });
 
-  it('that are not JSON are refused with the reason', async () => {
+  it('bodies that are invalid JSON are refused with the reason', async () => {
     const reply = await post('{"a":');
     expect([reply.status, codeOf(reply)]).to.deep.equal([400, 'INVALID_PAYLOAD']);
     expect(reply.body.errors[0].extensions.reason).to.match(/JSON/);
   });
 
   for (const text of ['1', '"text"', 'null', 'true']) {
-    it(`that are only ${text} are refused`, async () => {
+    it(`bodies that are only ${text} are refused`, async () => {
       expect(codeOf(await post(text))).to.equal('INVALID_PAYLOAD');
     });
   }
 
-  it('nested too deeply are refused, however deep', async () => {
+  it('bodies that are nested too deep are refused, at any depth', async () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect((await post(nested(100))).status).to.equal(200);
     for (const levels of [101, 600, 5000]) expect(codeOf(await post(nested(levels)))).to.equal('INVALID_PAYLOAD');
@@ -126,19 +126,19 @@ describe('bodies', () => {
     expect(codeOf(await post(objects))).to.equal('INVALID_PAYLOAD');
   });
 
-  it('with NUL characters in values or keys are refused, with the word for it they are not', async () => {
+  it('bodies with NUL characters in values or keys are refused, and with the text "\\u0000" accepted', async () => {
     expect(codeOf(await post([{ a: ['x', 'y\0'] }]))).to.equal('INVALID_PAYLOAD');
     expect(codeOf(await post({ 'a\0': 1 }))).to.equal('INVALID_PAYLOAD');
     expect((await post({ a: '\\u0000' })).body.data.body).to.deep.equal({ a: '\\u0000' });
   });
 
-  it('with __proto__ as a key are refused', async () => {
+  it('bodies with __proto__ as a key are refused', async () => {
     expect(codeOf(await post('{"a":{"__proto__":{"admin":true}}}'))).to.equal('INVALID_PAYLOAD');
     expect(codeOf(await post('{"\\u005f_proto__":1}'))).to.equal('INVALID_PAYLOAD');
     expect(({} as Record<string, unknown>).admin).to.equal(undefined);
   });
 
-  it('of other types are refused, multipart is left to its routes', async () => {
+  it('bodies of other types are refused, and multipart is left to its routes', async () => {
     const form = await post('a=1', { 'content-type': 'application/x-www-form-urlencoded' });
     expect([form.status, codeOf(form)]).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
     const multipart = await post('--x--', { 'content-type': 'multipart/form-data; boundary=x' });

@@ -24,7 +24,7 @@ async function headersOf(environment: Record<string, string>, method: string, he
 describe('CORS', () => {
   const on = { CORS_ENABLED: 'true' };
 
-  it('is off by default', async () => {
+  it('CORS is off by default', async () => {
     expect(await headersOf({}, 'GET', { origin: 'https://a.example' })).to.deep.equal([
       200,
       null,
@@ -37,7 +37,7 @@ describe('CORS', () => {
     expect((await headersOf({}, 'OPTIONS', preflight))[0]).to.equal(404);
   });
 
-  it('allows listed origins and no others', async () => {
+  it('allows the listed origins only', async () => {
     const environment = { ...on, CORS_ORIGIN: 'https://a.example,https://b.example' };
     expect(await headersOf(environment, 'GET', { origin: 'https://a.example' })).to.deep.equal([
       200,
@@ -59,7 +59,7 @@ describe('CORS', () => {
     ]);
   });
 
-  it('answers preflights', async () => {
+  it('answers preflights with methods, headers and age', async () => {
     expect(await headersOf({ ...on, CORS_ORIGIN: 'true', CORS_MAX_AGE: '5' }, 'OPTIONS', preflight)).to.deep.equal([
       204,
       'https://a.example',
@@ -80,7 +80,7 @@ describe('CORS', () => {
     ]);
   });
 
-  it('allows anybody only without credentials', async () => {
+  it('allows any origin only without credentials', async () => {
     expect(
       (await headersOf({ ...on, CORS_ORIGIN: '*' }, 'GET', { origin: 'https://a.example' })).slice(1, 3),
     ).to.deep.equal(['*', null]);

@@ -19,47 +19,47 @@ const described = (more: Partial<RouteDescription>): RouteDescription => ({
   ...more,
 });
 
-describe('errorsOf', () => {
+describe('errorCodesOf', () => {
   const codes = (method: Route['method'], more: Partial<RouteDescription> = {}) =>
     errorsOf({ method, description: described(more) });
 
-  it('has the codes that every route may answer, and those of the route', () => {
+  it('answers the codes of all routes, and those of the route', () => {
     expect([...codes('GET', { errors: ['OUT_OF_TIME'] })]).to.include.members(['TOKEN_EXPIRED', 'OUT_OF_TIME']);
   });
 
-  it('has FORBIDDEN for every access but public', () => {
+  it('answers FORBIDDEN for every access but public', () => {
     expect(codes('GET').has('FORBIDDEN')).to.equal(false);
     for (const access of ['user', 'app', 'admin', 'permissions'] as const)
       expect(codes('GET', { access }).has('FORBIDDEN'), access).to.equal(true);
   });
 
-  it('has the codes of bodies for every method that may have one', () => {
+  it('answers the codes of bodies for every method that may have one', () => {
     expect(codes('GET').has('CONTENT_TOO_LARGE')).to.equal(false);
     for (const method of ['POST', 'PATCH', 'DELETE', 'SEARCH', '*'] as const)
       expect(codes(method).has('CONTENT_TOO_LARGE'), method).to.equal(true);
   });
 });
 
-describe('paramsIn', () => {
-  it('lists the parameters of a path in their order', () => {
+describe('pathParameterNames', () => {
+  it('answers the parameters of a path in their order', () => {
     expect(paramsIn('/fields/:collection/:field')).to.deep.equal(['collection', 'field']);
     expect(paramsIn('/fields')).to.deep.equal([]);
   });
 });
 
-describe('fitsBody', () => {
+describe('isValidBody', () => {
   const note = described({
     body: jsonBody(exactObject({ title: TEXT, tags: listOf(schemaRef('Tag')) })),
     components: { schemas: { Tag: { type: 'string', minLength: 1 } } },
   });
 
-  it('accepts what the schema accepts, references included', async () => {
+  it('accepts bodies that match the schema, references included', async () => {
     expect(await fitsBody(note, { title: 'a', tags: ['b'] })).to.equal(true);
     for (const body of [{ title: 'a', tags: [''] }, { title: 1, tags: [] }, { title: 'a' }, [], null])
       expect(await fitsBody(note, body), JSON.stringify(body)).to.equal(false);
   });
 
-  it('accepts a missing body only where the description does not require one', async () => {
+  it('accepts a missing body only if the description does not require one', async () => {
     expect(await fitsBody(note, undefined)).to.equal(false);
     expect(await fitsBody(described({ body: jsonBody(TEXT, { required: false }) }), undefined)).to.equal(true);
   });

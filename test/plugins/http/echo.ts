@@ -14,7 +14,7 @@ export interface Echo {
   stop(): Promise<void>;
 }
 
-/** The http plugin alone, with routes that answer what arrived. */
+/** Starts the http plugin alone, with routes that echo the request. */
 export async function startEcho(environment: Record<string, string> = {}): Promise<Echo> {
   const { composition, remove } = await sketch([
     {

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { withoutSecrets } from '../../../plugins/http/request-log.ts';
+import { redactSecrets } from '../../../plugins/http/request-log.ts';
 import { type Echo, startEcho } from './echo.ts';
 
-describe('the edge', () => {
+describe('the middleware edge', () => {
   let echo: Echo;
   before(async () => {
     echo = await startEcho({ IP_TRUST_PROXY: '2', QUERYSTRING_MAX_PARSE_DEPTH: '2' });
   });
   after(() => echo.stop());
 
-  it('puts the standing headers on every answer, errors included', async () => {
+  it('sets the default headers on every response, errors included', async () => {
     for (const path of ['/fixed', '/nowhere']) {
       const { headers } = await echo.request('GET', path);
       expect(headers.get('cache-control')).to.equal('no-cache');
@@ -21,11 +21,11 @@ describe('the edge', () => {
     }
   });
 
-  it('answers 304 to whoever has the same JSON already', async () => {
+  it('answers 304 to a client that has the same JSON already', async () => {
     const first = await echo.request('GET', '/fixed');
     const etag = first.headers.get('etag') as string;
     expect(first.body).to.deep.equal({ data: [1], meta: { total_count: 1 } });
-    // Without a word about caching `fetch` itself would ask for a fresh answer.
+    // Without this header `fetch` would add one that forbids cached answers.
     const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
     const again = await echo.request('GET', '/fixed', { headers });
     expect([again.status, again.body, again.headers.get('etag')]).to.deep.equal([304, undefined, etag]);
@@ -35,7 +35,7 @@ describe('the edge', () => {
     expect((await echo.request('POST', '/echo/body', { body: {} })).headers.get('etag')).to.equal(null);
   });
 
-  it('logs one line a request without secrets or headers', async () => {
+  it('logs one line for each request, without secrets and headers', async () => {
     const from = echo.log.length;
     const headers = { authorization: 'Bearer hidden-1', cookie: 'c=hidden-2' };
     await echo.request('GET', '/fixed?access_token=hidden-3&a=1', { headers });
@@ -49,7 +49,7 @@ describe('the edge', () => {
     expect(JSON.stringify(lines)).not.to.contain('hidden');
   });
 
-  it('recognises a secret however its name is written', () => {
+  it('redacts a secret however its name is encoded', () => {
     for (const name of [
       'access_token',
       'access%5Ftoken',
@@ -60,11 +60,11 @@ describe('the edge', () => {
       '%E0%A4%A',
       'password',
     ]) {
-      expect(withoutSecrets(`/a?b=1&${name}=hidden&c=2`)).to.equal(`/a?b=1&${name}=--redact--&c=2`);
+      expect(redactSecrets(`/a?b=1&${name}=hidden&c=2`)).to.equal(`/a?b=1&${name}=--redact--&c=2`);
     }
   });
 
-  it('tells the client behind trusted proxies from what it claims', async () => {
+  it('reads the client address from trusted proxies only', async () => {
     const ip = async (forwarded?: string) =>
       (await echo.request('GET', '/echo/client', { headers: forwarded ? { 'x-forwarded-for': forwarded } : {} })).body
         .data.ip;
@@ -97,14 +97,14 @@ describe('routes', () => {
   after(() => echo.stop());
   const data = async (path: string) => (await echo.request('GET', path)).body.data;
 
-  it('are found by path, the more literal one first, with or without a slash at the end', async () => {
+  it('routes are found by path, those with fewer parameters first, with or without a trailing slash', async () => {
     expect(await data('/echo/items/7')).to.deep.equal({ route: 'one', id: '7' });
     expect(await data('/echo/items/me')).to.deep.equal({ route: 'me' });
     expect(await data('/echo/items/me/')).to.deep.equal({ route: 'me' });
     expect(await data('/echo/items/a%2Fb%20c')).to.deep.equal({ route: 'one', id: 'a/b c' });
   });
 
-  it('answer 404 where there is none, whatever the method', async () => {
+  it('routes that do not exist answer ROUTE_NOT_FOUND to any method', async () => {
     for (const [method, path] of [
       ['GET', '/'],
       ['GET', '/echo'],
@@ -121,19 +121,19 @@ describe('routes', () => {
     }
   });
 
-  it('answer HEAD where they answer GET', async () => {
+  it('routes of GET answer HEAD as well', async () => {
     const reply = await echo.request('HEAD', '/fixed');
     expect([reply.status, reply.body, reply.headers.get('content-length')]).to.deep.equal([200, undefined, '37']);
   });
 
-  it('refuse parts of a path that cannot be read', async () => {
+  it('routes refuse path parameters that cannot be decoded', async () => {
     for (const part of ['%zz', '%00', '%E0%A4']) {
       const reply = await echo.request('GET', `/echo/items/${part}`);
       expect([reply.status, reply.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PATH_PARAMETER']);
     }
   });
 
-  it('answer 204 without a body where there is no data', async () => {
+  it('without data answer 204 without a body', async () => {
     const reply = await echo.request('GET', '/echo/nothing');
     expect([reply.status, reply.body]).to.deep.equal([204, undefined]);
   });

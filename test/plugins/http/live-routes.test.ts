@@ -73,8 +73,8 @@ async function withServer(
   );
 }
 
-describe('http: routes and mounts of a running server', () => {
-  it('answer from the moment they are added until they are taken away', async () => {
+describe('routes and mounts of a running service', () => {
+  it('routes answer from their contribution until its removal', async () => {
     await withServer(async ({ addRoute, addMount }, get) => {
       expect([await get('/late/1'), await get('/desk')]).to.deep.equal(['404', '404']);
       const remove = [addRoute('/late/:id'), addMount('/desk', 'desk')];
@@ -88,14 +88,14 @@ describe('http: routes and mounts of a running server', () => {
     });
   });
 
-  it('stand in this order: what no route takes is for the mounts', async () => {
+  it('routes are tried in order: mounts get the requests that no route answers', async () => {
     await withServer(async ({ addMount }, get) => {
       addMount('/notes', 'mounted');
       expect([await get('/notes/1'), await get('/notes/1/more')]).to.deep.equal(['note', 'mounted']);
     });
   });
 
-  it('have a claim on a path, and so have reserved names', async () => {
+  it('routes claim their paths, as reserved segments do', async () => {
     await withServer(async ({ routing: { claimOf }, addMount, addRoute }) => {
       const claims = (...paths: string[]): readonly (PathClaim | undefined)[] => paths.map((path) => claimOf(path));
       expect(claims('/notes', '/Notes/a', '/later', '/admin/x', '/desk')).to.deep.equal([
@@ -105,7 +105,7 @@ describe('http: routes and mounts of a running server', () => {
         'reserved',
         undefined,
       ]);
-      // Without waiting: two that are added one after the other see each other.
+      // Without waiting: two contributions in a row see each other.
       addMount('/Desk', 'desk');
       const remove = addRoute('/late');
       expect(claims('/desk', '/desk/x', '/late')).to.deep.equal(['mount', undefined, 'route']);
@@ -114,23 +114,23 @@ describe('http: routes and mounts of a running server', () => {
     });
   });
 
-  it('are refused outside of what the manifest declares', async () => {
+  it('routes are refused outside of the prefixes in the manifest', async () => {
     const failure = await failureOf(withServer(async ({ addRoute }) => void addRoute('/other')));
     expect(failure).to.include({ code: 'CAPABILITY_DENIED' });
   });
 
-  it('are not for third-party plugins where no manifest can list them', async () => {
-    const stranger: PluginSketch = {
-      name: 'stranger',
+  it('routes cannot be contributed as mounts or reserved segments by third-party plugins', async () => {
+    const thirdParty: PluginSketch = {
+      name: 'third-party',
       stranger: true,
       manifest: { contributes: { 'http.mounts': {} } },
       register: (host) => void host.contribute(mounts, { path: '/x', handle: async () => {} }),
     };
     await withPlugins(
-      [stranger],
+      [thirdParty],
       async ({ kernel, log }) => {
         await kernel.migrate();
-        expect(kernel.plugins.some(({ name }) => name === 'stranger')).to.equal(false);
+        expect(kernel.plugins.some(({ name }) => name === 'third-party')).to.equal(false);
         expect(log.map(({ msg }) => msg).join()).to.match(/http\.mounts refused: it is open to core plugins only/);
       },
       { product: ['http'], environment: { LOG_LEVEL: 'error', LOG_STYLE: 'raw' } },

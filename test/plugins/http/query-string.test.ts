@@ -12,7 +12,7 @@ const codeOf = (text: string): string | undefined => {
   }
 };
 
-describe('query strings', () => {
+describe('parseQueryString', () => {
   const cases: readonly [text: string, query: unknown][] = [
     ['', {}],
     ['a=1&b=two&c', { a: '1', b: 'two', c: '' }],
@@ -33,12 +33,12 @@ describe('query strings', () => {
     ['a=%zz', { a: '%zz' }],
   ];
   for (const [text, query] of cases) {
-    it(`${text || '(empty)'} is read`, () => {
+    it(`parses ${text || '(empty)'}`, () => {
       expect(plain(parseQueryString(text))).to.deep.equal(query);
     });
   }
 
-  it('do not reach prototypes', () => {
+  it('treats names of Object.prototype as ordinary names', () => {
     for (const text of [
       '__proto__[admin]=1',
       '__proto__=1',
@@ -53,7 +53,7 @@ describe('query strings', () => {
     expect(Object.keys(parseQueryString('__proto__=1'))).to.deep.equal([]);
   });
 
-  it('over a limit are refused', () => {
+  it('refuses texts over a limit', () => {
     expect(codeOf(`a${'[b]'.repeat(10)}=1`)).to.equal(undefined);
     expect(codeOf(`a${'[b]'.repeat(11)}=1`)).to.equal('INVALID_QUERY');
     expect(codeOf(`a${'[b]'.repeat(600)}=1`)).to.equal('INVALID_QUERY');
@@ -61,14 +61,14 @@ describe('query strings', () => {
     expect(codeOf(Array.from({ length: 1001 }, (_, at) => `a${at}=1`).join('&'))).to.equal('INVALID_QUERY');
   });
 
-  it('with lists over the limit give objects keyed by index, whose values count', () => {
+  it('parses lists over the limit into objects keyed by index', () => {
     const { a } = parseQueryString(Array.from({ length: 501 }, (_, at) => `a[]=${at}`).join('&'));
     expect(a).not.to.be.an('array');
     expect(Object.values(a as object)).to.deep.equal(Array.from({ length: 501 }, (_, at) => String(at)));
     expect(parseQueryString('a[100000]=1').a).to.deep.equal({ 100000: '1' });
   });
 
-  it('with NUL characters are refused', () => {
+  it('refuses NUL characters', () => {
     expect(codeOf('a=x%00y')).to.equal('INVALID_QUERY');
     expect(codeOf('a%00=x')).to.equal('INVALID_QUERY');
     expect(codeOf('a=x%2500y')).to.equal(undefined);

@@ -1,7 +1,7 @@
 import { useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 
-/** Who is signed in, at the upper right. The schema is asked for anew when that changes: everybody has their own. */
+/** The signed-in user, at the upper right. The page loads the schema again when the user changes: each has its own. */
 export function Account({ session }) {
   const email = useSyncExternalStore(session.subscribe, session.current)?.email;
   const { introspect } = useGraphiQLActions();

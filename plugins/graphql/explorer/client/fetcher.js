@@ -1,15 +1,15 @@
-const REFUSED = ['TOKEN_EXPIRED', 'INVALID_TOKEN'];
+const TOKEN_ERRORS = ['TOKEN_EXPIRED', 'INVALID_TOKEN'];
 
 /**
- * Sends documents to the address the page was loaded from, as whoever is signed in. Headers from the editor win: a token
- * typed there is used instead.
+ * Sends documents to the URL of the page with the token of the signed-in user. Headers from the editor take precedence,
+ * a token included.
  */
 export function createFetcher(session) {
-  async function send(params, typed, token) {
+  async function send(params, editorHeaders, token) {
     const headers = new Headers({ 'Content-Type': 'application/json', Accept: 'application/json' });
     if (token) headers.set('Authorization', `Bearer ${token}`);
-    for (const [name, value] of Object.entries(typed)) headers.set(name, value);
-    const isOwn = token !== undefined && headers.get('Authorization') === `Bearer ${token}`;
+    for (const [name, value] of Object.entries(editorHeaders)) headers.set(name, value);
+    const isSessionToken = token !== undefined && headers.get('Authorization') === `Bearer ${token}`;
     const answer = await fetch(location.pathname, {
       method: 'POST',
       headers,
@@ -17,7 +17,7 @@ export function createFetcher(session) {
       body: JSON.stringify(params),
     });
     const result = await answer.json();
-    const isRefused = isOwn && !answer.ok && REFUSED.includes(result.errors?.[0]?.extensions?.code);
+    const isRefused = isSessionToken && !answer.ok && TOKEN_ERRORS.includes(result.errors?.[0]?.extensions?.code);
     return { result, isRefused };
   }
 

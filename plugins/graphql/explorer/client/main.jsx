@@ -7,11 +7,11 @@ import { createFetcher } from './fetcher.js';
 import { createSession } from './session.js';
 import { storageFor } from './storage.js';
 
-const place = document.getElementById('explorer');
-const { scope } = place.dataset;
-/** The service's own address, which need not be the top of the host. */
-const root = new URL(`${place.dataset.root}/`, location.href);
-const workers = JSON.parse(place.dataset.workers);
+const container = document.getElementById('explorer');
+const { scope } = container.dataset;
+/** The URL of the service, which may be below a path. */
+const root = new URL(`${container.dataset.root}/`, location.href);
+const workers = JSON.parse(container.dataset.workers);
 
 globalThis.MonacoEnvironment = {
   getWorker: (_id, label) => new Worker(new URL(`graphql/explorer/${workers[label] ?? workers.editor}`, root)),
@@ -26,7 +26,7 @@ const WELCOME = `# Write a document here and run it with Ctrl+Enter.
 
 `;
 
-/** Scalars that may be any JSON, which the editor of variables would otherwise take for texts and numbers alone. */
+/** Scalars that may be any JSON: the editor of variables would otherwise accept texts and numbers only. */
 const ANY = { JSON: {}, GeoJSON: {} };
 
 const scopes = [
@@ -34,18 +34,18 @@ const scopes = [
   { name: 'system', path: 'graphql/system', title: 'System' },
 ];
 
-const asked = new URLSearchParams(location.search);
+const parameters = new URLSearchParams(location.search);
 const session = createSession(new URL('auth/', root).href);
 const fetcher = createFetcher(session);
 const storage = storageFor(scope);
 
-createRoot(place).render(
+createRoot(container).render(
   <GraphiQL
     fetcher={fetcher}
     storage={storage}
     defaultQuery={WELCOME}
-    initialQuery={asked.get('query') ?? undefined}
-    initialVariables={asked.get('variables') ?? undefined}
+    initialQuery={parameters.get('query') ?? undefined}
+    initialVariables={parameters.get('variables') ?? undefined}
     customScalarSchemas={ANY}
     inputValueDeprecation
     schemaDescription

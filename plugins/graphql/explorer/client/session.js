@@ -1,24 +1,24 @@
 /**
- * Who is signed in on this page. The access token survives a reload of the tab, since it ends soon by itself; the refresh
- * token never leaves memory. Nothing is sent with cookies: another session of this browser is not touched.
+ * The signed-in user of this page. The access token survives a reload of the tab, since it expires soon; the refresh
+ * token stays in memory. No request sends cookies, so that other sessions of this browser are not affected.
  */
 const KEY = 'explorer:session';
 
-/** `auth` is the address of the routes that sign in, with a slash at its end. */
+/** `auth`: URL of the routes of authentication, with a trailing slash. */
 export function createSession(auth) {
   const listeners = new Set();
   let current = JSON.parse(sessionStorage.getItem(KEY));
   let refreshToken;
   let renewing;
 
-  function become(next) {
+  function setCurrent(next) {
     current = next;
     if (next) sessionStorage.setItem(KEY, JSON.stringify(next));
     else sessionStorage.removeItem(KEY);
     for (const listener of listeners) listener();
   }
 
-  async function ask(verb, body) {
+  async function post(verb, body) {
     const answer = await fetch(new URL(verb, auth), {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -33,12 +33,12 @@ export function createSession(auth) {
 
   function enter(email, tokens) {
     refreshToken = tokens.refresh_token;
-    become({ email, token: tokens.access_token });
+    setCurrent({ email, token: tokens.access_token });
   }
 
   function leave() {
     refreshToken = undefined;
-    become(null);
+    setCurrent(null);
   }
 
   return {
@@ -49,22 +49,22 @@ export function createSession(auth) {
       return () => listeners.delete(listener);
     },
     async signIn(email, password) {
-      enter(email, await ask('login', { email, password, mode: 'json' }));
+      enter(email, await post('login', { email, password, mode: 'json' }));
     },
     async signOut() {
       const token = refreshToken;
       leave();
-      // What is left of it on the other side ends by itself.
-      if (token) await ask('logout', { refresh_token: token, mode: 'json' }).catch(() => {});
+      // If this fails, the session expires by itself.
+      if (token) await post('logout', { refresh_token: token, mode: 'json' }).catch(() => {});
     },
-    /** After the service refused `token`: true where there is another one now, else nobody is signed in any more. */
+    /** Called after the service refused `token`. True when there is a new one; otherwise the user is signed out. */
     async renew(token) {
       if (current?.token !== token) return current !== null;
       renewing ??= (async () => {
         const { email } = current;
         try {
           if (!refreshToken) throw new Error('no refresh token');
-          enter(email, await ask('refresh', { refresh_token: refreshToken, mode: 'json' }));
+          enter(email, await post('refresh', { refresh_token: refreshToken, mode: 'json' }));
         } catch {
           leave();
         } finally {

@@ -1,4 +1,4 @@
-/** The browser's storage under names of its own for each scope: what is written for one schema does not fit the other. */
+/** The browser's localStorage with a prefix for each scope: documents for one schema do not fit the other. */
 export function storageFor(scope) {
   const prefix = `explorer:${scope}:`;
   const names = () => Object.keys(localStorage).filter((name) => name.startsWith(prefix));

@@ -124,7 +124,7 @@ describe('streaming of large assets', () => {
     const response = await answer();
     await until(() => (readers[0] as Reader).closed);
     expect((await taken(response)).end).to.equal('broken');
-    expect(ground.log.some(({ msg }) => msg === 'a client took too long for its answer')).to.equal(true);
+    expect(ground.log.some(({ msg }) => msg === 'a client read a streamed response too slowly')).to.equal(true);
   });
 
   it('the response breaks off if the backend fails, ends early or has more bytes than promised', async () => {
@@ -138,7 +138,7 @@ describe('streaming of large assets', () => {
     // What was promised came, and nothing of the surplus is taken for the next answer.
     expect((await taken(response)).bytes).to.be.at.most(SIZE);
     await until(() => readers.every(({ closed }) => closed));
-    expect(ground.log.filter(({ msg }) => msg === 'an answer broke off')).to.have.length(3);
+    expect(ground.log.filter(({ msg }) => msg === 'a streamed response failed')).to.have.length(3);
   });
 
   it('a reader that yields more than the range is closed', async () => {

@@ -1,23 +1,23 @@
 /**
- * What a document asks of rows, field by field, each with the place where its value stands in the answer of REST: from one
- * tree come the text of the document and the answer it has to have.
+ * The selection of a document, field by field, each with the path of its value in the answer of REST. Both the text of
+ * the document and the expected answer are derived from this tree.
  */
 export type Entry =
-  /** `__typename`: all that can be asked for where nothing else may be shown. */
+  /** `__typename`: the only field when no other is readable. */
   | { readonly kind: 'typename'; readonly key: string; readonly type: string }
   | {
       readonly kind: 'column';
       readonly key: string;
       readonly field: string;
       readonly args?: Arguments;
-      /** Its key in a row of REST; two where it is inside an object there. */
+      /** Path of the value in a row of REST: one key, or two inside an object. */
       readonly from: readonly string[];
       /** `text` for an `ID`, `number` for a `Float`. */
       readonly as?: 'text' | 'number';
     }
-  /** `<field>_func`: REST has what is in it in the row itself. */
+  /** `<field>_func`: REST answers its members in the row itself. */
   | { readonly kind: 'functions'; readonly key: string; readonly field: string; readonly of: readonly Entry[] }
-  /** `group`: REST has what is in it in the row itself, and no field is named. */
+  /** `group`: REST answers its members in the row itself, and the document names no fields of it. */
   | { readonly kind: 'groups'; readonly key: string; readonly field: string; readonly of: readonly Entry[] }
   /** The row behind a many-to-one, or a list of rows. */
   | {
@@ -28,7 +28,7 @@ export type Entry =
       readonly from: readonly string[];
       readonly of: readonly Entry[];
     }
-  /** The same where REST shows bare keys. */
+  /** The same where REST answers bare keys. */
   | {
       readonly kind: 'keys';
       readonly key: string;
@@ -37,7 +37,7 @@ export type Entry =
       readonly from: readonly string[];
       readonly primary: string;
     }
-  /** A many-to-any, by collection. `unasked` has the keys of rows in those of which nothing was asked. */
+  /** A many-to-any, by collection. `unasked`: keys of the rows of collections without selected fields. */
   | {
       readonly kind: 'any';
       readonly key: string;
@@ -49,7 +49,7 @@ export type Entry =
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** In an argument: a value that is sent beside the document. */
+/** An argument value that is sent as a variable. */
 export class Variable {
   readonly type: string;
   readonly value: unknown;
@@ -60,7 +60,7 @@ export class Variable {
   }
 }
 
-/** GraphQL has no way to ask this. */
+/** A query of REST that GraphQL cannot express. */
 export class Inexpressible extends Error {
   readonly reason: string;
 
@@ -72,25 +72,25 @@ export class Inexpressible extends Error {
 
 export const isGraphqlName = (name: string): boolean => /^[_A-Za-z]\w*$/.test(name) && !name.startsWith('__');
 
-/** A root field with what is asked of it. */
+/** A root field with its selection. */
 export interface Root {
   readonly key?: string;
   readonly field: string;
   readonly args?: Arguments;
-  /** Absent for what has no fields below it. */
+  /** Absent for a field without subfields. */
   readonly of?: readonly Entry[];
 }
 
-export interface Asked {
+export interface DocumentRequest {
   readonly text: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export function documentOf(operation: 'query' | 'mutation', roots: readonly Root[]): Asked {
+export function documentOf(operation: 'query' | 'mutation', roots: readonly Root[]): DocumentRequest {
   const found = new Map<Variable, string>();
   const fields = roots.map(({ key, field, args, of }) => {
     const called = key === undefined || key === field ? field : `${key}: ${field}`;
-    return `${called}${argumentsText(args, found)}${of ? blockText(of, found) : ''}`;
+    return `${called}${renderArguments(args, found)}${of ? renderBlock(of, found) : ''}`;
   });
   const declared = [...found].map(([{ type }, name]) => `$${name}: ${type}`);
   return {
@@ -99,47 +99,47 @@ export function documentOf(operation: 'query' | 'mutation', roots: readonly Root
   };
 }
 
-type Found = Map<Variable, string>;
+type DeclaredVariables = Map<Variable, string>;
 
-const blockText = (entries: readonly Entry[], found: Found): string =>
-  ` { ${entries.map((entry) => entryText(entry, found)).join(' ')} }`;
+const renderBlock = (entries: readonly Entry[], found: DeclaredVariables): string =>
+  ` { ${entries.map((entry) => renderEntry(entry, found)).join(' ')} }`;
 
-function entryText(entry: Entry, found: Found): string {
+function renderEntry(entry: Entry, found: DeclaredVariables): string {
   if (entry.kind === 'typename') return entry.key === '__typename' ? '__typename' : `${entry.key}: __typename`;
   const called = entry.key === entry.field ? entry.field : `${entry.key}: ${entry.field}`;
-  const head = 'args' in entry ? `${called}${argumentsText(entry.args, found)}` : called;
+  const head = 'args' in entry ? `${called}${renderArguments(entry.args, found)}` : called;
   switch (entry.kind) {
     case 'column':
     case 'groups':
       return head;
     case 'functions':
     case 'rows':
-      return `${head}${blockText(entry.of, found)}`;
+      return `${head}${renderBlock(entry.of, found)}`;
     case 'keys':
       return `${head} { ${entry.primary} }`;
     case 'any': {
-      return `${head} { ${[...entry.of].map(([type, of]) => `... on ${type}${blockText(of, found)}`).join(' ')} }`;
+      return `${head} { ${[...entry.of].map(([type, of]) => `... on ${type}${renderBlock(of, found)}`).join(' ')} }`;
     }
   }
 }
 
-function argumentsText(args: Arguments | undefined, found: Found): string {
-  const given = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return '';
-  return `(${given.map(([name, value]) => `${name}: ${literal(value, found)}`).join(', ')})`;
+function renderArguments(args: Arguments | undefined, found: DeclaredVariables): string {
+  const present = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
+  if (present.length === 0) return '';
+  return `(${present.map(([name, value]) => `${name}: ${renderLiteral(value, found)}`).join(', ')})`;
 }
 
-function literal(value: unknown, found: Found): string {
+function renderLiteral(value: unknown, found: DeclaredVariables): string {
   if (value instanceof Variable) {
     const name = found.get(value) ?? `v${found.size + 1}`;
     found.set(value, name);
     return `$${name}`;
   }
-  if (Array.isArray(value)) return `[${value.map((one) => literal(one, found)).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map((one) => renderLiteral(one, found)).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const fields = Object.entries(value).map(([name, one]) => {
     if (!isGraphqlName(name)) throw new Inexpressible('a name that is no GraphQL name');
-    return `${name}: ${literal(one, found)}`;
+    return `${name}: ${renderLiteral(one, found)}`;
   });
   return `{ ${fields.join(', ')} }`;
 }

@@ -1,87 +1,89 @@
 import type { Entry } from './entries.ts';
-import { type Json, readJson } from './json-text.ts';
+import { type JsonText, parseJsonText } from './json-text.ts';
 
 /**
- * The answer of REST, as text, brought into the form of a document: keys are renamed and put in the order of the document,
- * an `ID` is a text, a `Float` a number, functions stand together. Everything else keeps its bytes.
+ * Converts the JSON text of REST into the form of a document: keys are renamed and ordered as in the document, an `ID`
+ * is a text, a `Float` a number, functions are grouped. Everything else keeps its bytes.
  */
 export function inForm(rest: string, entries: readonly Entry[]): string {
-  const json = readJson(rest);
-  return json.kind === 'list' ? `[${json.of.map((row) => rowText(row, entries)).join(',')}]` : rowText(json, entries);
+  const json = parseJsonText(rest);
+  return json.kind === 'list'
+    ? `[${json.of.map((row) => renderRow(row, entries)).join(',')}]`
+    : renderRow(json, entries);
 }
 
-/** PostgreSQL puts rows that it collects in a list on lines of their own, other objects not. */
-export const onOneLine = (json: string): string => json.replaceAll(', \n {', ', {');
+/** PostgreSQL puts rows of an aggregated list on separate lines, but no other objects. */
+export const joinLines = (json: string): string => json.replaceAll(', \n {', ', {');
 
-/** Is the form of the document that of REST, so that not a byte may differ? */
-export const isPlain = (entries: readonly Entry[]): boolean =>
+/** Whether the document has the form of REST, so that no byte may differ. */
+export const hasRestForm = (entries: readonly Entry[]): boolean =>
   entries.every((entry) => {
     if (entry.kind === 'column') return !entry.as && entry.from.length === 1 && entry.from[0] === entry.key;
-    return entry.kind === 'rows' && entry.from[0] === entry.key && isPlain(entry.of);
+    return entry.kind === 'rows' && entry.from[0] === entry.key && hasRestForm(entry.of);
   });
 
-function rowText(row: Json, entries: readonly Entry[]): string {
+function renderRow(row: JsonText, entries: readonly Entry[]): string {
   if (row.kind !== 'object') return row.text;
-  // Keys beyond the length of PostgreSQL's names are put in by another function of it, with other spaces.
+  // Keys longer than names of PostgreSQL are added by another of its functions, with other spaces.
   const isLong = entries.some(({ key }) => Buffer.byteLength(key) > 63);
   const [colon, comma] = isLong ? [' : ', ', '] : [':', ','];
-  return `{${entries.map((entry) => `${JSON.stringify(entry.key)}${colon}${entryText(row, entry)}`).join(comma)}}`;
+  return `{${entries.map((entry) => `${JSON.stringify(entry.key)}${colon}${renderEntry(row, entry)}`).join(comma)}}`;
 }
 
-function entryText(row: Json, entry: Entry): string {
+function renderEntry(row: JsonText, entry: Entry): string {
   switch (entry.kind) {
     case 'typename':
       return JSON.stringify(entry.type);
     case 'column':
-      return valueText(at(row, entry.from), entry.as);
+      return renderValue(valueAt(row, entry.from), entry.as);
     case 'functions':
     case 'groups':
-      return rowText(row, entry.of);
+      return renderRow(row, entry.of);
     case 'rows':
-      return behindText(at(row, entry.from), (one) => rowText(one, entry.of));
+      return renderRelated(valueAt(row, entry.from), (one) => renderRow(one, entry.of));
     case 'keys':
-      return behindText(at(row, entry.from), (one) =>
-        one.text === 'null' ? 'null' : `{${JSON.stringify(entry.primary)}:${valueText(one, 'text')}}`,
+      return renderRelated(valueAt(row, entry.from), (one) =>
+        one.text === 'null' ? 'null' : `{${JSON.stringify(entry.primary)}:${renderValue(one, 'text')}}`,
       );
     case 'any':
-      return anyText(at(row, entry.from), entry);
+      return renderManyToAny(valueAt(row, entry.from), entry);
   }
 }
 
-const behindText = (json: Json, one: (json: Json) => string): string =>
+const renderRelated = (json: JsonText, one: (json: JsonText) => string): string =>
   json.kind === 'list' ? `[${json.of.map(one).join(', ')}]` : one(json);
 
 /**
- * REST does not tell of which collection the row is, but it shows only what was asked of that one, and a bare key where
- * nothing was: then the object is empty, provided that there is a row.
+ * REST does not answer the collection of the row, but only the fields selected for it, or a bare key without any. In
+ * that case GraphQL answers an empty object if the row exists.
  */
-function anyText(json: Json, { of, unasked }: Extract<Entry, { kind: 'any' }>): string {
+function renderManyToAny(json: JsonText, { of, unasked }: Extract<Entry, { kind: 'any' }>): string {
   if (json.kind !== 'object') return json.text !== 'null' && unasked.has(JSON.parse(json.text)) ? '{}' : 'null';
   if (json.of.size === 0) return '{}';
   const fits = [...of.values()].find((entries) => {
-    const names = namesIn(entries);
+    const names = restKeys(entries);
     return names.size === json.of.size && [...names].every((name) => json.of.has(name));
   });
   if (!fits) throw new Error(`nothing was asked that fits ${json.text}`);
-  return rowText(json, fits);
+  return renderRow(json, fits);
 }
 
 /** The keys of a row of REST that entries read. */
-const namesIn = (entries: readonly Entry[]): ReadonlySet<string> =>
+const restKeys = (entries: readonly Entry[]): ReadonlySet<string> =>
   new Set(
     entries.flatMap((entry) => {
       if (entry.kind === 'typename') return [];
-      return 'from' in entry ? [entry.from[0] as string] : [...namesIn(entry.of)];
+      return 'from' in entry ? [entry.from[0] as string] : [...restKeys(entry.of)];
     }),
   );
 
-function at(row: Json, [name = '', ...rest]: readonly string[]): Json {
+function valueAt(row: JsonText, [name = '', ...rest]: readonly string[]): JsonText {
   const found = row.kind === 'object' ? row.of.get(name) : undefined;
   if (!found) throw new Error(`REST shows no ${name} in ${row.text}`);
-  return rest.length > 0 ? at(found, rest) : found;
+  return rest.length > 0 ? valueAt(found, rest) : found;
 }
 
-function valueText({ kind, text }: Json, as: 'text' | 'number' | undefined): string {
+function renderValue({ kind, text }: JsonText, as: 'text' | 'number' | undefined): string {
   if (kind !== 'value' || text === 'null' || !as) return text;
   if (as === 'text') return text.startsWith('"') ? text : JSON.stringify(text);
   const number: string = text.startsWith('"') ? JSON.parse(text) : text;

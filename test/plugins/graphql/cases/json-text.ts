@@ -1,13 +1,13 @@
-/** JSON with every value as it was written, so that bytes can be spoken of. */
-export type Json =
-  | { readonly kind: 'object'; readonly of: ReadonlyMap<string, Json>; readonly text: string }
-  | { readonly kind: 'list'; readonly of: readonly Json[]; readonly text: string }
+/** Parsed JSON that keeps the text of every value, so that bytes can be compared. */
+export type JsonText =
+  | { readonly kind: 'object'; readonly of: ReadonlyMap<string, JsonText>; readonly text: string }
+  | { readonly kind: 'list'; readonly of: readonly JsonText[]; readonly text: string }
   | { readonly kind: 'value'; readonly text: string };
 
-/** A text, a number, a word, or a mark. */
+/** A string, a number, a word, or a punctuator. */
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}:,])/gy;
 
-export function readJson(text: string): Json {
+export function parseJsonText(text: string): JsonText {
   let at = 0;
   let from = 0;
   const next = (): string => {
@@ -29,11 +29,11 @@ export function readJson(text: string): Json {
     do one();
     while (next() === ',');
   };
-  const value = (): Json => {
+  const value = (): JsonText => {
     const token = next();
     const start = from;
     if (token === '{') {
-      const of = new Map<string, Json>();
+      const of = new Map<string, JsonText>();
       listed('}', () => {
         const key = JSON.parse(next());
         next();
@@ -42,7 +42,7 @@ export function readJson(text: string): Json {
       return { kind: 'object', of, text: text.slice(start, at) };
     }
     if (token === '[') {
-      const of: Json[] = [];
+      const of: JsonText[] = [];
       listed(']', () => void of.push(value()));
       return { kind: 'list', of, text: text.slice(start, at) };
     }

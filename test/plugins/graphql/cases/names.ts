@@ -1,52 +1,52 @@
 import { Inexpressible } from './entries.ts';
 
-// The names of the query language, taken apart once more: nothing here is the engine's own.
+// A second parser for names of the query language, independent of the engine.
 
 export const QUERY_STRINGS = 'a form that only query strings have';
 export const KEY_TEXT = 'the text of a key of several columns';
 export const GRAMMAR = 'names that break the grammar of paths';
 
 /** A comma list or a list of texts. */
-export function listOf(value: unknown): readonly string[] {
+export function toList(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.flatMap((one) => {
     if (typeof one !== 'string') throw new Inexpressible(QUERY_STRINGS);
-    return apart(one, ',').flatMap((part) => part.trim() || []);
+    return splitOutsideParentheses(one, ',').flatMap((part) => part.trim() || []);
   });
 }
 
 /** `author.year(born)` and `year(author.born)` are the same steps. */
-export function stepsOf(entry: string): readonly string[] {
-  const steps = apart(entry, '.');
+export function toSteps(entry: string): readonly string[] {
+  const steps = splitOutsideParentheses(entry, '.');
   const [, fn, inside = ''] = /^(\w+)\((.*)\)$/s.exec(entry) ?? [];
   if (fn === undefined) return steps;
   const comma = inside.indexOf(',');
-  const way = apart((comma < 0 ? inside : inside.slice(0, comma)).trim(), '.');
+  const way = splitOutsideParentheses((comma < 0 ? inside : inside.slice(0, comma)).trim(), '.');
   return [...way.slice(0, -1), `${fn}(${way.at(-1)}${comma < 0 ? '' : inside.slice(comma)})`];
 }
 
-export interface Call {
+export interface FunctionCall {
   readonly fn: string;
   readonly field: string;
-  /** The way into a JSON value. */
+  /** The path inside a JSON value. */
   readonly path?: string;
 }
 
 /** `json(doc, a.b[0])`. */
-export function callOf(step: string): Call | undefined {
+export function parseCall(step: string): FunctionCall | undefined {
   const [, fn, field, path] = /^(\w+)\(([^(),]+)(?:,([^()]*))?\)$/s.exec(step) ?? [];
   if (fn && field) return { fn, field: field.trim(), ...(path === undefined ? {} : { path: path.trim() }) };
   if (/[()\0]/.test(step)) throw new Inexpressible(GRAMMAR);
   return undefined;
 }
 
-/** What a function is called in an answer of REST. */
-export const calledInRest = ({ fn, field, path = '' }: Call): string =>
+/** The key of a function in an answer of REST. */
+export const restFunctionName = ({ fn, field, path = '' }: FunctionCall): string =>
   [field, ...path.split(/[.[\]]+/).filter(Boolean), fn].join('_');
 
-/** At the marks that stand in no parentheses. */
-function apart(text: string, mark: string): readonly string[] {
+/** Splits at marks outside of parentheses. */
+function splitOutsideParentheses(text: string, mark: string): readonly string[] {
   const parts = [''];
   let depth = 0;
   for (const one of text) {

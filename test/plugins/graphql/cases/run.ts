@@ -1,35 +1,37 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Caller, envelope, Failure } from '#kernel';
 import { listed } from '../../../../plugins/access/listed.ts';
-import { createDocuments } from '../../../../plugins/graphql/document/documents.ts';
+import { createDocumentCaches } from '../../../../plugins/graphql/document/document-cache.ts';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
 import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
-import type { ExecuteDeps } from '../../../../plugins/graphql/execute/run.ts';
+import type { ExecuteDeps } from '../../../../plugins/graphql/execute/operation-run.ts';
 import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
 import { type Case, CEILINGS, type Ground, permissionsOf, textOf } from '../../query/harness.ts';
-import type { Asked } from './entries.ts';
+import type { DocumentRequest } from './entries.ts';
 
-/** The bytes of `data`, or the code of what went wrong; `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` before it ran. */
-export type Answered = { readonly data: string } | { readonly refused: string };
+/**
+ * The bytes of `data`, or the error code; `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` before the document ran.
+ */
+export type CaseAnswer = { readonly data: string } | { readonly refused: string };
 
 const LIMITS = { tokens: 5000, aliases: 100, rootFields: 50, relations: 10, nodes: 2000, introspection: true };
 
-const unused = () => {
+const refuseWrite = () => {
   throw new Error('only reads are run here');
 };
-const quiet = { debug: () => {}, error: (about: unknown) => console.error(about) };
+const errorLog = { debug: () => {}, error: (about: unknown) => console.error(about) };
 
-/** Schemas by the permissions and the overview they were made of. */
-const schemas = new WeakMap<Ground, Map<string, GraphQLSchema>>();
+/** Schemas by schema snapshot and permissions. */
+const schemaCache = new WeakMap<Ground, Map<string, GraphQLSchema>>();
 
-export function schemaOf(one: Case, ground: Ground): GraphQLSchema {
-  const known = schemas.get(ground) ?? new Map<string, GraphQLSchema>();
-  schemas.set(ground, known);
+export function schemaOfCase(one: Case, ground: Ground): GraphQLSchema {
+  const known = schemaCache.get(ground) ?? new Map<string, GraphQLSchema>();
+  schemaCache.set(ground, known);
   const key = JSON.stringify(one.rules ?? 'everything');
   const found =
     known.get(key) ??
     buildSchema({
-      overview: ground.overview,
+      snapshot: ground.overview,
       permissions: permissionsOf(one),
       listed,
       scope: 'items',
@@ -40,28 +42,32 @@ export function schemaOf(one: Case, ground: Ground): GraphQLSchema {
   return found;
 }
 
-/** A document through everything that `/graphql` sends it through, with the database of a fixture behind it. */
-export async function run(one: Case, ground: Ground, { text, variables }: Asked): Promise<Answered> {
+/** Runs a document through all of the graphql plugin, with the database of a fixture. */
+export async function runDocument(
+  one: Case,
+  ground: Ground,
+  { text, variables }: DocumentRequest,
+): Promise<CaseAnswer> {
   const ceilings = { ...CEILINGS, ...one.ceilings };
-  const schema = schemaOf(one, ground);
+  const schema = schemaOfCase(one, ground);
   const deps = {
     items: {
       select: (_caller: Caller, _collection: string, { selection }: { selection: () => never }) =>
         textOf(one, ground, selection()),
       ...Object.fromEntries(
         ['createOne', 'createMany', 'updateOne', 'updateMany', 'updateEach', 'upsertSingleton', 'deleteMany'].map(
-          (name) => [name, unused],
+          (name) => [name, refuseWrite],
         ),
       ),
     },
     schema: { overview: async () => ground.overview },
     ceilings,
-    log: quiet,
-    suggests: true,
+    log: errorLog,
+    showsSuggestions: true,
   } as unknown as ExecuteDeps;
   try {
-    const documents = createDocuments(LIMITS)(schema);
-    const document = documents.of(text);
+    const documents = createDocumentCaches(LIMITS)(schema);
+    const document = documents.get(text);
     const [node] = [...document.operations.values()];
     if (!node) throw new Error('no operation');
     const built = { schema, scope: 'items', version: ground.overview.version, documents } as const;

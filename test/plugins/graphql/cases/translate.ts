@@ -1,42 +1,45 @@
 import type { Collection, Overview } from '../../../../plugins/schema/contract.ts';
 import type { Case } from '../../query/harness.ts';
-import { argumentsOf, isObject } from './conditions.ts';
-import { type Asked, documentOf, type Entry, Inexpressible, type Root, Variable } from './entries.ts';
-import { groupsOf } from './groups.ts';
+import { isObject, toArguments } from './conditions.ts';
+import { type DocumentRequest, documentOf, type Entry, Inexpressible, type Root, Variable } from './entries.ts';
+import { toGroups } from './groups.ts';
 import { QUERY_STRINGS } from './names.ts';
-import { shownOf } from './shown.ts';
-import type { Sight } from './sight.ts';
-import { aliasesOf, fieldsOf } from './wanted.ts';
+import type { ReadableSchema } from './readable-schema.ts';
+import { parseAliases, toFieldList } from './requested-fields.ts';
+import { toEntries } from './selection-entries.ts';
 
-/** A question to REST as a document, and how its answer is read as that of REST. */
-export interface Translated extends Asked {
-  /** Of the answer. */
+/** A query of REST as a document, and how its answer corresponds to that of REST. */
+export interface TranslatedCase extends DocumentRequest {
+  /** Response key of the root field. */
   readonly key: string;
   readonly of: readonly Entry[];
 }
 
 interface Options {
-  readonly overview: Overview;
-  readonly keysOf: Sight['keysOf'];
-  readonly bold?: boolean;
-  /** The filter of the root is sent beside the document, not in it. */
-  readonly aside?: boolean;
+  readonly snapshot: Overview;
+  readonly keysOf: ReadableSchema['keysOf'];
+  readonly includesHiddenNames?: boolean;
+  /** Sends the filter of the root as a variable. */
+  readonly sendsFilterAsVariable?: boolean;
 }
 
-/** Throws `Inexpressible` for what GraphQL has no way to ask. */
-export function translated(one: Case, { overview, keysOf, bold = false, aside = false }: Options): Translated {
+/** Translates a case. @throws Inexpressible for queries that GraphQL cannot express. */
+export function translateCase(
+  one: Case,
+  { snapshot, keysOf, includesHiddenNames = false, sendsFilterAsVariable = false }: Options,
+): TranslatedCase {
   const { query, rules } = one;
-  const collection = overview.collections.get(one.collection) as Collection;
+  const collection = snapshot.collections.get(one.collection) as Collection;
   if (query.meta !== undefined) throw new Inexpressible('meta');
   if (query.backlink !== undefined) throw new Inexpressible('backlink');
   if (one.keys) throw new Inexpressible('a list of keys');
   if (one.unlimited) throw new Inexpressible('a read without ceiling');
-  const sight: Sight = {
-    overview,
+  const sight: ReadableSchema = {
+    snapshot,
     keysOf,
-    bold,
-    opens: (name) => !rules || rules[name] !== undefined,
-    knows: (name, field) =>
+    includesHiddenNames,
+    isCollectionReadable: (name) => !rules || rules[name] !== undefined,
+    isFieldReadable: (name, field) =>
       !rules || [rules[name] ?? []].flat().some(({ fields }) => fields.includes('*') || fields.includes(field)),
   };
   const { field, args, of } =
@@ -44,37 +47,37 @@ export function translated(one: Case, { overview, keysOf, bold = false, aside = 
       ? groupsRoot(one, sight, collection)
       : rowsRoot(one, sight, collection);
   const moved =
-    aside && isObject(args?.filter)
-      ? { ...args, filter: new Variable(`${collection.name}_filter`, plain(args.filter)) }
+    sendsFilterAsVariable && isObject(args?.filter)
+      ? { ...args, filter: new Variable(`${collection.name}_filter`, unwrapVariables(args.filter)) }
       : args;
   return { key: field, of, ...documentOf('query', [{ field, ...(moved ? { args: moved } : {}), of }]) };
 }
 
-type Shown = Root & { readonly of: readonly Entry[] };
+type RootWithEntries = Root & { readonly of: readonly Entry[] };
 
-function groupsRoot(one: Case, sight: Sight, collection: Collection): Shown {
+function groupsRoot(one: Case, sight: ReadableSchema, collection: Collection): RootWithEntries {
   if (collection.singleton) throw new Inexpressible('groups of a singleton');
-  const { args, of } = groupsOf(sight, collection, one.query);
+  const { args, of } = toGroups(sight, collection, one.query);
   return { field: `${collection.name}_aggregated`, args, of };
 }
 
-function rowsRoot({ query }: Case, sight: Sight, collection: Collection): Shown {
+function rowsRoot({ query }: Case, sight: ReadableSchema, collection: Collection): RootWithEntries {
   const { alias, deep } = query;
-  const args = argumentsOf(sight, collection, query, aliasesOf(alias));
+  const args = toArguments(sight, collection, query, parseAliases(alias));
   if (collection.singleton && Object.keys(args).length > 0) throw new Inexpressible('conditions on a singleton');
   if (deep !== undefined && !isObject(deep)) throw new Inexpressible(QUERY_STRINGS);
-  // At the root only relations have a meaning.
+  // At the root only relations have an effect.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
-  const below = { own: { alias }, deep: Object.fromEntries(relations) };
-  return { field: collection.name, args, of: shownOf(sight, collection, fieldsOf(query.fields), below) };
+  const below = { parameters: { alias }, deep: Object.fromEntries(relations) };
+  return { field: collection.name, args, of: toEntries(sight, collection, toFieldList(query.fields), below) };
 }
 
-/** Variables inside a variable are its own values. */
-const plain = (value: unknown): unknown =>
+/** Replaces variables inside a variable by their values. */
+const unwrapVariables = (value: unknown): unknown =>
   value instanceof Variable
     ? value.value
     : Array.isArray(value)
-      ? value.map(plain)
+      ? value.map(unwrapVariables)
       : isObject(value)
-        ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]))
+        ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, unwrapVariables(one)]))
         : value;

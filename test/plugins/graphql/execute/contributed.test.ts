@@ -3,13 +3,13 @@ import { getIntrospectionQuery } from 'graphql';
 import { fail } from '#kernel';
 import type { GraphqlCall } from '../../../../plugins/graphql/contract.ts';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
-import { ground } from './ground.ts';
+import { createTestExecutor } from './test-executor.ts';
 
-describe('graphql: fields that plugins contribute', () => {
-  it('are answered by the value that is resolved, of which only what is asked is shown', async () => {
+describe('executing contributed GraphQL fields', () => {
+  it('a field answers the selected members of the resolved value', async () => {
     const seen: unknown[] = [];
     const state = { name: 'a', size: 1, parts: [{ name: 'b', size: 2 }, null], secret: 'x' };
-    const { answer, calls, caller, ctx } = ground({
+    const { answer, calls, caller, ctx } = createTestExecutor({
       fields: {
         'Query.server_state': {
           resolve(args, call: GraphqlCall) {
@@ -31,20 +31,22 @@ describe('graphql: fields that plugins contribute', () => {
     expect(calls).to.deep.equal([]);
   });
 
-  it('get their arguments as ordinary values', async () => {
+  it('a resolver gets its arguments as ordinary objects', async () => {
     const seen: unknown[] = [];
     const resolve = (args: object) => {
       seen.push(args, Object.getPrototypeOf(args) === Object.prototype);
       return true;
     };
-    const { answer } = ground({ fields: { 'Mutation.sign_in': { resolve }, 'Mutation.sign_out': { resolve } } });
+    const { answer } = createTestExecutor({
+      fields: { 'Mutation.sign_in': { resolve }, 'Mutation.sign_out': { resolve } },
+    });
     const text = 'mutation ($name: String!, $other: String) { sign_in(name: $name) sign_out(name: $other) }';
     expect((await answer(text, { name: 'n' })).data).to.deep.equal({ sign_in: true, sign_out: true });
     expect(seen).to.deep.equal([{ name: 'n' }, true, {}, true]);
   });
 
-  it('fail by themselves, and fail everything where they may not be null', async () => {
-    const { answer } = ground({
+  it('a failed field is null, and a failed non-null field makes the whole answer null', async () => {
+    const { answer } = createTestExecutor({
       select: () => '[]',
       fields: {
         'Query.server_state': {
@@ -69,8 +71,8 @@ describe('graphql: fields that plugins contribute', () => {
     expect(two.errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['SERVICE_UNAVAILABLE']);
   });
 
-  it('log what does not fit their type, and show the rest', async () => {
-    const { answer, logged } = ground({
+  it('a value that does not match its type is logged, and the rest is answered', async () => {
+    const { answer, logged } = createTestExecutor({
       fields: {
         'Query.server_state': { resolve: () => ({ name: 'a', parts: [{ name: 'b', size: 'large' }, { size: 2 }] }) },
       },
@@ -85,18 +87,21 @@ describe('graphql: fields that plugins contribute', () => {
     expect(missing.data).to.deep.equal({ server_state: null });
   });
 
-  it('may be null', async () => {
-    const { answer } = ground({ fields: { 'Query.server_state': { resolve: async () => undefined } } });
+  it('a resolver may answer null', async () => {
+    const { answer } = createTestExecutor({ fields: { 'Query.server_state': { resolve: async () => undefined } } });
     const { data, errors } = await answer('{ server_state { size } }');
     expect(data).to.deep.equal({ server_state: null });
     expect(errors).to.equal(undefined);
   });
 
-  describe('that are a row', () => {
+  describe('fields with "row"', () => {
     const me = (resolve: () => unknown) => ({ 'Query.users_me': { row: 'people', resolve } });
 
-    it('are read by the key that is resolved', async () => {
-      const { answer, reads } = ground({ select: ({ key }) => `{"id":"${key}"}`, fields: me(async () => 'u1') });
+    it('fields with "row" answer the row of the resolved key', async () => {
+      const { answer, reads } = createTestExecutor({
+        select: ({ key }) => `{"id":"${key}"}`,
+        fields: me(async () => 'u1'),
+      });
       expect((await answer('{ users_me { id posts(limit: 1) { id } } }')).data).to.deep.equal({
         users_me: { id: 'u1' },
       });
@@ -120,11 +125,11 @@ describe('graphql: fields that plugins contribute', () => {
       expect(reads[0]?.text).to.be.a('string');
     });
 
-    it('are null where there is none, and an error where it may not be read', async () => {
-      const none = ground({ fields: me(() => null) });
+    it('fields with "row" answer null without a key, and an error for a row that the caller may not read', async () => {
+      const none = createTestExecutor({ fields: me(() => null) });
       expect((await none.answer('{ users_me { id } }')).data).to.deep.equal({ users_me: null });
       expect(none.calls).to.deep.equal([]);
-      const hidden = ground({
+      const hidden = createTestExecutor({
         fields: me(() => 'u1'),
         select() {
           throw fail('FORBIDDEN');
@@ -135,9 +140,9 @@ describe('graphql: fields that plugins contribute', () => {
       expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['FORBIDDEN']);
     });
 
-    it('and were changed are checked before, and null where they may not be read after', async () => {
+    it('fields with "row" precheck the selection of a mutation, and answer null when the caller may not read the row afterwards', async () => {
       const changed: unknown[] = [];
-      const { answer } = ground({
+      const { answer } = createTestExecutor({
         fields: {
           'Mutation.rename_me': {
             row: 'people',
@@ -164,17 +169,17 @@ describe('graphql: fields that plugins contribute', () => {
     });
   });
 
-  describe('of which a request may have one', () => {
+  describe('fields with "once"', () => {
     const setup = () => {
       const run: string[] = [];
       const field = (name: string) => ({ once: true as const, resolve: () => run.push(name) > 0 });
       return {
         run,
-        ground: ground({ fields: { 'Mutation.sign_in': field('in'), 'Mutation.sign_out': field('out') } }),
+        ground: createTestExecutor({ fields: { 'Mutation.sign_in': field('in'), 'Mutation.sign_out': field('out') } }),
       };
     };
 
-    it('are refused before anything runs where there are more', async () => {
+    it('fields with "once" refuse a request with two of them before anything runs', async () => {
       for (const text of [
         'mutation { a: sign_in(name: "a") b: sign_in(name: "b") }',
         'mutation { sign_in(name: "a") ... on Mutation { sign_out } }',
@@ -190,7 +195,7 @@ describe('graphql: fields that plugins contribute', () => {
       }
     });
 
-    it('run where there is one, beside others', async () => {
+    it('fields with "once" run once beside other fields', async () => {
       const { run, ground: at } = setup();
       const text = 'mutation ($both: Boolean!) { sign_in(name: "a") sign_out @include(if: $both) __typename }';
       expect((await at.answer(text, { both: false })).data).to.deep.equal({ sign_in: true, __typename: 'Mutation' });
@@ -199,17 +204,17 @@ describe('graphql: fields that plugins contribute', () => {
     });
   });
 
-  describe('of GraphQL itself', () => {
-    it('tell about the schema', async () => {
-      const { answer, calls } = ground();
+  describe('introspection fields', () => {
+    it('introspection fields answer the schema', async () => {
+      const { answer, calls } = createTestExecutor();
       const { data } = await answer(getIntrospectionQuery());
       const { types } = (data as { __schema: { types: { name: string }[] } }).__schema;
       expect(types.map(({ name }) => name)).to.include.members(['posts', 'posts_filter', 'Query', 'Mutation']);
       expect(calls).to.deep.equal([]);
     });
 
-    it('go together with reads, by variables and fragments', async () => {
-      const { answer } = ground({ select: () => '[1]' });
+    it('introspection fields run beside reads, with variables and fragments', async () => {
+      const { answer } = createTestExecutor({ select: () => '[1]' });
       const text = `query ($name: String!) { posts { id } type: __type(name: $name) { ...named } }
         fragment named on __Type { name kind }`;
       expect((await answer(text, { name: 'posts' })).data).to.deep.equal({

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ClientGone, envelope } from '#kernel';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
-import { ground } from './ground.ts';
+import { createTestExecutor } from './test-executor.ts';
 
 const failureOf = async (work: Promise<unknown>): Promise<DocumentFailure> => {
   const error = await work.then(
@@ -13,11 +13,11 @@ const failureOf = async (work: Promise<unknown>): Promise<DocumentFailure> => {
 };
 const fifty = (field: (at: number) => string) => Array.from({ length: 50 }, (_, at) => field(at)).join(' ');
 
-describe('graphql: what one request may take for itself', () => {
-  it('a few statements at a time, of however many root fields', async () => {
+describe('resources of one GraphQL request', () => {
+  it('root fields run a few statements at a time, however many there are', async () => {
     let running = 0;
     let most = 0;
-    const { answer } = ground({
+    const { answer } = createTestExecutor({
       async select() {
         most = Math.max(most, ++running);
         await new Promise((done) => setTimeout(done, 1));
@@ -30,8 +30,8 @@ describe('graphql: what one request may take for itself', () => {
     expect(most).to.equal(5);
   });
 
-  it('begins nothing more once the client is gone', async () => {
-    const { run, reads } = ground({
+  it('no further root field starts once the client has disconnected', async () => {
+    const { run, reads } = createTestExecutor({
       async select() {
         throw new ClientGone();
       },
@@ -41,17 +41,17 @@ describe('graphql: what one request may take for itself', () => {
     expect([error, reads.length]).to.deep.equal(['ClientGone', 5]);
   });
 
-  it('no more memory than a few long lists take; one by itself comes in parts', async () => {
+  it('long lists beside each other share a memory limit; a single one is streamed', async () => {
     const row = JSON.stringify('x'.repeat(1_000_000));
     let ended = 0;
-    let made = 0;
+    let batchCount = 0;
     const batches = (): AsyncIterableIterator<readonly string[]> => {
       let count = 0;
       const rows: AsyncIterableIterator<readonly string[]> = {
         [Symbol.asyncIterator]: () => rows,
         async next() {
           if (++count > 100) return { done: true, value: undefined };
-          made++;
+          batchCount++;
           return { done: false, value: [row, '1'] };
         },
         async return() {
@@ -61,7 +61,7 @@ describe('graphql: what one request may take for itself', () => {
       };
       return rows;
     };
-    const { answer, reads } = ground({ select: () => ({ batches: batches(), meta: null }) });
+    const { answer, reads } = createTestExecutor({ select: () => ({ batches: batches(), meta: null }) });
     const { data, errors } = await answer('{ a: posts(limit: -1) { title } b: posts(limit: -1) { title } }');
     expect(reads.map(({ inParts }) => inParts)).to.deep.equal(['long', 'long']);
     expect([data, errors?.map(({ path, extensions }) => [path, extensions.code])]).to.deep.equal([
@@ -72,9 +72,9 @@ describe('graphql: what one request may take for itself', () => {
       ],
     ]);
     expect(errors?.[0]?.message).to.include('ask for long lists by themselves');
-    expect([ended, made]).to.deep.equal([2, 32]);
+    expect([ended, batchCount]).to.deep.equal([2, 32]);
 
-    const texts = ground({ select: async () => JSON.stringify('x'.repeat(6_000_000)) });
+    const texts = createTestExecutor({ select: async () => JSON.stringify('x'.repeat(6_000_000)) });
     const one = await texts.answer(
       '{ a: posts_by_id(id: 1) { title } b: posts_by_id(id: 2) { title } c: about { title } }',
     );
@@ -83,14 +83,14 @@ describe('graphql: what one request may take for itself', () => {
     );
   });
 
-  it('as much as in REST where there is one field by itself', async () => {
-    const { answer } = ground({ select: async () => JSON.stringify('x'.repeat(17_000_000)) });
+  it('a single root field has no limit beyond that of REST', async () => {
+    const { answer } = createTestExecutor({ select: async () => JSON.stringify('x'.repeat(17_000_000)) });
     const { data, errors } = await answer('{ posts_by_id(id: 1) { title } }');
     expect([String(data?.posts_by_id).length, errors]).to.deep.equal([17_000_000, undefined]);
   });
 
-  it('long lists that are short after all', async () => {
-    const { answer } = ground({
+  it('lists that turn out to be short do not reach the limit', async () => {
+    const { answer } = createTestExecutor({
       select: ({ selection }) => ({
         meta: null,
         batches: (async function* () {
@@ -104,7 +104,7 @@ describe('graphql: what one request may take for itself', () => {
     expect(data).to.deep.equal({ a: [{ a: 1 }, { a: 2 }, { a: 3 }], b: [] });
   });
 
-  it('no large variable many times over, however it is repeated', async () => {
+  it('a large variable may not be repeated many times, directly or by fragments', async () => {
     const large = { _or: Array.from({ length: 1000 }, (_, at) => ({ title: { _eq: `${at}` } })) };
     const nested = (levels: number): string =>
       levels === 0 ? 'posts(filter: $f) { title }' : `...F${levels - 1} ...F${levels - 1}`;
@@ -117,26 +117,26 @@ describe('graphql: what one request may take for itself', () => {
       ).join(' ')}`,
     };
     for (const [what, query] of Object.entries(bombs)) {
-      const { run, reads } = ground();
-      const { message, inAnySchema } = await failureOf(run(query, { f: large }));
-      expect([message, inAnySchema, reads.length], what).to.deep.equal([
+      const { run, reads } = createTestExecutor();
+      const { message, isSchemaIndependent } = await failureOf(run(query, { f: large }));
+      expect([message, isSchemaIndependent, reads.length], what).to.deep.equal([
         'The document uses large variables too often: repeated, they make more than 250000 characters.',
         true,
         0,
       ]);
-      const small = ground();
+      const small = createTestExecutor();
       await small.run(query, { f: { title: { _eq: 'x' } } });
       expect(small.reads.length, what).to.be.greaterThan(0);
     }
-    const once = ground();
+    const once = createTestExecutor();
     await once.run('query ($f: posts_filter) { posts(filter: $f) { title } }', {
       f: { _and: Array.from({ length: 10 }, () => large) },
     });
     expect(once.reads.length).to.equal(1);
   });
 
-  it('no list of mistakes that repeats large variables', async () => {
-    const { run } = ground();
+  it('the errors of large variables are not listed repeatedly', async () => {
+    const { run } = createTestExecutor();
     const query = 'query ($f: posts_filter) { posts(filter: $f) { title } }';
     const wrong = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${at}`, 1]));
     const found = async (count: number) => {

@@ -8,9 +8,9 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { fragmentsOf } from '../../../../plugins/graphql/document/extent.ts';
-import { introspectionText } from '../../../../plugins/graphql/execute/introspection-text.ts';
-import { collect } from '../../../../plugins/graphql/plan/collect.ts';
+import { fragmentsOf } from '../../../../plugins/graphql/document/document-size.ts';
+import { renderIntrospection } from '../../../../plugins/graphql/execute/introspection-text.ts';
+import { collectFields } from '../../../../plugins/graphql/plan/collect-fields.ts';
 
 const schema = buildSchema(`
   "What has a name"
@@ -47,22 +47,22 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
     '{ __schema { types { fields { type { name ofType { name ofType { name fields { type { name } } } } } } } } }',
 };
 
-describe('introspectionText', () => {
+describe('renderIntrospection', () => {
   for (const [title, text] of Object.entries(DOCUMENTS)) {
-    it(`answers ${title} as the library does`, async () => {
+    it(`renders ${title} as the graphql package does`, async () => {
       const document = parse(text);
       const node = document.definitions.find(
         ({ kind }) => kind === Kind.OPERATION_DEFINITION,
       ) as OperationDefinitionNode;
-      const given = { name: 'Party', all: true };
-      const { variableValues: variables } = getVariableValues(schema, node.variableDefinitions ?? [], given);
+      const values = { name: 'Party', all: true };
+      const { variableValues: variables } = getVariableValues(schema, node.variableDefinitions ?? [], values);
       if (!variables) throw new Error('the variables do not fit');
       const reading = { schema, fragments: fragmentsOf(document), variables, spend: () => {} };
-      const [root] = collect(reading, schema.getQueryType() as never, [node.selectionSet]);
+      const [root] = collectFields(reading, schema.getQueryType() as never, [node.selectionSet]);
       if (!root) throw new Error('nothing is selected');
-      const { data, errors } = await execute({ schema, document, variableValues: given });
+      const { data, errors } = await execute({ schema, document, variableValues: values });
       expect(errors).to.equal(undefined);
-      expect(introspectionText(reading, root)).to.equal(JSON.stringify((data as Record<string, unknown>)[root.key]));
+      expect(renderIntrospection(reading, root)).to.equal(JSON.stringify((data as Record<string, unknown>)[root.key]));
     });
   }
 });

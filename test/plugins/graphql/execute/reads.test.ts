@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { ClientGone, fail } from '#kernel';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
 import type { Stream } from '../../../../plugins/query/contract.ts';
-import { ground } from './ground.ts';
+import { createTestExecutor } from './test-executor.ts';
 
 const failing = async (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined).catch((error) => error);
 
-describe('graphql: running reads', () => {
-  it('makes one read of each root field and puts the texts side by side untouched', async () => {
-    const { run, reads } = ground({
+describe('executing GraphQL queries', () => {
+  it('runs one read for each root field and joins their JSON texts unchanged', async () => {
+    const { run, reads } = createTestExecutor({
       select: ({ collection, key }) => (key === undefined ? `[ {"of" :"${collection}"}]` : `{"key":${key} }`),
     });
     const text =
@@ -33,7 +33,7 @@ describe('graphql: running reads', () => {
   it('runs the root fields of a query at the same time', async () => {
     let open = 0;
     let most = 0;
-    const { answer } = ground({
+    const { answer } = createTestExecutor({
       async select() {
         most = Math.max(most, ++open);
         await turn();
@@ -45,36 +45,36 @@ describe('graphql: running reads', () => {
     expect(most).to.equal(3);
   });
 
-  it('answers __typename and a placeholder without reading anything', async () => {
-    const { answer, calls } = ground();
+  it('answers __typename and _empty without a read', async () => {
+    const { answer, calls } = createTestExecutor();
     const { data } = await answer('{ __typename _empty kind: __typename }');
     expect(data).to.deep.equal({ __typename: 'Query', _empty: null, kind: 'Query' });
     expect(calls).to.deep.equal([]);
     expect((await answer('mutation { __typename }')).data).to.deep.equal({ __typename: 'Mutation' });
   });
 
-  it('answers an empty object where every root field is skipped', async () => {
-    const { answer } = ground();
+  it('answers an empty object when every root field is skipped', async () => {
+    const { answer } = createTestExecutor();
     expect((await answer('{ posts @skip(if: true) { id } }')).data).to.deep.equal({});
   });
 
-  it('collects root fields out of fragments', async () => {
-    const { answer } = ground();
+  it('collects root fields from fragments', async () => {
+    const { answer } = createTestExecutor();
     const { data } = await answer(
       'query { ...a ... on Query { about { title } } } fragment a on Query { posts { id } ...b } fragment b on Query { posts { title } }',
     );
     expect(data).to.deep.equal({ posts: ['id', 'title'], about: ['title'] });
   });
 
-  it('runs the operation it is given, of several', async () => {
-    const { run, reads } = ground();
+  it('runs the requested one of several operations', async () => {
+    const { run, reads } = createTestExecutor();
     await run('query one { posts { id } } query two { about { title } }', {}, 'two');
     expect(reads.map(({ collection }) => collection)).to.deep.equal(['about']);
   });
 
   describe('errors', () => {
-    it('are told with their code, place and path, and a nullable field is null', async () => {
-      const { answer, logged } = ground({
+    it('errors have code, location and path, and a nullable field is null', async () => {
+      const { answer, logged } = createTestExecutor({
         select({ key }) {
           if (key !== undefined) throw fail('FORBIDDEN', 'posts has no readable row 9');
           return '[]';
@@ -94,8 +94,8 @@ describe('graphql: running reads', () => {
       expect(logged.map(({ level, status }) => ({ level, status }))).to.deep.equal([{ level: 'debug', status: 403 }]);
     });
 
-    it('of a list make the whole answer null', async () => {
-      const { answer } = ground({
+    it('errors of a non-null list make the whole answer null', async () => {
+      const { answer } = createTestExecutor({
         select({ text }) {
           if (text?.includes('.bad ')) throw fail('INVALID_QUERY', 'limit: must not be above 5', { path: ['limit'] });
           return '[]';
@@ -111,8 +111,8 @@ describe('graphql: running reads', () => {
       ]);
     });
 
-    it('of a list by itself look the same', async () => {
-      const { answer } = ground({
+    it('errors of a single list have the same form', async () => {
+      const { answer } = createTestExecutor({
         select() {
           throw fail('FORBIDDEN');
         },
@@ -123,8 +123,8 @@ describe('graphql: running reads', () => {
       expect(failed).to.equal(true);
     });
 
-    it('are all told', async () => {
-      const { answer } = ground({
+    it('errors are all in the answer', async () => {
+      const { answer } = createTestExecutor({
         select({ key }) {
           throw fail('FORBIDDEN', String(key));
         },
@@ -134,9 +134,9 @@ describe('graphql: running reads', () => {
       expect(errors?.map(({ path }) => path)).to.deep.equal([['a'], ['b']]);
     });
 
-    it('that nobody stated on purpose are logged and told to nobody', async () => {
+    it('errors that are unexpected are logged, and the client sees no details', async () => {
       const broken = new Error('the disk is on fire');
-      const { answer, logged } = ground({
+      const { answer, logged } = createTestExecutor({
         select() {
           throw broken;
         },
@@ -148,17 +148,17 @@ describe('graphql: running reads', () => {
       expect(logged).to.deep.equal([{ level: 'error', err: broken }]);
     });
 
-    it('of arguments are about the query', async () => {
-      const { answer, reads } = ground();
+    it('errors of arguments are INVALID_QUERY', async () => {
+      const { answer, reads } = createTestExecutor();
       const { data, errors } = await answer('query ($id: ID = "1") { posts_by_id(id: $id) { id } }', { id: null });
       expect(data).to.deep.equal({ posts_by_id: null });
       expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['INVALID_QUERY']);
       expect(reads).to.deep.equal([]);
     });
 
-    it('end everything where the client is gone', async () => {
+    it('errors end the operation when the client has disconnected', async () => {
       const gone = new ClientGone();
-      const { run, logged } = ground({
+      const { run, logged } = createTestExecutor({
         select() {
           throw gone;
         },
@@ -168,14 +168,14 @@ describe('graphql: running reads', () => {
       expect(logged).to.deep.equal([]);
     });
 
-    it('say that a field asks for too much', async () => {
-      const { answer } = ground({ nodes: 3 });
+    it('errors name a field that asks for too much', async () => {
+      const { answer } = createTestExecutor({ nodes: 3 });
       const { errors } = await answer('{ about { a: title b: title c: title d: title } }');
       expect(errors?.map(({ extensions }) => extensions.code)).to.deep.equal(['INVALID_QUERY']);
     });
 
-    it('of a root that has too much in it are about the document', async () => {
-      const { run } = ground({ nodes: 2 });
+    it('errors of too many root selections refuse the document', async () => {
+      const { run } = createTestExecutor({ nodes: 2 });
       expect(await failing(run('{ a: about { title } b: about { title } c: about { title } }'))).to.be.instanceOf(
         DocumentFailure,
       );
@@ -183,8 +183,8 @@ describe('graphql: running reads', () => {
   });
 
   describe('variables', () => {
-    it('that are wrong, missing or null where they must not be refuse the whole', async () => {
-      const { run, reads } = ground();
+    it('variables that are invalid, missing or null for a non-null type refuse the document', async () => {
+      const { run, reads } = createTestExecutor();
       const text = 'query ($id: ID!, $limit: Int) { posts_by_id(id: $id) { id } posts(limit: $limit) { id } }';
       for (const variables of [{}, { id: null }, { id: '1', limit: 'many' }, { id: { a: 1 } }]) {
         const error = (await failing(run(text, variables))) as DocumentFailure;
@@ -197,19 +197,19 @@ describe('graphql: running reads', () => {
       expect(reads).to.deep.equal([]);
     });
 
-    it('all of them are complained about at once', async () => {
-      const { run } = ground();
+    it('variables are reported with all their errors at once', async () => {
+      const { run } = createTestExecutor();
       const error = await failing(run('query ($a: Int!, $b: Int!) { posts(limit: $a, offset: $b) { id } }'));
       expect((error as DocumentFailure).extensions.graphqlErrors).to.have.length(2);
     });
 
-    it('that nobody declared are taken no notice of', async () => {
-      const { answer } = ground();
+    it('variables that are not declared are ignored', async () => {
+      const { answer } = createTestExecutor();
       expect((await answer('{ posts { id } }', { other: 1, __proto__: 2 })).data).to.deep.equal({ posts: ['id'] });
     });
 
-    it('have their defaults, which null overrides', async () => {
-      const { run, reads } = ground();
+    it('variables have their default values, which null overrides', async () => {
+      const { run, reads } = createTestExecutor();
       const text = 'query ($limit: Int = 5) { posts(limit: $limit) { id } }';
       await run(text);
       await run(text, { limit: null });
@@ -217,9 +217,9 @@ describe('graphql: running reads', () => {
       expect(reads.map(({ selection }) => selection.terms)).to.deep.equal([{ limit: 5 }, undefined, { limit: 2 }]);
     });
 
-    it('decide about root fields each time anew', async () => {
-      const { prepared } = ground();
-      const run = prepared('query ($a: Boolean!) { about { title } posts @include(if: $a) { id } }');
+    it('variables decide in each run which root fields are included', async () => {
+      const { prepare } = createTestExecutor();
+      const run = prepare('query ($a: Boolean!) { about { title } posts @include(if: $a) { id } }');
       const keys = async (a: boolean) => {
         const answer = await run({ a });
         return answer.kind === 'text' && Object.keys(JSON.parse(answer.text).data);
@@ -229,22 +229,22 @@ describe('graphql: running reads', () => {
       expect(await keys(true)).to.deep.equal(['about', 'posts']);
     });
 
-    it('that are no condition although they stand in one refuse the whole', async () => {
-      const { run } = ground();
+    it('variables that are null in @skip or @include refuse the document', async () => {
+      const { run } = createTestExecutor();
       const text = 'query ($a: Boolean = true) { about @include(if: $a) { title } }';
       expect(await failing(run(text, { a: null }))).to.be.instanceOf(DocumentFailure);
     });
   });
 
-  describe('the text that a statement is remembered by', () => {
+  describe('the cache key of a statement', () => {
     const textsOf = async (text: string, ...all: readonly Record<string, unknown>[]) => {
-      const { prepared, reads } = ground({ lazy: true });
-      const run = prepared(text);
+      const { prepare, reads } = createTestExecutor({ hasCachedStatements: true });
+      const run = prepare(text);
       for (const variables of all) await run(variables);
       return reads.map((read) => read.text);
     };
 
-    it('is the same for the same values, and never for others', async () => {
+    it('the cache key is equal for equal values, and only for these', async () => {
       const text = 'query ($a: String, $b: String) { posts(search: $a, filter: { title: { _eq: $b } }) { id } }';
       const values = [undefined, null, 'x', 'y', '', 'null', '{}', 'x"', 'x","b":"y'];
       const all = values.flatMap((a) =>
@@ -255,14 +255,14 @@ describe('graphql: running reads', () => {
       expect(texts.slice(all.length)).to.deep.equal(texts.slice(0, all.length));
     });
 
-    it('knows nothing of the key of a row', async () => {
+    it('does not contain the key of a row', async () => {
       const text = 'query ($id: ID!, $n: Int) { posts_by_id(id: $id) { comments(limit: $n) { id } } }';
       const [one, two, other] = await textsOf(text, { id: '1', n: 1 }, { id: '2', n: 1 }, { id: '1', n: 2 });
       expect(one).to.equal(two);
       expect(one).not.to.equal(other);
     });
 
-    it('knows the key where it is used for something else as well', async () => {
+    it('the cache key contains the variable of the key when it is also used elsewhere', async () => {
       const comments = 'comments(filter: { post: { id: { _eq: $id } } }) { id }';
       const text = `query ($id: ID!) { posts_by_id(id: $id) { ${comments} } }`;
       const [one, two] = await textsOf(text, { id: '1' }, { id: '2' });
@@ -270,11 +270,11 @@ describe('graphql: running reads', () => {
     });
 
     it('differs by root field, operation and document', async () => {
-      const { prepared, reads } = ground({ lazy: true });
+      const { prepare, reads } = createTestExecutor({ hasCachedStatements: true });
       const text = 'query one { a: posts { id } b: posts { title } } query two { a: posts { title } c: posts { id } }';
-      await prepared(text, 'one')();
-      await prepared(text, 'two')();
-      await prepared(text, 'one')();
+      await prepare(text, 'one')();
+      await prepare(text, 'two')();
+      await prepare(text, 'one')();
       expect(new Set(reads.map((read) => read.text)).size).to.equal(6);
     });
 
@@ -285,7 +285,7 @@ describe('graphql: running reads', () => {
       expect(b1).not.to.equal(b2);
     });
 
-    it('depends on variables in fragments, directives, functions and literals inside literals', async () => {
+    it('the cache key depends on variables in fragments, directives, functions and literals inside literals', async () => {
       for (const [type, inner] of [
         ['Boolean!', '...more'],
         ['Boolean!', 'title @skip(if: $v)'],
@@ -311,23 +311,25 @@ describe('graphql: running reads', () => {
       }
     });
 
-    it('depends on conditions at the root, which decide what is merged', async () => {
+    it('the cache key depends on @skip and @include at the root, which decide what is merged', async () => {
       const text =
         'query ($v: Boolean!) { posts { id } ...more } fragment more on Query { posts @include(if: $v) { title } }';
-      const { prepared, reads } = ground();
-      const run = prepared(text);
+      const { prepare, reads } = createTestExecutor();
+      const run = prepare(text);
       await run({ v: true });
       await run({ v: false });
       expect(reads.map(({ selection }) => 'shown' in selection && selection.shown.length)).to.deep.equal([2, 1]);
       expect(reads[0]?.text).not.to.equal(reads[1]?.text);
     });
 
-    it('is all that is made where the statement is remembered', async () => {
+    it('the cache key is all that is computed for a cached statement', async () => {
       const text = '{ posts { id comments(limit: 1) { id } } }';
-      // There is too much below the root to be translated.
-      const { data } = await ground({ nodes: 1, lazy: true, select: () => '[]' }).answer(text);
+      // The selection exceeds the limit, so translating it would fail.
+      const { data } = await createTestExecutor({ nodes: 1, hasCachedStatements: true, select: () => '[]' }).answer(
+        text,
+      );
       expect(data).to.deep.equal({ posts: [] });
-      expect((await ground({ nodes: 1, select: () => '[]' }).answer(text)).failed).to.equal(true);
+      expect((await createTestExecutor({ nodes: 1, select: () => '[]' }).answer(text)).failed).to.equal(true);
     });
   });
 
@@ -355,25 +357,25 @@ describe('graphql: running reads', () => {
       return { stream, state };
     };
     const partsOf = async (text: string, stream: Stream) => {
-      const answer = await ground({ select: () => stream }).run(text);
+      const answer = await createTestExecutor({ select: () => stream }).run(text);
       if (answer.kind !== 'parts') throw new Error('the answer comes in one piece');
       return answer.parts;
     };
 
-    it('comes in parts where it is all that is asked', async () => {
+    it('a long list is streamed when it is the only root field', async () => {
       const { stream } = streamOf([['{"id":"1"}', '{"id":"2"}'], ['{"id":"3"}']]);
       const parts: string[] = [];
       for await (const part of await partsOf('{ all: posts(limit: -1) { id } }', stream)) parts.push(String(part));
       expect(parts).to.deep.equal(['{"data":{"all":[{"id":"1"},{"id":"2"}', ',{"id":"3"}', ']}}']);
     });
 
-    it('may turn out to be empty', async () => {
+    it('a long list is answered as [] when it is empty', async () => {
       const parts: string[] = [];
       for await (const part of await partsOf('{ posts { id } }', streamOf([]).stream)) parts.push(String(part));
       expect(parts).to.deep.equal(['{"data":{"posts":[]}}']);
     });
 
-    it('tells the cursor when it is left, begun or not', async () => {
+    it('closes the cursor when the client stops reading, before or after the first part', async () => {
       for (const taken of [0, 1]) {
         const { stream, state } = streamOf([['1'], ['2']]);
         const iterator = (await partsOf('{ posts { id } }', stream))[Symbol.asyncIterator]();
@@ -384,8 +386,8 @@ describe('graphql: running reads', () => {
       }
     });
 
-    it('is asked for in parts beside others as well, and nothing else is', async () => {
-      const { run, reads } = ground();
+    it('a long list is read in parts beside other fields as well, which no other field is', async () => {
+      const { run, reads } = createTestExecutor();
       await run('{ posts { id } }');
       await run('{ posts { id } about { title } }');
       await run('{ about { title } }');

@@ -4,7 +4,7 @@ import type { FreshDatabase } from '../../../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../../../support/service.ts';
 import { statementsDuring } from '../../../support/statements.ts';
 
-describe('graphql: documents run by the whole service', () => {
+describe('GraphQL documents run by the whole service', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let writer: Person;
@@ -97,7 +97,7 @@ describe('graphql: documents run by the whole service', () => {
     expect(Object.keys(post[0])).to.deep.equal(Object.keys(one));
     const { others: _, ...without } = one;
     expect((await data(text, { ...variables, rest: false })).post).to.deep.equal([without]);
-    // Without the variable the condition is none, and every post that has remarks fits.
+    // Without the variable there is no condition, and every post with remarks matches.
     expect((await data(text, { rest: false })).post.map(({ number }: { number: string }) => number)).to.deep.equal([
       '1',
       '2',
@@ -107,7 +107,7 @@ describe('graphql: documents run by the whole service', () => {
     expect(await statementsDuring(() => data(text, variables))).to.have.length(1);
   });
 
-  it('reads what a many-to-any leads to, type by type', async () => {
+  it('reads the rows of a many-to-any by type', async () => {
     const text = `{ post(sort: "id", limit: 2) { blocks(sort: "place") { item {
       __typename ... on heading { words: text } ...pictures
     } } } } fragment pictures on image { words: url }`;
@@ -123,7 +123,7 @@ describe('graphql: documents run by the whole service', () => {
     expect((await data(filter)).block).to.deep.equal([{ id: '2' }]);
   });
 
-  it('shares a statement between keys, and never a row', async () => {
+  it('shares a statement between keys, but no rows', async () => {
     const text = 'query ($id: ID!) { post_by_id(id: $id) { title } }';
     for (const [id, title] of [
       [1, 'one'],
@@ -146,7 +146,7 @@ describe('graphql: documents run by the whole service', () => {
     ]);
   });
 
-  it('answers a long list in parts, and a short one in one piece', async () => {
+  it('streams a long list, and answers a short one at once', async () => {
     await database.query(
       `insert into post (title) select 'post ' || n || repeat('.', 200) from generate_series(1, 4000) n`,
     );
@@ -164,8 +164,8 @@ describe('graphql: documents run by the whole service', () => {
     ]);
   });
 
-  it('writes rows with what hangs on them, keys being texts', async () => {
-    const made = await data(
+  it('writes rows with related rows, with keys as texts', async () => {
+    const created = await data(
       `mutation ($data: create_post_input!) { create_post_item(data: $data) { id author { id name } remarks(sort: "text") { text } meta } }`,
       {
         data: {
@@ -176,7 +176,7 @@ describe('graphql: documents run by the whole service', () => {
         },
       },
     );
-    expect(made.create_post_item).to.deep.equal({
+    expect(created.create_post_item).to.deep.equal({
       id: '4',
       author: { id: '2', name: 'Bert' },
       remarks: [{ text: 'a' }, { text: 'b' }],
@@ -216,7 +216,7 @@ describe('graphql: documents run by the whole service', () => {
     });
   });
 
-  it('shows of rows written those that a document asks for', async () => {
+  it('answers the written rows that the document filters for', async () => {
     const text = `mutation ($data: [create_post_input!]!, $limit: Int) {
       create_post_items(data: $data, filter: { title: { _contains: "k" } }, sort: ["-title"], limit: $limit) { title }
     }`;
@@ -229,7 +229,7 @@ describe('graphql: documents run by the whole service', () => {
     expect(some).to.deep.equal([{ title: 'k2002' }, { title: 'k2001' }]);
   });
 
-  it('says what is wrong with the conditions of an answer before it writes', async () => {
+  it('refuses invalid conditions on the answer before it writes', async () => {
     for (const shown of [
       'remarks(limit: 5001) { id }',
       'remarks(sort: "nothing") { id }',
@@ -245,7 +245,7 @@ describe('graphql: documents run by the whole service', () => {
     expect((await data('{ post_by_id(id: 1) { title } }')).post_by_id).to.deep.equal({ title: 'one' });
   });
 
-  it('keeps what was written before a mutation that failed, and what comes after one that may fail', async () => {
+  it('keeps the mutations before a failed one, and those after a failed one that is nullable', async () => {
     const body = await ask(`mutation {
       a: update_post_item(id: 1, data: { title: "a" }) { title }
       b: update_post_item(id: 2, data: { title: "a" }) { title }
@@ -263,7 +263,7 @@ describe('graphql: documents run by the whole service', () => {
     ]);
   });
 
-  it('shows nobody what may not be read', async () => {
+  it('answers no fields or rows that the caller may not read', async () => {
     const { post } = await data('{ post { title } }', {}, reader.token);
     expect(post).to.deep.equal([{ title: 'one' }]);
     const many = 'mutation { update_post_items(ids: [2, 1], data: { meta: [1] }) { title } }';
@@ -283,13 +283,13 @@ describe('graphql: documents run by the whole service', () => {
     expect(reply.body.errors[0].extensions.code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
   });
 
-  it('answers a singleton without its row', async () => {
+  it('answers a singleton that has no row', async () => {
     expect(await data('{ site { id title kind: __typename } }')).to.deep.equal({
       site: { id: null, title: 'Untitled', kind: 'site' },
     });
   });
 
-  it('names a row that was not there when it was deleted, whose key may not be null', async () => {
+  it('answers the key of a deleted row that did not exist', async () => {
     const { body } = await service.request('POST', '/graphql', {
       token: service.admin.token,
       body: { query: 'mutation { delete_post_item(id: 999) { id } }' },
@@ -297,7 +297,7 @@ describe('graphql: documents run by the whole service', () => {
     expect(body).to.deep.equal({ data: { delete_post_item: { id: '999' } } });
   });
 
-  it('answers the same question about the schema twice alike, and another after a change', async () => {
+  it('answers an introspection query from its cache until the schema changes', async () => {
     const ask = async () =>
       (
         await service.request('POST', '/graphql', {

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
 import { fail } from '#kernel';
-import { type Call, ground } from './ground.ts';
+import { createTestExecutor, type ItemsCall } from './test-executor.ts';
 
-/** Answers the keys that a write of these arguments would. */
-const keys = ({ verb, args }: Call): unknown =>
+/** The keys that a write with these arguments answers. */
+const keys = ({ verb, args }: ItemsCall): unknown =>
   verb === 'deleteMany' || verb === 'updateMany'
     ? (args[0] as unknown[]).map(Number)
     : verb === 'createMany' || verb === 'updateEach'
       ? (args[0] as unknown[]).map((_, at) => at + 1)
       : 7;
 
-const verbs = (calls: readonly Call[]) => calls.map(({ verb }) => verb);
+const verbs = (calls: readonly ItemsCall[]) => calls.map(({ verb }) => verb);
 
-describe('graphql: running writes', () => {
+describe('executing GraphQL mutations', () => {
   it('creates a row and reads it back by its key', async () => {
-    const { answer, calls, reads } = ground({ write: keys, select: ({ key }) => `{"key":${key}}` });
-    const { data } = await answer('mutation { made: create_posts_item(data: { title: "x" }) { id title } }');
-    expect(data).to.deep.equal({ made: { key: 7 } });
+    const { answer, calls, reads } = createTestExecutor({ write: keys, select: ({ key }) => `{"key":${key}}` });
+    const { data } = await answer('mutation { created: create_posts_item(data: { title: "x" }) { id title } }');
+    expect(data).to.deep.equal({ created: { key: 7 } });
     expect(calls).to.deep.equal([
       { verb: 'createOne', collection: 'posts', args: [{ title: 'x' }] },
       { verb: 'select', collection: 'posts', args: [] },
@@ -24,8 +24,8 @@ describe('graphql: running writes', () => {
     expect(reads[0]?.key).to.equal(7);
   });
 
-  it('takes every form of writes to the verb it is', async () => {
-    const { answer, calls, reads } = ground({ write: keys, select: () => '"read"' });
+  it('calls the items verb of each mutation', async () => {
+    const { answer, calls, reads } = createTestExecutor({ write: keys, select: () => '"read"' });
     const { data } = await answer(`mutation {
       a: create_posts_items(data: [{ title: "x" }, { title: "y" }]) { id }
       b: update_posts_item(id: "3", data: { title: "z" }) { id }
@@ -52,13 +52,13 @@ describe('graphql: running writes', () => {
     ]);
   });
 
-  it('hands on ordinary objects, with what a variable left out left out', async () => {
-    const { answer, calls } = ground({ write: keys, select: () => 'null' });
+  it('passes ordinary objects, without members of missing variables', async () => {
+    const { answer, calls } = createTestExecutor({ write: keys, select: () => 'null' });
     const text = `mutation ($meta: JSON, $views: Float, $text: String) {
       create_posts_item(data: { title: "x", views: $views, meta: { a: [{ b: 1 }], v: $meta }, comments: [{ text: $text }, null] }) { id }
     }`;
     await answer(text, { meta: { deep: true } });
-    const [{ args }] = calls as [Call];
+    const [{ args }] = calls as [ItemsCall];
     expect(args[0]).to.deep.equal({ title: 'x', meta: { a: [{ b: 1 }], v: { deep: true } }, comments: [{}, null] });
     const prototypes = (value: unknown): unknown[] =>
       typeof value === 'object' && value !== null
@@ -67,8 +67,8 @@ describe('graphql: running writes', () => {
     expect(new Set(prototypes(args[0]))).to.deep.equal(new Set([Object.prototype, Array.prototype]));
   });
 
-  it('tells of a deleted row by its key, a text as all IDs are', async () => {
-    const { answer, calls } = ground({ write: keys });
+  it('answers the key of a deleted row as an ID', async () => {
+    const { answer, calls } = createTestExecutor({ write: keys });
     const { data } = await answer(`mutation {
       one: delete_posts_item(id: 3) { kind: __typename gone: id }
       many: delete_posts_items(ids: ["1", "2"]) { ids }
@@ -80,8 +80,8 @@ describe('graphql: running writes', () => {
     ]);
   });
 
-  it('has nothing to read where nothing was written', async () => {
-    const { answer, calls } = ground({ write: keys });
+  it('reads nothing back when nothing was written', async () => {
+    const { answer, calls } = createTestExecutor({ write: keys });
     const { data } = await answer(`mutation {
       a: create_posts_items(data: []) { id }
       b: create_posts_items { id }
@@ -92,8 +92,8 @@ describe('graphql: running writes', () => {
     expect(verbs(calls)).not.to.include('select');
   });
 
-  it('shows nothing of rows that their writer may not read', async () => {
-    const { answer } = ground({
+  it('answers true for rows that the caller may write but not read', async () => {
+    const { answer } = createTestExecutor({
       write: keys,
       select() {
         throw fail('FORBIDDEN');
@@ -108,9 +108,9 @@ describe('graphql: running writes', () => {
     expect(errors).to.equal(undefined);
   });
 
-  describe('several of them', () => {
-    it('run one after the other', async () => {
-      const { answer, calls } = ground({ write: keys });
+  describe('several mutations', () => {
+    it('mutations run one after the other', async () => {
+      const { answer, calls } = createTestExecutor({ write: keys });
       await answer(`mutation {
         a: create_posts_item(data: { title: "x" }) { id }
         b: delete_posts_item(id: 1) { id }
@@ -119,8 +119,8 @@ describe('graphql: running writes', () => {
       expect(verbs(calls)).to.deep.equal(['createOne', 'select', 'deleteMany', 'updateOne', 'select']);
     });
 
-    it('go on after one that failed and may be null', async () => {
-      const { answer, calls } = ground({
+    it('mutations continue after a failed nullable one', async () => {
+      const { answer, calls } = createTestExecutor({
         write(call) {
           if (call.verb === 'updateOne') throw fail('FORBIDDEN');
           return keys(call);
@@ -136,8 +136,8 @@ describe('graphql: running writes', () => {
       expect(verbs(calls)).to.deep.equal(['deleteMany', 'updateOne', 'deleteMany']);
     });
 
-    it('end with one that failed and may not be null', async () => {
-      const { answer, calls } = ground({
+    it('mutations end with a failed non-null one', async () => {
+      const { answer, calls } = createTestExecutor({
         write(call) {
           if (call.verb === 'createMany') throw fail('RECORD_NOT_UNIQUE', 'taken', { field: 'title' });
           return keys(call);
@@ -156,17 +156,17 @@ describe('graphql: running writes', () => {
     });
   });
 
-  describe('with conditions on what is read back', () => {
-    it('filter the rows written in the order they were written', async () => {
-      const { answer, reads } = ground({ write: keys, select: () => '[]' });
+  describe('conditions on the rows read back', () => {
+    it('conditions filter the written rows and keep their order', async () => {
+      const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
       await answer('mutation { update_posts_items(ids: [4, 3], data: {}, filter: { title: { _eq: "y" } }) { id } }');
       expect(reads.map((read) => ({ keys: read.keys, terms: read.selection.terms }))).to.deep.equal([
         { keys: [4, 3], terms: { filter: { title: { _eq: 'y' } } } },
       ]);
     });
 
-    it('choose among the rows written, all of them where no page is asked for', async () => {
-      const { answer, reads } = ground({ write: keys, select: () => '[]' });
+    it('conditions select from all written rows unless a page is requested', async () => {
+      const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
       await answer(`mutation {
         a: create_posts_items(data: [{ title: "x" }, { title: "y" }], filter: { title: { _eq: "y" } }, sort: "-title") { id }
         b: update_posts_items(ids: [4], data: {}, limit: 1, search: "s") { id }
@@ -195,9 +195,9 @@ describe('graphql: running writes', () => {
       ]);
     });
 
-    it('are refused before anything is written, wherever they stand', async () => {
+    it('conditions are refused before anything is written, at any depth', async () => {
       const refused: [string, object][] = [];
-      const { answer, calls } = ground({
+      const { answer, calls } = createTestExecutor({
         write: keys,
         checkQuery(collection, query) {
           refused.push([collection, query]);
@@ -216,22 +216,22 @@ describe('graphql: running writes', () => {
       expect(verbs(calls)).to.deep.equal(['checkQuery', 'checkQuery']);
     });
 
-    it('refuse what is too much or too deep before anything is written', async () => {
-      const { answer, calls } = ground({ write: keys, nodes: 3 });
+    it('conditions are refused before anything is written when they are too many or too deep', async () => {
+      const { answer, calls } = createTestExecutor({ write: keys, nodes: 3 });
       await answer('mutation { update_posts_item(id: 1, data: {}) { a: title b: title c: title d: title } }');
       await answer('mutation { delete_posts_item(id: 1) { a: id b: id c: id d: id } }');
       expect(calls).to.deep.equal([]);
       const nested = (depth: number): string => (depth === 0 ? 'id' : `author { posts { ${nested(depth - 1)} } }`);
-      const deep = ground({ write: keys });
+      const deep = createTestExecutor({ write: keys });
       const { errors } = await deep.answer(`mutation { update_posts_item(id: 1, data: {}) { ${nested(6)} } }`);
       expect(errors?.[0]?.message).to.contain('is 11 levels deep, more than the 10 allowed');
       expect(deep.calls).to.deep.equal([]);
     });
   });
 
-  it('remembers what is shown by a text that knows nothing of keys and data', async () => {
-    const { prepared, reads } = ground({ write: keys, lazy: true });
-    const run = prepared(`mutation ($id: ID!, $data: update_posts_input!, $n: Int) {
+  it('caches the selection by a key without row keys and data', async () => {
+    const { prepare, reads } = createTestExecutor({ write: keys, hasCachedStatements: true });
+    const run = prepare(`mutation ($id: ID!, $data: update_posts_input!, $n: Int) {
       update_posts_item(id: $id, data: $data) { comments(limit: $n) { id } }
     }`);
     await run({ id: '1', data: { title: 'a' }, n: 1 });

@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import { plainOf } from '../../../../plugins/graphql/explorer/assets.ts';
-import { type Bundle, makeBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
+import { decompress } from '../../../../plugins/graphql/explorer/assets.ts';
+import { type Bundle, buildBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
 import { createExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
 import { type Booted, withPlugins } from '../../../support/plugin.ts';
@@ -10,7 +10,7 @@ import { TEST_ROUTE } from '../../../support/route-descriptions.ts';
 import { type Send, sender } from '../../../support/send.ts';
 
 const HTML = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
-const MADE: Bundle = {
+const BUNDLE: Bundle = {
   script: 'explorer-AAAAAAAA.js',
   style: 'explorer-BBBBBBBB.css',
   workers: { editor: 'editor-CCCCCCCC.js' },
@@ -18,7 +18,7 @@ const MADE: Bundle = {
 };
 
 interface Setting {
-  readonly make: () => Promise<Bundle>;
+  readonly build: () => Promise<Bundle>;
   readonly introspection?: boolean;
 }
 
@@ -28,15 +28,18 @@ interface Served {
   readonly log: Booted['log'];
 }
 
-/** An explorer before addresses that answer anybody else with data. */
-const served = ({ make, introspection = true }: Setting, work: (served: Served) => Promise<void>): Promise<void> =>
+/** Starts an explorer before routes that answer all other clients with data. */
+const withExplorer = (
+  { build, introspection = true }: Setting,
+  work: (withExplorer: Served) => Promise<void>,
+): Promise<void> =>
   withPlugins(
     [
       {
         name: 'door',
         manifest: { contributes: { 'http.routes': { prefixes: ['/graphql'] } }, capabilities: { log: true } },
         register(host: Host) {
-          const explorer = createExplorer({ introspection, log: host.log, make });
+          const explorer = createExplorer({ introspection, log: host.log, build });
           for (const route of explorer.routes) host.contribute(routes, route);
           for (const [scope, path] of [
             ['items', '/graphql'],
@@ -47,7 +50,7 @@ const served = ({ make, introspection = true }: Setting, work: (served: Served) 
               path,
               description: TEST_ROUTE,
               async handle(ctx) {
-                if (explorer.wants(ctx)) await explorer.page(ctx, scope);
+                if (explorer.acceptsPage(ctx)) await explorer.sendPage(ctx, scope);
                 else ctx.body = { data: null };
               },
             });
@@ -65,11 +68,11 @@ const served = ({ make, introspection = true }: Setting, work: (served: Served) 
     { product: ['http'], environment: { LOG_LEVEL: 'info' } },
   );
 
-const ready = async () => MADE;
+const ready = async () => BUNDLE;
 
-describe('the page to try GraphQL', () => {
-  it('is sent to who prefers HTML, and data to everybody else', () =>
-    served({ make: ready }, async ({ request }) => {
+describe('the GraphQL explorer page', () => {
+  it('the page is sent to clients that prefer HTML; others get data', () =>
+    withExplorer({ build: ready }, async ({ request }) => {
       const typeFor = async (accept: string) =>
         (await request('GET', '/graphql', { headers: { accept } })).headers.get('content-type');
       for (const accept of [HTML.accept, 'text/html', 'text/*', 'application/json;q=0.5, text/html']) {
@@ -87,14 +90,14 @@ describe('the page to try GraphQL', () => {
       }
     }));
 
-  it('has no body for HEAD', () =>
-    served({ make: ready }, async ({ request }) => {
+  it('the page has no body for HEAD', () =>
+    withExplorer({ build: ready }, async ({ request }) => {
       const { status, headers, body } = await request('HEAD', '/graphql', { headers: HTML });
       expect([status, headers.get('content-type'), body]).to.deep.equal([200, 'text/html; charset=utf-8', undefined]);
     }));
 
-  it('may load scripts, workers and data from its own address only, and be in no frame', () =>
-    served({ make: ready }, async ({ request }) => {
+  it('the page allows scripts, workers and data from its own origin only, and no frames', () =>
+    withExplorer({ build: ready }, async ({ request }) => {
       const { headers, body } = await request('GET', '/graphql', { headers: HTML });
       const policy = new Map(
         (headers.get('content-security-policy') as string).split('; ').map((part) => {
@@ -111,50 +114,50 @@ describe('the page to try GraphQL', () => {
       expect(body).not.to.match(/https?:|<script(?! type="module" src=)|\son\w+=|\sstyle=/);
     }));
 
-  it('writes nothing of the request into itself', () =>
-    served({ make: ready }, async ({ request }) => {
+  it('the page contains nothing of the request', () =>
+    withExplorer({ build: ready }, async ({ request }) => {
       const plain = await request('GET', '/graphql', { headers: HTML });
       const query = encodeURIComponent('</script><script>alert(1)</script>"\'');
-      const asked = await request('GET', `/graphql?query=${query}&variables=${query}&${query}`, { headers: HTML });
-      expect(asked.body).to.equal(plain.body);
+      const filledIn = await request('GET', `/graphql?query=${query}&variables=${query}&${query}`, { headers: HTML });
+      expect(filledIn.body).to.equal(plain.body);
     }));
 
-  it('has addresses that hold below any path', () =>
-    served({ make: ready }, async ({ request }) => {
+  it('the page has relative URLs that work below any path', () =>
+    withExplorer({ build: ready }, async ({ request }) => {
       for (const path of ['/graphql', '/graphql/', '/graphql/system', '/graphql/system/']) {
         const { body } = await request('GET', path, { headers: HTML });
         const [, src] = /<script type="module" src="([^"]+)"/.exec(body) as unknown as [string, string];
         expect(new URL(src, `https://example.com/below${path}`).pathname, path).to.equal(
-          `/below/graphql/explorer/${MADE.script}`,
+          `/below/graphql/explorer/${BUNDLE.script}`,
         );
         expect(body).to.include(`data-scope="${path.includes('system') ? 'system' : 'items'}"`);
       }
     }));
 
-  it('is made once for all who come meanwhile', async () => {
-    let made = 0;
-    const make = async () => {
-      made++;
+  it('the page is built once for all concurrent requests', async () => {
+    let builds = 0;
+    const build = async () => {
+      builds++;
       await new Promise((resolve) => setImmediate(resolve));
-      return MADE;
+      return BUNDLE;
     };
-    await served({ make }, async ({ request }) => {
+    await withExplorer({ build }, async ({ request }) => {
       const all = await Promise.all([
         ...Array.from({ length: 5 }, () => request('GET', '/graphql', { headers: HTML })),
-        request('GET', `/graphql/explorer/${MADE.script}`),
+        request('GET', `/graphql/explorer/${BUNDLE.script}`),
       ]);
       expect(all.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
-      expect(made).to.equal(1);
+      expect(builds).to.equal(1);
     });
   });
 
-  it('says that it cannot be made, and is tried again', async () => {
+  it('answers SERVICE_UNAVAILABLE when it cannot be built, and the next request builds again', async () => {
     let tries = 0;
-    const make = async () => {
+    const build = async () => {
       if (tries++ === 0) throw new Error('no such package');
-      return MADE;
+      return BUNDLE;
     };
-    await served({ make }, async ({ request, log }) => {
+    await withExplorer({ build }, async ({ request, log }) => {
       const failed = await request('GET', '/graphql', { headers: HTML });
       expect([failed.status, failed.body.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
       expect(JSON.stringify(failed.body)).not.to.include('no such package');
@@ -163,17 +166,17 @@ describe('the page to try GraphQL', () => {
     });
   });
 
-  it('is not there without introspection, nor are its files', () =>
-    served({ make: ready, introspection: false }, async ({ request }) => {
+  it('the page is not served without introspection, nor are its files', () =>
+    withExplorer({ build: ready, introspection: false }, async ({ request }) => {
       const { headers } = await request('GET', '/graphql', { headers: HTML });
       expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
-      expect((await request('GET', `/graphql/explorer/${MADE.script}`)).status).to.equal(404);
+      expect((await request('GET', `/graphql/explorer/${BUNDLE.script}`)).status).to.equal(404);
     }));
 
   describe('files', () => {
-    it('are kept by browsers for ever, compressed where the client takes that', () =>
-      served({ make: ready }, async ({ request }) => {
-        const path = `/graphql/explorer/${MADE.script}`;
+    it('files are immutable for browsers, and compressed for clients that accept gzip', () =>
+      withExplorer({ build: ready }, async ({ request }) => {
+        const path = `/graphql/explorer/${BUNDLE.script}`;
         const zipped = await request('GET', path, { headers: { 'accept-encoding': 'gzip' } });
         const plain = await request('GET', path, { headers: { 'accept-encoding': 'identity' } });
         expect([zipped.headers.get('content-encoding'), plain.headers.get('content-encoding')]).to.deep.equal([
@@ -189,16 +192,16 @@ describe('the page to try GraphQL', () => {
         }
       }));
 
-    it('are in memory once for all who take them as they are', async () => {
-      const file = MADE.files.get('explorer-AAAAAAAA.js') as Uint8Array;
-      const [one, other] = await Promise.all([plainOf(file), plainOf(file)]);
+    it('files are decompressed once for all clients without gzip', async () => {
+      const file = BUNDLE.files.get('explorer-AAAAAAAA.js') as Uint8Array;
+      const [one, other] = await Promise.all([decompress(file), decompress(file)]);
       expect(one.toString()).to.equal("console.log('ä')");
       expect(other).to.equal(one);
-      expect(await plainOf(file)).to.equal(one);
+      expect(await decompress(file)).to.equal(one);
     });
 
-    it('are those that were made and no others', () =>
-      served({ make: ready }, async ({ request }) => {
+    it('files are only those of the bundle', () =>
+      withExplorer({ build: ready }, async ({ request }) => {
         for (const name of [
           'explorer-ZZZZZZZZ.js',
           '..%2f..%2fpackage.json',
@@ -213,13 +216,13 @@ describe('the page to try GraphQL', () => {
       }));
   });
 
-  describe('as it is made of its packages', () => {
+  describe('the bundle of the packages', () => {
     let bundle: Bundle;
     before(async () => {
-      bundle = await makeBundle();
+      bundle = await buildBundle();
     });
 
-    it('is complete: every file that one of them names is there', () => {
+    it('the bundle contains every file that another file refers to', () => {
       const texts = [...bundle.files]
         .filter(([name]) => /\.(js|css)$/.test(name))
         .map(([, file]) => gunzipSync(file).toString());
@@ -231,8 +234,8 @@ describe('the page to try GraphQL', () => {
       expect(named.size).to.be.greaterThan(20);
     });
 
-    it('is the same every time, so that several processes serve one page', async () => {
-      expect([...(await makeBundle()).files.keys()].sort()).to.deep.equal([...bundle.files.keys()].sort());
+    it('the bundle is identical in each build, so that several processes serve one page', async () => {
+      expect([...(await buildBundle()).files.keys()].sort()).to.deep.equal([...bundle.files.keys()].sort());
     });
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { renderAuthorities } from '../../../../plugins/broker/library.ts';
 import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
-import { reportRefused } from '../../../../plugins/graphql/fields/report-refused.ts';
+import { createRefusedReporter } from '../../../../plugins/graphql/fields/report-refused.ts';
 import { failureOf, type PluginSketch, withPlugins } from '../../../support/plugin.ts';
 
 const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlField => ({
@@ -26,32 +26,32 @@ interface Owned {
   readonly value: GraphqlField;
 }
 
-/** Owns the facet as `graphql` does, which needs a database. */
+/** Defines the facet in place of the plugin `graphql`, which needs a database. */
 const reader = (receive: (all: () => readonly Owned[]) => void = () => {}): PluginSketch => ({
   name: 'reader',
   manifest: { facets: ['graphql.fields'], capabilities: { log: true } },
   register(host) {
     host.define(graphqlFields);
     receive(() => host.read(graphqlFields).kept);
-    const report = reportRefused(host.log);
+    const report = createRefusedReporter(host.log);
     const update = () => report(host.read(graphqlFields).refused);
     host.onStart(update);
     host.watch(graphqlFields, update);
   },
 });
 
-describe('graphql.fields', () => {
-  it('takes the fields that a manifest names, and hands them over with their owners', async () => {
+describe('the facet graphql.fields', () => {
+  it('accepts the fields that a manifest declares, and lists them with their owners', async () => {
     let all: () => readonly Owned[] = () => [];
     const books = field('books_read(year: Int!): Int');
     await withPlugins([reader((one) => void (all = one)), contributor(['books_read'], [books])], () => {
       expect(all().map(({ owner, value }) => [owner, value])).to.deep.equal([['library', books]]);
-      // Schemas are made of it, and kept as long as it is the same.
+      // Schemas are cached as long as the list is the same object.
       expect(all()).to.equal(all());
     });
   });
 
-  it('refuses a field that the manifest does not name', async () => {
+  it('refuses a field that the manifest does not declare', async () => {
     for (const definition of ['books_lent: Int', 'books_readers: Int', ' books_read: Int', '']) {
       const failure = await failureOf<BootFailure>(
         withPlugins([contributor(['books_read'], [field(definition)]), reader()], () => {}),
@@ -62,14 +62,14 @@ describe('graphql.fields', () => {
     }
   });
 
-  it('takes names only that fields have', async () => {
+  it('refuses a manifest with invalid field names', async () => {
     for (const names of [undefined, [], ['Books'], ['__schema'], ['books-read'], 'books']) {
       const failure = await failureOf<BootFailure>(withPlugins([contributor(names, []), reader()], () => {}));
       expect(failure.plugin, JSON.stringify(names)).to.equal('library');
     }
   });
 
-  it('gives a name that several bring to the first of them, and says so to the others', async () => {
+  it('keeps the first of several fields with one name, and logs the others', async () => {
     let all: () => readonly Owned[] = () => [];
     const first = contributor(['sign_in', 'books'], [field('sign_in: String'), field('books: Int')], 'first');
     const second = contributor(
@@ -96,14 +96,14 @@ describe('graphql.fields', () => {
     );
   });
 
-  it('says in the audit which fields a plugin answers', async () => {
+  it('lists in the audit which fields a plugin answers', async () => {
     await withPlugins([reader(), contributor(['books_read', 'authors'], [])], ({ kernel }) => {
       const line = kernel.audit().find(({ name }) => name === 'library');
       expect(renderAuthorities(line?.authorities ?? [])).to.deep.equal(['answers authors, books_read (by GraphQL)']);
     });
   });
 
-  it('is without a field from the moment its contribution is taken away, and warns of a taken name once', async () => {
+  it('drops a field when its contribution is removed, and warns once of a duplicate name', async () => {
     let all: () => readonly Owned[] = () => [];
     let add =
       (_field: GraphqlField): (() => void) =>

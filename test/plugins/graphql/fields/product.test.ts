@@ -9,19 +9,19 @@ import {
   validateSchema,
 } from 'graphql';
 import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
-import { nameOf } from '../../../../plugins/graphql/library.ts';
+import { fieldNameOf } from '../../../../plugins/graphql/library.ts';
 import { floors } from '../../../../plugins/preset.ts';
 import { type PluginSketch, withPlugins } from '../../../support/plugin.ts';
 
-/** What fields of plugins may name without saying what it is. */
-const GIVEN = `
+/** Types of collections that contributed fields may name. */
+const COLLECTION_TYPES = `
   scalar BigInt scalar JSON
   type platform_users { id: ID } type platform_roles { id: ID } type platform_files { id: ID } input update_platform_users_input { title: String }`;
 
 async function contributed(environment: Record<string, string> = {}): Promise<readonly GraphqlField[]> {
   let all: readonly GraphqlField[] = [];
   let read: () => void = () => {};
-  // Owns the facet in the place of `graphql`, whose field shows the schema that is made of the others.
+  // Defines the facet in place of the plugin `graphql`.
   const reader: PluginSketch = {
     name: 'reader',
     manifest: { facets: ['graphql.fields'] },
@@ -35,15 +35,15 @@ async function contributed(environment: Record<string, string> = {}): Promise<re
   return all;
 }
 
-const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => nameOf(definition));
+const named = (fields: readonly GraphqlField[]) => fields.map(({ definition }) => fieldNameOf(definition));
 
-describe("graphql.fields of the product's own", () => {
+describe('graphql.fields of the core plugins', () => {
   let fields: readonly GraphqlField[];
   before(async () => {
     fields = await contributed();
   });
 
-  it('make a schema', () => {
+  it('core plugins: the fields form a valid schema', () => {
     const types = new Map<string, DefinitionNode>();
     for (const { types: text = '' } of fields) {
       for (const definition of text === '' ? [] : parse(text).definitions) {
@@ -58,7 +58,7 @@ describe("graphql.fields of the product's own", () => {
         .filter((one) => one.operation === operation)
         .map(({ definition }) => definition)
         .join('\n')} }`;
-    const roots = parse(`${GIVEN} type Query ${root('query')} type Mutation ${root('mutation')}`);
+    const roots = parse(`${COLLECTION_TYPES} type Query ${root('query')} type Mutation ${root('mutation')}`);
     const schema = buildASTSchema({
       kind: Kind.DOCUMENT,
       definitions: [...roots.definitions, ...types.values()],
@@ -71,17 +71,17 @@ describe("graphql.fields of the product's own", () => {
     ]);
   });
 
-  it('are on the side of the system, each name once', () => {
+  it('core plugins: the fields belong to /graphql/system, each name once', () => {
     expect(fields.filter(({ scope }) => scope !== 'system')).to.deep.equal([]);
     expect(new Set(named(fields)).size).to.equal(fields.length);
   });
 
-  it('that take secrets are tried once in a request', () => {
+  it('fields that accept secrets have "once"', () => {
     const once = fields.filter((one) => one.once);
     expect(named(once)).to.deep.equal(['auth_login', 'auth_refresh']);
   });
 
-  it('have no sign-in by password where that is off', async () => {
+  it('core plugins: the fields have no sign-in by password when it is disabled', async () => {
     const without = named(await contributed({ AUTH_DISABLE_DEFAULT: 'true' }));
     expect(named(fields).filter((name) => !without.includes(name))).to.deep.equal(['auth_login']);
   });

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type FieldNode, type GraphQLField, Kind, parse, validate } from 'graphql';
-import { fragmentsOf, operationsOf } from '../../../../plugins/graphql/document/extent.ts';
-import { givenOf, opened, operandsIn } from '../../../../plugins/graphql/plan/operands.ts';
+import { fragmentsOf, operationsOf } from '../../../../plugins/graphql/document/document-size.ts';
+import { findOperands, toPlaceholderValues, withPlaceholders } from '../../../../plugins/graphql/plan/operands.ts';
 import { Given } from '../../../../plugins/query/library.ts';
-import { made, overviewOf } from '../schema/made.ts';
+import { buildSnapshot, buildTestSchema } from '../schema/test-schema.ts';
 
-const { schema } = made(
-  overviewOf({
+const { schema } = buildTestSchema(
+  buildSnapshot({
     book: {
       id: 'integer key',
       title: 'string',
@@ -20,7 +20,7 @@ const { schema } = made(
   }),
 );
 
-/** Of the first root field of a document. */
+/** The operands of the first root field of a document. */
 function operandsOf(text: string): readonly string[] {
   const document = parse(text);
   expect(validate(schema, document).map(({ message }) => message)).to.deep.equal([]);
@@ -28,11 +28,11 @@ function operandsOf(text: string): readonly string[] {
   const [node] = (operation?.selectionSet.selections ?? []) as [FieldNode];
   expect(node.kind).to.equal(Kind.FIELD);
   const field = schema.getQueryType()?.getFields()[node.name.value] as GraphQLField<unknown, unknown>;
-  return operandsIn(schema, fragmentsOf(document), field, [node]);
+  return findOperands(schema, fragmentsOf(document), field, [node]);
 }
 
-describe('graphql: variables that statements are made without', () => {
-  it('are those that conditions compare with, wherever in a field', () => {
+describe('findOperands: variables that become placeholders of statements', () => {
+  it('finds the variables that conditions compare with, at any depth of a field', () => {
     expect(
       operandsOf(`query ($a: ID, $b: String, $c: [StringOrFloat], $d: StringOrFloat, $e: StringOrFloat, $f: String) {
         book(filter: { _or: [{ author: { id: { _eq: $a } } }, { title: { _contains: $b } }, { pages: { _in: $c } }] }) {
@@ -43,7 +43,7 @@ describe('graphql: variables that statements are made without', () => {
     ).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  it('are none that make another statement', () => {
+  it('leaves out variables that change the statement', () => {
     for (const text of [
       'query ($v: book_filter) { book(filter: $v) { id } }',
       'query ($v: id_filter_operators) { book(filter: { id: $v }) { id } }',
@@ -63,8 +63,9 @@ describe('graphql: variables that statements are made without', () => {
       expect(operandsOf(text), text).to.deep.equal([]);
   });
 
-  it('have values for which one statement serves', () => {
-    const given = (value: unknown) => Object.hasOwn(givenOf(['v'], { sources: {}, coerced: { v: value } }), 'v');
+  it('leaves out values that need a statement of their own', () => {
+    const isPlaceholder = (value: unknown) =>
+      Object.hasOwn(toPlaceholderValues(['v'], { sources: {}, coerced: { v: value } }), 'v');
     const plain = [
       'a',
       '7',
@@ -85,13 +86,13 @@ describe('graphql: variables that statements are made without', () => {
       null, undefined, '', '$NOW', '$x', 'null', 'NULL', 'a\0', '7.5', '1e2', '.5', 7.5, 2 ** 60, Number.NaN, true, {}, [], [null],
       ['7', ''], [['7']], '1234567890123456789', ' 7.5 ',
     ]; // biome-ignore format: a list
-    expect(plain.filter((value) => !given(value))).to.deep.equal([]);
-    expect(others.filter(given)).to.deep.equal([]);
+    expect(plain.filter((value) => !isPlaceholder(value))).to.deep.equal([]);
+    expect(others.filter(isPlaceholder)).to.deep.equal([]);
   });
 
-  it('are left open in the others', () => {
+  it('replaces operands by placeholders in the variables', () => {
     const coerced = Object.assign(Object.create(null), { a: '7', b: 1 });
-    const { coerced: open } = opened({ sources: {}, coerced }, { a: '7' });
+    const { coerced: open } = withPlaceholders({ sources: {}, coerced }, { a: '7' });
     expect(open.a).to.be.instanceOf(Given).and.to.include({ name: 'a', value: '7' });
     expect(open.b).to.equal(1);
     expect(open.constructor).to.equal(undefined);

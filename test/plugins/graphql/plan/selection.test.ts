@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { groupSelectionOf } from '../../../../plugins/graphql/plan/groups.ts';
-import { selectionOf } from '../../../../plugins/graphql/plan/selection.ts';
+import { toGroupSelection } from '../../../../plugins/graphql/plan/groups.ts';
+import { toSelection } from '../../../../plugins/graphql/plan/selection.ts';
 import type { Terms } from '../../../../plugins/query/contract.ts';
-import { rootFields, smallSchema } from './small.ts';
+import { collectRootFields, createSmallSchema } from './small-schema.ts';
 
-const built = smallSchema();
+const built = createSmallSchema();
 
 /** The selection of the first root field. */
 function selectionIn(text: string, variables: Record<string, unknown> = {}, options = {}) {
-  const { roots, reading } = rootFields(built, text, variables, options);
+  const { roots, context } = collectRootFields(built, text, variables, options);
   const [root] = roots;
   if (!root) throw new Error('the document asks for nothing');
-  return selectionOf(reading, root.field, root.nodes);
+  return toSelection(context, root.field, root.nodes);
 }
 
 const shownIn = (text: string, variables: Record<string, unknown> = {}) => selectionIn(text, variables).shown;
@@ -26,9 +26,9 @@ const related = (key: string, shown: unknown, terms?: unknown, field = key) => (
   selection: terms ? { terms, shown } : { shown },
 });
 
-describe('graphql: from a document to a selection', () => {
+describe('toSelection and toGroupSelection', () => {
   describe('fields', () => {
-    it('shows columns in the order of the document, in the form their types have', () => {
+    it('fields answer columns in the order of the document, in the format of their types', () => {
       expect(shownIn('{ posts { views id title } }')).to.deep.equal([
         { kind: 'column', key: 'views', field: 'views', as: 'number' },
         ID,
@@ -36,21 +36,21 @@ describe('graphql: from a document to a selection', () => {
       ]);
     });
 
-    it('calls a field as its alias says, and knows the name of a type', () => {
+    it('fields have the name of their alias, and __typename that of the type', () => {
       expect(shownIn('{ posts { headline: title kind: __typename } }')).to.deep.equal([
         column('headline', 'title'),
         typename('posts', 'kind'),
       ]);
     });
 
-    it('shows a field twice where it has two names, and once where it is asked for twice', () => {
+    it('fields are answered twice under two aliases, and once when selected twice', () => {
       expect(shownIn('{ posts { title title again: title } }')).to.deep.equal([
         column('title'),
         column('again', 'title'),
       ]);
     });
 
-    it('merges what is asked of the same relation in several places', () => {
+    it('fields of one relation are merged from several places', () => {
       const text = `{ posts { author { id } title ...more author { ... on people { id name } } } }
         fragment more on posts { author { posts { id } } }`;
       expect(shownIn(text)).to.deep.equal([
@@ -59,11 +59,11 @@ describe('graphql: from a document to a selection', () => {
       ]);
     });
 
-    it('merges root fields of one response key', () => {
+    it('fields of the root are merged by response key', () => {
       expect(shownIn('{ posts { id } posts { title } }')).to.deep.equal([ID, column('title')]);
     });
 
-    it('takes the same relation twice under two names, each with its own arguments', () => {
+    it('fields of one relation under two aliases keep their own arguments', () => {
       const text = '{ posts { comments(limit: 1) { id } rest: comments(offset: 1, sort: ["-id"]) { text } } }';
       expect(shownIn(text)).to.deep.equal([
         related('comments', [ID], { limit: 1 }),
@@ -71,7 +71,7 @@ describe('graphql: from a document to a selection', () => {
       ]);
     });
 
-    it('makes one object of the functions of a field', () => {
+    it('fields with functions become one object', () => {
       const text =
         '{ posts { when: published_func { y: year month __typename } meta_func { count json(path: "a.b[0]") } } }';
       expect(shownIn(text)).to.deep.equal([
@@ -95,7 +95,7 @@ describe('graphql: from a document to a selection', () => {
       ]);
     });
 
-    it('reads the path into a JSON value from a variable', () => {
+    it('fields of JSON values read their path from a variable', () => {
       const text = 'query ($at: String!) { posts { meta_func { json(path: $at) } } }';
       expect(shownIn(text, { at: 'x.y' })).to.deep.equal([
         {
@@ -106,14 +106,14 @@ describe('graphql: from a document to a selection', () => {
       ]);
     });
 
-    it('has nothing to show where nothing is left of what is asked', () => {
+    it('fields may all be skipped, which leaves an empty selection', () => {
       expect(shownIn('{ posts { id @skip(if: true) } }')).to.deep.equal([]);
       expect(shownIn('{ posts { } }')).to.deep.equal([]);
     });
   });
 
   describe('fragments and directives', () => {
-    it('follows fragments by name and inline, also inside each other', () => {
+    it('fragments are followed by name and inline, also nested', () => {
       const text = `{ posts { ...one ... on posts { views } ... { published } } }
         fragment one on posts { id ...two } fragment two on posts { title }`;
       expect(shownIn(text)).to.deep.equal([
@@ -124,7 +124,7 @@ describe('graphql: from a document to a selection', () => {
       ]);
     });
 
-    it('leaves out what @skip and @include say, by literals and by variables', () => {
+    it('@skip and @include exclude fields by literals and by variables', () => {
       const text = `query ($yes: Boolean!, $no: Boolean = false) {
         posts {
           id @include(if: $yes) title @include(if: $no) views @skip(if: $yes)
@@ -134,11 +134,11 @@ describe('graphql: from a document to a selection', () => {
       expect(shownIn(text, { yes: true })).to.deep.equal([ID, column('published')]);
     });
 
-    it('takes a field that is skipped in one place and asked for in another', () => {
+    it('a field skipped in one place and selected in another is included', () => {
       expect(shownIn('{ posts { title @skip(if: true) ... { title } } }')).to.deep.equal([column('title')]);
     });
 
-    it('needs both where a field has both directives', () => {
+    it('a field with both directives needs both conditions', () => {
       const shown =
         '{ posts { a: title @skip(if: false) @include(if: true) b: title @skip(if: true) @include(if: true) } }';
       expect(shownIn(shown)).to.deep.equal([column('a', 'title')]);
@@ -149,7 +149,7 @@ describe('graphql: from a document to a selection', () => {
     const any = (of: unknown, key = 'item') => ({ kind: 'any', key, field: 'item', of });
     const blocks = (item: string, more = '') => shownIn(`{ posts { blocks { ${item} } } } ${more}`);
 
-    it('has a selection for every type that there may be', () => {
+    it('a many-to-any has a selection for every type of the union', () => {
       expect(blocks('item { __typename ... on headings { text } ... on images { url } }')).to.deep.equal([
         related('blocks', [
           any({
@@ -160,13 +160,13 @@ describe('graphql: from a document to a selection', () => {
       ]);
     });
 
-    it('has an empty one where nothing is asked of a type', () => {
+    it('a many-to-any has an empty selection for a type without fields', () => {
       expect(blocks('item { ... on headings { text } }')).to.deep.equal([
         related('blocks', [any({ headings: { shown: [column('text')] }, images: { shown: [] } })]),
       ]);
     });
 
-    it('follows fragments on the union and on its types', () => {
+    it('applies fragments on the union and on its types', () => {
       const more = `fragment all on blocks_item_union { __typename ...h } fragment h on headings { people { name } }`;
       expect(blocks('it: item { ...all }', more)).to.deep.equal([
         related('blocks', [
@@ -181,7 +181,7 @@ describe('graphql: from a document to a selection', () => {
       ]);
     });
 
-    it('lets one key be another field of each type', () => {
+    it('a many-to-any allows one response key to be a different field of each type', () => {
       expect(blocks('item { ... on headings { words: text } ... on images { words: url } }')).to.deep.equal([
         related('blocks', [
           any({ headings: { shown: [column('words', 'text')] }, images: { shown: [column('words', 'url')] } }),
@@ -191,7 +191,7 @@ describe('graphql: from a document to a selection', () => {
   });
 
   describe('list arguments', () => {
-    it('passes what is given and leaves out what is not', () => {
+    it('list arguments are passed when set and left out otherwise', () => {
       const text = `query ($limit: Int, $page: Int, $sort: [String] = ["title"]) {
         posts(limit: $limit, page: $page, sort: $sort, search: "x", offset: 0) { id }
       }`;
@@ -206,10 +206,10 @@ describe('graphql: from a document to a selection', () => {
       expect(termsIn('query ($limit: Int) { posts(limit: $limit) { id } }')).to.equal(undefined);
     });
 
-    it('tells of the conditions of every node, with the collection they are about', () => {
+    it('list arguments are reported for every node with its collection', () => {
       const found: [string, Terms][] = [];
       const text = '{ posts(limit: 3) { author { posts(sort: "id") { comments(page: 2) { id } } } } }';
-      selectionIn(text, {}, { onTerms: (...one: [string, Terms]) => found.push(one) });
+      selectionIn(text, {}, { onParameters: (...one: [string, Terms]) => found.push(one) });
       expect(found).to.deep.equal([
         ['posts', { limit: 3 }],
         ['posts', { sort: ['id'] }],
@@ -222,7 +222,7 @@ describe('graphql: from a document to a selection', () => {
     const filterIn = (filter: string, variables: Record<string, unknown> = {}, definitions = '') =>
       termsIn(`query ${definitions} { posts(filter: ${filter}) { id } }`, variables)?.filter;
 
-    it('are those of REST', () => {
+    it('filters have the form of REST', () => {
       const filter =
         '{ title: { _contains: "a" }, author: { name: { _eq: "b" } }, _or: [{ id: { _in: ["1", "2"] } }] }';
       expect(filterIn(filter)).to.deep.equal({
@@ -232,7 +232,7 @@ describe('graphql: from a document to a selection', () => {
       });
     });
 
-    it('have quantifiers, functions and the targets of a many-to-any', () => {
+    it('filters translate quantifiers, functions and the targets of a many-to-any', () => {
       const filter = `{
         published_func: { year: { _gt: 2020 } },
         comments: { _some: { text: { _eq: "x" } }, _none: { item__headings: { name: { _eq: "y" } } } }
@@ -243,7 +243,7 @@ describe('graphql: from a document to a selection', () => {
       });
     });
 
-    it('are translated wherever they are nested', () => {
+    it('filters are translated wherever they are nested', () => {
       const year = '{ published_func: { year: { _gt: 1 } } }';
       const filter = `{ _and: [${year}, { _or: ${year} }], comments: { _some: { post: ${year} } } }`;
       const rule = { 'year(published)': { _gt: 1 } };
@@ -253,26 +253,26 @@ describe('graphql: from a document to a selection', () => {
       });
     });
 
-    it('drop what a variable that was not given would have said', () => {
+    it('filters drop the entries of missing variables', () => {
       const filter = '{ title: { _eq: $title, _contains: "a" }, author: { name: $name } }';
       const definitions = '($title: String, $name: text_operators)';
       expect(filterIn(filter, {}, definitions)).to.deep.equal({ title: { _contains: 'a' }, author: {} });
     });
 
-    it('keep null as a value, and drop it in place of operators, filters and lists of them', () => {
+    it('filters keep null as a value, and drop it in place of operators, filters and their lists', () => {
       const filter = '{ title: { _eq: null }, id: null, author: null, _and: null, _or: [null, { id: { _eq: "1" } }] }';
       expect(filterIn(filter)).to.deep.equal({ title: { _eq: null }, _or: [{ id: { _eq: '1' } }] });
       expect(filterIn('{ comments: { _some: null } }')).to.deep.equal({ comments: {} });
       expect(termsIn('{ posts(filter: null) { id } }')).to.equal(undefined);
     });
 
-    it('leave values alone that are JSON', () => {
+    it('filters leave JSON values unchanged', () => {
       const filter = '{ meta: { _json: $rules } }';
       const rules = { 'a.b': { _eq: 1 }, _and: [{ c: null }] };
       expect(filterIn(filter, { rules }, '($rules: JSON)')).to.deep.equal({ meta: { _json: rules } });
     });
 
-    it('come as one variable, or in parts', () => {
+    it('filters are read from one variable or from several', () => {
       const expected = { title: { _eq: 'x' }, 'year(published)': { _gt: 3 } };
       const variables = { filter: { title: { _eq: 'x' }, published_func: { year: { _gt: 3 } } } };
       expect(filterIn('$filter', variables, '($filter: posts_filter)')).to.deep.equal(expected);
@@ -284,13 +284,13 @@ describe('graphql: from a document to a selection', () => {
 
   describe('groups', () => {
     const groupsIn = (text: string) => {
-      const { roots, reading } = rootFields(built, text);
+      const { roots, context } = collectRootFields(built, text);
       const [root] = roots;
       if (!root) throw new Error('the document asks for nothing');
-      return groupSelectionOf(reading, root.field, root.nodes);
+      return toGroupSelection(context, root.field, root.nodes);
     };
 
-    it('have conditions, counts, aggregates and the values grouped by', () => {
+    it('groups have list parameters, counts, aggregates and group values', () => {
       const text = `{ posts_aggregated(groupBy: ["title", "year(published)"], filter: { id: { _eq: "1" } }, sort: ["-count.id"]) {
         __typename group n: countAll count { id t: title __typename } avg { views }
       } }`;
@@ -315,7 +315,7 @@ describe('graphql: from a document to a selection', () => {
       });
     });
 
-    it('merge aggregates asked for in several places', () => {
+    it('groups merge aggregates selected in several places', () => {
       expect(groupsIn('{ posts_aggregated { count { id } ... { count { title } } } }')).to.deep.equal({
         groups: [
           {
@@ -332,8 +332,8 @@ describe('graphql: from a document to a selection', () => {
     });
   });
 
-  describe('how much is asked for', () => {
-    it('counts every entry, however often fragments spread it', () => {
+  describe('limits', () => {
+    it('limits count every entry as often as fragments spread it', () => {
       const levels = 30;
       const fragments = Array.from(
         { length: levels },
@@ -345,13 +345,13 @@ describe('graphql: from a document to a selection', () => {
       const spend = () => {
         if (left-- === 0) throw new Error('too much');
       };
-      expect(() => selectionIn(text, {}, { spend, deepest: 1000 })).to.throw('too much');
+      expect(() => selectionIn(text, {}, { spend, maxDepth: 1000 })).to.throw('too much');
     });
 
-    it('refuses relations too deep inside each other', () => {
+    it('limits refuse relations that are nested too deep', () => {
       const nested = (depth: number): string => (depth === 0 ? 'id' : `author { posts { ${nested(depth - 1)} } }`);
-      expect(() => selectionIn(`{ posts { ${nested(2)} } }`, {}, { deepest: 4 })).not.to.throw();
-      expect(() => selectionIn(`{ posts { ${nested(3)} } }`, {}, { deepest: 4 }))
+      expect(() => selectionIn(`{ posts { ${nested(2)} } }`, {}, { maxDepth: 4 })).not.to.throw();
+      expect(() => selectionIn(`{ posts { ${nested(3)} } }`, {}, { maxDepth: 4 }))
         .to.throw('is 5 levels deep, more than the 4 allowed')
         .with.property('code', 'INVALID_QUERY');
     });

@@ -1,21 +1,21 @@
 import { expect } from 'chai';
-import { aliasBeside, aliasOf, originalOf, originalsIn } from '../../../../plugins/graphql/schema/aliases.ts';
+import { alternativeAlias, toAlias, toOriginal, toOriginals } from '../../../../plugins/graphql/schema/aliases.ts';
 import { seeded } from '../../../support/random.ts';
 
 const NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
-/** What names of GraphQL cannot say, and what looks like the beginning, the middle or the end of an alias. */
+/** Texts that are no GraphQL names, or that look like the beginning, middle or end of an alias. */
 const PARTS = [
   ' ', '-', '.', '"', "'", '\n', 'ä', 'ß', 'я', '国', '😀', '0', '7', 'A', 'F', 'a', 'z', 'x', '_', '__', '_u', 'u', '_u0020',
   '_u0020_', '0020_', '_u00200020_', '_z', 'func', '_aggregated',
 ]; // biome-ignore format: a list
 
-describe('names and enum values as names of GraphQL (aliasOf)', () => {
-  it('leaves names of GraphQL as they are', () => {
+describe('toAlias', () => {
+  it('leaves GraphQL names unchanged', () => {
     for (const name of ['id', 'zip_code', '_x', '_', 'sales_u2024', 'players_u21_count', 'pos_x10_y20', 'a__b', '_zip'])
-      expect(aliasOf(name)).to.equal(name);
+      expect(toAlias(name)).to.equal(name);
   });
 
-  it('writes characters that a name cannot have as their UTF-16 code units', () => {
+  it('escapes characters that a name cannot have as their UTF-16 code units', () => {
     const aliases = {
       'zip code': 'zip_u0020_code',
       'first-name': 'first_u002D_name',
@@ -28,7 +28,7 @@ describe('names and enum values as names of GraphQL (aliasOf)', () => {
       цена: '_u04460435043D0430_',
       a_u0020_b: 'a_u005F_u0020_b',
     };
-    for (const [text, alias] of Object.entries(aliases)) expect(aliasOf(text), text).to.equal(alias);
+    for (const [text, alias] of Object.entries(aliases)) expect(toAlias(text), text).to.equal(alias);
   });
 
   it('gives each text an alias of its own, from which the text can be read back, whatever other texts there are', () => {
@@ -41,30 +41,30 @@ describe('names and enum values as names of GraphQL (aliasOf)', () => {
     }
     const aliases = new Map<string, string>();
     for (const text of texts) {
-      const alias = aliasOf(text);
+      const alias = toAlias(text);
       expect(alias, JSON.stringify(text)).to.match(NAME);
       expect(alias.length, JSON.stringify(text)).to.be.at.most(90);
-      expect(originalOf(alias), `${JSON.stringify(text)} is ${alias}`).to.equal(text);
+      expect(toOriginal(alias), `${JSON.stringify(text)} is ${alias}`).to.equal(text);
       expect(aliases.get(alias), alias).to.equal(undefined);
       aliases.set(alias, text);
-      const beside = aliasBeside(text, (one) => texts.has(one) || aliases.has(one));
+      const beside = alternativeAlias(text, (one) => texts.has(one) || aliases.has(one));
       expect(beside, JSON.stringify(text)).to.match(NAME);
-      expect(originalOf(beside), `${JSON.stringify(text)} is ${beside}`).to.equal(text);
+      expect(toOriginal(beside), `${JSON.stringify(text)} is ${beside}`).to.equal(text);
     }
-    // In another order the same.
-    for (const text of [...texts].reverse()) expect(aliases.get(aliasOf(text))).to.equal(text);
+    // The same in another order.
+    for (const text of [...texts].reverse()) expect(aliases.get(toAlias(text))).to.equal(text);
   });
 
-  it('keeps to names that documents may have, however long the text is', () => {
+  it('answers names that documents may have, for texts of any length', () => {
     for (const text of [' '.repeat(63), 'я'.repeat(31), 'a '.repeat(31), '国'.repeat(21), `_z${'A'.repeat(61)}`]) {
-      expect(aliasOf(text)).to.match(NAME).and.have.length.at.most(90);
-      expect(originalOf(aliasOf(text))).to.equal(text);
+      expect(toAlias(text)).to.match(NAME).and.have.length.at.most(90);
+      expect(toOriginal(toAlias(text))).to.equal(text);
     }
   });
 
-  it('is found inside paths and functions (originalsIn)', () => {
-    expect(originalsIn('-owner.zip_u0020_code')).to.equal('-owner.zip code');
-    expect(originalsIn('year(first_u0020_day)')).to.equal('year(first day)');
-    expect(originalsIn(`-_zip.${aliasOf('я'.repeat(31))}`)).to.equal(`-_zip.${'я'.repeat(31)}`);
+  it('an alias is reversed inside paths and functions by toOriginals', () => {
+    expect(toOriginals('-owner.zip_u0020_code')).to.equal('-owner.zip code');
+    expect(toOriginals('year(first_u0020_day)')).to.equal('year(first day)');
+    expect(toOriginals(`-_zip.${toAlias('я'.repeat(31))}`)).to.equal(`-_zip.${'я'.repeat(31)}`);
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { GraphQLObjectType } from 'graphql';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import { made, overviewOf, rights } from './made.ts';
+import { buildPermissionSet, buildSnapshot, buildTestSchema } from './test-schema.ts';
 
-const overview = overviewOf(
+const snapshot = buildSnapshot(
   {
     platform_users: { id: 'uuid key', name: 'string' },
     auth_tokens: { id: 'integer key' },
@@ -19,12 +19,12 @@ const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlFie
   ...more,
 });
 const TOKENS = 'type auth_tokens { access_token: String expires: BigInt }\nenum auth_mode { json cookie }';
-const ofAdmin = (...contributed: GraphqlField[]) => made(overview, { scope: 'system', contributed });
-const nobody = (...contributed: GraphqlField[]) =>
-  made(overview, { scope: 'system', contributed, permissions: rights({}) });
+const ofAdmin = (...contributed: GraphqlField[]) => buildTestSchema(snapshot, { scope: 'system', contributed });
+const ofPublic = (...contributed: GraphqlField[]) =>
+  buildTestSchema(snapshot, { scope: 'system', contributed, permissions: buildPermissionSet({}) });
 
-describe('fields that other plugins contribute to a GraphQL schema', () => {
-  it('has them with their arguments, types, defaults and descriptions', () => {
+describe('contributed fields in a GraphQL schema', () => {
+  it('contributed fields have their arguments, types, defaults and descriptions', () => {
     const login = field(
       '"""Signs in"""\nauth_login(email: String!, mode: auth_mode = json, at: [Date!]): auth_tokens',
       {
@@ -32,7 +32,7 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
         types: TOKENS,
       },
     );
-    const one = nobody(login, field('server_ping: String'));
+    const one = ofPublic(login, field('server_ping: String'));
     expect(one.type('Mutation')).to.equal(`type Mutation {
   """Signs in"""
   auth_login(email: String!, mode: auth_mode = json, at: [Date!]): auth_tokens
@@ -44,28 +44,28 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     expect(one.warnings.map(({ about }) => about.collection)).to.deep.equal(['auth_tokens']);
   });
 
-  it('keeps to their scope', () => {
-    const one = made(overview, {
+  it('contributed fields are in the schema of their scope only', () => {
+    const one = buildTestSchema(snapshot, {
       contributed: [field('server_ping: String'), field('extra: String', { scope: 'items' })],
     });
     expect(one.fields('Query')).to.include('extra').and.not.include('server_ping');
     expect(one.has('auth_tokens')).to.equal(true);
   });
 
-  it('offers them to whom they are meant for', () => {
+  it('contributed fields are in the schemas of the callers in "offeredTo" only', () => {
     const fields = [
       field('a: String', { offeredTo: 'admins' }),
       field('b: String', { offeredTo: { collection: 'platform_users', action: 'read' } }),
     ];
     expect(ofAdmin(...fields).fields('Query')).to.include.members(['a', 'b']);
-    expect(nobody(...fields).fields('Query')).to.deep.equal(['_empty']);
-    const permissions = rights({ platform_users: { read: ['id'] } });
-    expect(made(overview, { scope: 'system', contributed: fields, permissions }).fields('Query'))
+    expect(ofPublic(...fields).fields('Query')).to.deep.equal(['_empty']);
+    const permissions = buildPermissionSet({ platform_users: { read: ['id'] } });
+    expect(buildTestSchema(snapshot, { scope: 'system', contributed: fields, permissions }).fields('Query'))
       .to.include('b')
       .and.not.include('a');
   });
 
-  it('may name what is made of collections, and is left out in silence where the caller has no such thing', () => {
+  it('contributed fields may name types of collections, and are left out without a warning when the caller has no such type', () => {
     const fields = [
       field('users_me: platform_users', { row: 'platform_users' }),
       field('update_users_me(data: update_platform_users_input!): platform_users', { operation: 'mutation' }),
@@ -81,20 +81,20 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     expect(one.schema.getType('platform_users')).to.equal(
       (one.schema.getType('Query') as GraphQLObjectType).getFields().users_me?.type,
     );
-    const reader = made(overview, {
+    const reader = buildTestSchema(snapshot, {
       scope: 'system',
       contributed: fields,
-      permissions: rights({ platform_users: { read: ['id'] } }),
+      permissions: buildPermissionSet({ platform_users: { read: ['id'] } }),
     });
     expect(reader.fields('Query')).to.include('users_me');
     expect(reader.schema.getMutationType()).to.equal(undefined);
-    const none = nobody(...fields);
+    const none = ofPublic(...fields);
     expect(none.fields('Query')).to.deep.equal(['_empty']);
     expect(none.warnings.filter(({ about }) => about.by)).to.deep.equal([]);
   });
 
-  it('has a type once that two fields say in the same words, and leaves out the field that says it differently', () => {
-    const one = nobody(
+  it('contributed fields share a type that two fields define with the same text; a field that defines it differently is left out', () => {
+    const one = ofPublic(
       field('a: auth_tokens', { types: TOKENS }),
       field('b: auth_tokens', { types: `${TOKENS}  # the same` }),
       field('c: auth_tokens', { types: 'type auth_tokens { other: String }' }),
@@ -107,9 +107,9 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     ]);
   });
 
-  it('takes inputs, and refuses types where they do not fit', () => {
+  it('contributed fields may define inputs, and are left out when an input or output type is in the wrong place', () => {
     const types = 'input scope_input { names: [String!] inner: scope_input } type shown { at: Date }';
-    const one = nobody(
+    const one = ofPublic(
       field('a(scope: scope_input): shown', { types }),
       field('b(scope: shown): String', { types }),
       field('c: scope_input', { types }),
@@ -119,7 +119,7 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     expect(one.warnings.filter(({ about }) => about.by)).to.have.length(2);
   });
 
-  it('leaves out with a warning what cannot be read, names what nobody has, or is called like a field of a collection', () => {
+  it('contributed fields are left out with a warning when they cannot be parsed, name an unknown type, or have the name of a collection field', () => {
     const one = ofAdmin(
       field('a: '),
       field('b: nowhere'),
@@ -135,7 +135,7 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     expect(one.warnings).to.have.length(6);
   });
 
-  it('leaves out with a warning what is called as only GraphQL itself may call something', () => {
+  it('contributed fields are left out with a warning when they use names that GraphQL reserves', () => {
     const one = ofAdmin(
       field('a: __Type', { types: 'type __Type { a: String }' }),
       field('__schema: String'),
@@ -145,18 +145,18 @@ describe('fields that other plugins contribute to a GraphQL schema', () => {
     );
     expect(one.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated', 'd']);
     expect(one.warnings.map(({ message }) => message)).to.include.members([
-      'a field is left out of GraphQL: only GraphQL itself may call something __Type',
-      'a field is left out of GraphQL: only GraphQL itself may call something __schema',
-      'a field is left out of GraphQL: only GraphQL itself may call something __x',
-      'a field is left out of GraphQL: only GraphQL itself may call something __a',
+      'a field is left out of GraphQL: GraphQL reserves the name __Type',
+      'a field is left out of GraphQL: GraphQL reserves the name __schema',
+      'a field is left out of GraphQL: GraphQL reserves the name __x',
+      'a field is left out of GraphQL: GraphQL reserves the name __a',
     ]);
   });
 
-  it('keeps its types from being taken by a collection, in the scope they are in', () => {
+  it('contributed fields keep their type names from being used for collections of their scope', () => {
     const login = field('auth_login: auth_tokens', { types: TOKENS });
     const system = ofAdmin(login);
     expect(system.fields('auth_tokens')).to.deep.equal(['access_token', 'expires']);
-    const items = made(overview, { contributed: [login] });
+    const items = buildTestSchema(snapshot, { contributed: [login] });
     expect(items.fields('auth_tokens')).to.deep.equal(['id']);
     expect(items.field('post.owner')).to.match(/: auth_tokens$/);
   });

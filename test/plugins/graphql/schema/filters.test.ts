@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { GraphQLInputObjectType } from 'graphql';
 import { filterBindingOf } from '../../../../plugins/graphql/schema/binding.ts';
-import { OPERATORS_OF, operatorsOf } from '../../../../plugins/graphql/schema/operators.ts';
+import { OPERATORS_BY_KIND, operatorsOf } from '../../../../plugins/graphql/schema/operators.ts';
 import { operatorsOf as ofEngine } from '../../../../plugins/query/parse/operators.ts';
 import { FIELD_TYPES, type Field } from '../../../../plugins/schema/contract.ts';
-import { made, overviewOf } from './made.ts';
+import { buildSnapshot, buildTestSchema } from './test-schema.ts';
 
-const site = made(
-  overviewOf({
+const site = buildTestSchema(
+  buildSnapshot({
     page: {
       id: 'integer key',
       author: 'one person',
@@ -22,34 +22,34 @@ const site = made(
 );
 const entry = (type: string, name: string) => (site.schema.getType(type) as GraphQLInputObjectType).getFields()[name];
 
-describe('filters of a GraphQL schema', () => {
+describe('filter inputs of a GraphQL schema', () => {
   const fieldOf = (type: Field['type']) =>
-    overviewOf({ a: { id: 'integer key', x: 'string' } }, { 'a.x': { type, concealed: type === 'hash' } })
+    buildSnapshot({ a: { id: 'integer key', x: 'string' } }, { 'a.x': { type, concealed: type === 'hash' } })
       .collections.get('a')
       ?.fields.get('x') as Field;
 
-  it('has the operators that the engine takes, for each type of field', () => {
+  it('filter inputs have the operators of the engine for each field type', () => {
     for (const type of FIELD_TYPES.filter((one) => one !== 'alias' && one !== 'uuid')) {
       const own = Object.keys(operatorsOf(fieldOf(type), false).getFields()).filter((name) => name !== '_json');
       expect(own, type).to.have.members([...ofEngine({ field: fieldOf(type) })]);
     }
-    const ofCount = Object.keys(OPERATORS_OF.number.getFields());
+    const ofCount = Object.keys(OPERATORS_BY_KIND.number.getFields());
     expect(ofCount).to.have.members([...ofEngine({ field: fieldOf('date'), fn: { name: 'year' } })]);
   });
 
-  it('has all of them for keys, which are of any type', () => {
+  it('filter inputs have all operators for keys, which may be of any type', () => {
     const own = Object.keys(operatorsOf(fieldOf('integer'), true).getFields());
     for (const type of ['integer', 'string', 'uuid'] as const)
       expect(own, type).to.include.members([...ofEngine({ field: fieldOf(type) })]);
-    expect(operatorsOf(fieldOf('uuid'), false)).to.equal(OPERATORS_OF.id);
+    expect(operatorsOf(fieldOf('uuid'), false)).to.equal(OPERATORS_BY_KIND.id);
   });
 
-  it('asks of what is concealed only whether it is there', () => {
+  it('filter inputs have only the null operators for concealed fields', () => {
     expect(site.field('page_filter.secret')).to.equal(': hash_filter_operators');
     expect(site.fields('hash_filter_operators')).to.deep.equal(['_null', '_nnull', '_empty', '_nempty']);
   });
 
-  it('takes texts for numbers, lists for operators with several values, and true or false for flags', () => {
+  it('filter inputs accept texts for numbers, lists for operators with several values, and Booleans for flags', () => {
     expect(site.field('number_filter_operators._gt')).to.equal(': StringOrFloat');
     expect(site.field('number_filter_operators._between')).to.equal(': [StringOrFloat]');
     expect(site.field('id_filter_operators._in')).to.equal(': [ID]');
@@ -57,7 +57,7 @@ describe('filters of a GraphQL schema', () => {
     expect(site.field('json_filter_operators._json')).to.equal(': JSON');
   });
 
-  it('leads through relations', () => {
+  it('filter inputs have the filters of related collections', () => {
     expect(site.fields('page_filter')).to.deep.equal([
       ...['id', 'author', 'born', 'born_func', 'doc', 'doc_func', 'blocks', 'blocks_func', 'secret', '_and', '_or'],
     ]);
@@ -69,7 +69,7 @@ describe('filters of a GraphQL schema', () => {
     expect(site.field('block_quantifier_filter._and')).to.equal(': [block_filter]');
   });
 
-  it('has one entry for each collection of a many-to-any, where no field is called so', () => {
+  it('filter inputs have one entry for each collection of a many-to-any, unless a field has its name', () => {
     expect(site.fields('block_filter')).to.deep.equal([
       'id',
       'page',
@@ -93,7 +93,7 @@ describe('filters of a GraphQL schema', () => {
     expect(filterBindingOf(entry('block_filter', 'item') as never)).to.equal(undefined);
   });
 
-  it('has functions as companions', () => {
+  it('filter inputs have an entry <field>_func for functions', () => {
     expect(site.field('page_filter.born_func')).to.equal(': date_function_filter_operators');
     expect(site.field('page_filter.doc_func')).to.equal(': count_function_filter_operators');
     expect(site.fields('date_function_filter_operators')).to.deep.equal(['year', 'month', 'week', 'day', 'weekday']);

@@ -1,35 +1,36 @@
 import { expect } from 'chai';
 import { APP_MINIMUM } from '../../../../plugins/access/contract.ts';
 import { permissionSet } from '../../../../plugins/access/permissions/set.ts';
-import { made, overviewOf, rights } from './made.ts';
+import { buildPermissionSet, buildSnapshot, buildTestSchema } from './test-schema.ts';
 
 const tables = {
   page: { id: 'integer key', title: 'string', author: 'one person', blocks: 'many block.page' },
   person: { id: 'uuid key', name: 'string', token: 'string', pages: 'many page.author' },
   block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|quote' },
-  quote: { id: 'integer key', said: 'text' },
+  quote: { id: 'integer key', words: 'text' },
 };
-const overview = overviewOf(tables, {
+const snapshot = buildSnapshot(tables, {
   'person.token': { sensitive: true },
   'page.title': { column: { nullable: false } },
 });
-const ofReader = (all: Parameters<typeof rights>[0]) => made(overview, { permissions: rights(all) });
+const ofReader = (all: Parameters<typeof buildPermissionSet>[0]) =>
+  buildTestSchema(snapshot, { permissions: buildPermissionSet(all) });
 
-describe('a GraphQL schema under permissions', () => {
-  it('has nothing for those who may do nothing', () => {
+describe('the GraphQL schema of a set of permissions', () => {
+  it('the schema has only _empty without permissions', () => {
     const one = ofReader({});
     expect(one.type('Query')).to.equal('type Query {\n  _empty: Void\n}');
     expect(one.schema.getMutationType()).to.equal(undefined);
     expect(one.binding('Query._empty')).to.deep.equal({ kind: 'nothing' });
   });
 
-  it('has everything for admins, sensitive fields as well', () => {
-    const one = made(overview);
+  it('the schema has everything for admins, sensitive fields included', () => {
+    const one = buildTestSchema(snapshot);
     expect(one.fields('person')).to.deep.equal(['id', 'name', 'token', 'pages', 'pages_func']);
     expect(one.fields('Mutation')).to.have.length(4 * 7);
   });
 
-  it('has no more than the fields that may be read, everywhere', () => {
+  it('the schema has only readable fields in all types', () => {
     const one = ofReader({ page: { read: ['title'] }, quote: { read: ['*'] } });
     expect(one.fields('page')).to.deep.equal(['title']);
     expect(one.fields('page_filter')).to.deep.equal(['title', '_and', '_or']);
@@ -52,7 +53,7 @@ describe('a GraphQL schema under permissions', () => {
     expect(ofReader({ person: { read: ['*', 'token'] } }).fields('person')).to.include('token');
   });
 
-  it('has bare keys where what they lead to may not be read, and no lists of it', () => {
+  it('the schema has bare keys for relations to unreadable collections, and no lists of them', () => {
     const one = ofReader({ page: { read: ['*'] }, block: { read: ['*'] } });
     expect(one.field('page.author')).to.equal(': ID');
     expect(one.binding('page.author')).to.deep.equal({ kind: 'column', field: 'author' });
@@ -65,30 +66,32 @@ describe('a GraphQL schema under permissions', () => {
     expect(other.fields('person')).to.deep.equal(['id', 'name']);
   });
 
-  it('has a union of those collections that may be read', () => {
-    const one = ofReader({ block: { read: ['*'] }, quote: { read: ['said'] } });
+  it('the schema has only readable collections in the union of a many-to-any', () => {
+    const one = ofReader({ block: { read: ['*'] }, quote: { read: ['words'] } });
     expect(one.type('block_item_union')).to.equal('union block_item_union = quote');
     expect(one.fields('block_filter')).to.include('item__quote').and.not.include('item__person');
   });
 
-  it('has no collection that may be read but has no field to show', () => {
+  it('the schema has no readable collection without readable fields', () => {
     expect(ofReader({ page: { read: [] } }).fields('Query')).to.deep.equal(['_empty']);
     expect(ofReader({ person: { read: ['pages'] } }).fields('Query')).to.deep.equal(['_empty']);
-    // Lists of lists of what cannot be read are nothing either.
-    const lists = overviewOf({
+    // A collection with only lists of unreadable collections is not readable either.
+    const lists = buildSnapshot({
       a: { id: 'integer key', bs: 'many b.a' },
       b: { id: 'integer key', a: 'one a', cs: 'many c.b' },
       c: { id: 'integer key', b: 'one b' },
     });
-    const one = made(lists, { permissions: rights({ a: { read: ['bs'] }, b: { read: ['cs'] } }) });
+    const one = buildTestSchema(lists, {
+      permissions: buildPermissionSet({ a: { read: ['bs'] }, b: { read: ['cs'] } }),
+    });
     expect(one.fields('Query')).to.deep.equal(['_empty']);
-    const other = made(lists, {
-      permissions: rights({ a: { read: ['bs'] }, b: { read: ['cs'] }, c: { read: ['id'] } }),
+    const other = buildTestSchema(lists, {
+      permissions: buildPermissionSet({ a: { read: ['bs'] }, b: { read: ['cs'] }, c: { read: ['id'] } }),
     });
     expect(other.fields('a')).to.deep.equal(['bs', 'bs_func']);
   });
 
-  it('has fields that count on some rows only nullable, keys too', () => {
+  it('the schema has nullable types for fields that are readable in some rows only, keys included', () => {
     const several = (one: readonly string[], other: readonly string[]) => [
       { fields: one, rule: { title: { _eq: 'a' } } },
       { fields: other, rule: { title: { _eq: 'b' } } },
@@ -99,25 +102,25 @@ describe('a GraphQL schema under permissions', () => {
     const always = ofReader({ page: { read: several(['id'], ['*']) } });
     expect(always.field('page.id')).to.equal(': ID!');
     expect(always.field('page.title')).to.equal(': String');
-    // Which rows there are does not matter to those that are.
+    // Row rules do not change the other types.
     expect(ofReader({ page: { read: [{ rule: { title: { _eq: 'a' } } }] } }).field('page.title')).to.equal(': String!');
   });
 
-  it('has the rows of app access beside a role of its own', () => {
-    const users = overviewOf(
+  it('the schema has the rows of app access beside those of a role', () => {
+    const users = buildSnapshot(
       { platform_users: { id: 'uuid key', email: 'string', token: 'string', first_name: 'string' } },
       { platform_users: { system: true }, 'platform_users.token': { sensitive: true } },
     );
-    const own = rights({ platform_users: { read: ['id', 'first_name'] } });
+    const own = buildPermissionSet({ platform_users: { read: ['id', 'first_name'] } });
     const rows = [...own.of('platform_users', 'read'), ...APP_MINIMUM];
-    const one = made(users, { permissions: permissionSet('1', 'app', rows), scope: 'system' });
+    const one = buildTestSchema(users, { permissions: permissionSet('1', 'app', rows), scope: 'system' });
     expect(one.field('platform_users.id')).to.equal(': ID!');
     expect(one.fields('platform_users')).to.deep.equal(['id', 'email', 'first_name']);
     expect(one.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);
   });
 
-  it('answers a Boolean to those who may write and not read', () => {
-    const one = ofReader({ quote: { create: ['said'], update: ['said'], delete: [] } });
+  it('answers a Boolean from mutations when the caller may write but not read', () => {
+    const one = ofReader({ quote: { create: ['words'], update: ['words'], delete: [] } });
     expect(one.fields('Query')).to.deep.equal(['_empty']);
     expect(one.type('Mutation')).to.equal(`type Mutation {
   create_quote_item(data: create_quote_input!): Boolean
@@ -131,14 +134,14 @@ describe('a GraphQL schema under permissions', () => {
     expect(one.binding('Mutation.create_quote_item')).to.deep.equal({
       kind: 'create one',
       collection: 'quote',
-      shown: false,
+      returnsRows: false,
     });
-    expect(one.fields('create_quote_input')).to.deep.equal(['said']);
-    expect(one.fields('update_quote_input')).to.deep.equal(['id', 'said']);
+    expect(one.fields('create_quote_input')).to.deep.equal(['words']);
+    expect(one.fields('update_quote_input')).to.deep.equal(['id', 'words']);
   });
 
-  it('has only the mutations that are allowed', () => {
-    const one = ofReader({ quote: { read: ['*'], update: ['said'] } });
+  it('the schema has only the permitted mutations', () => {
+    const one = ofReader({ quote: { read: ['*'], update: ['words'] } });
     expect(one.fields('Mutation')).to.deep.equal(['update_quote_item', 'update_quote_items', 'update_quote_batch']);
     expect(ofReader({ quote: { read: ['*'], create: [], update: [] } }).schema.getMutationType()).to.equal(undefined);
   });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { made, overviewOf } from './made.ts';
+import { buildSnapshot, buildTestSchema } from './test-schema.ts';
 
-const given = { column: { nullable: false } } as const;
+const required = { column: { nullable: false } } as const;
 
-describe('types of collections in a GraphQL schema', () => {
-  const thing = made(
-    overviewOf(
+describe('object types of a GraphQL schema', () => {
+  const thing = buildTestSchema(
+    buildSnapshot(
       {
         thing: {
           id: 'integer key',
@@ -41,7 +41,7 @@ describe('types of collections in a GraphQL schema', () => {
     ),
   );
 
-  it('has a type for each type of field', () => {
+  it('object types have a GraphQL type for each field type', () => {
     expect(thing.type('thing')).to.equal(`"""Things"""
 type thing {
   id: ID!
@@ -77,7 +77,7 @@ type thing {
 }`);
   });
 
-  it('has the functions of dates, times, lists and JSON', () => {
+  it('object types have the functions of dates, times, lists and JSON', () => {
     expect(thing.fields('date_functions')).to.deep.equal(['year', 'month', 'week', 'day', 'weekday']);
     expect(thing.fields('time_functions')).to.deep.equal(['hour', 'minute', 'second']);
     expect(thing.fields('datetime_functions')).to.deep.equal([
@@ -88,7 +88,7 @@ type thing {
     expect(thing.field('thing_doc_func.count')).to.equal(': Int');
   });
 
-  it('says what fields stand for', () => {
+  it('object types bind fields to columns, relations and functions', () => {
     expect(thing.binding('thing.id')).to.deep.equal({ kind: 'column', field: 'id', as: 'text' });
     expect(thing.binding('thing.code')).to.deep.equal({ kind: 'column', field: 'code' });
     expect(thing.binding('thing.price')).to.deep.equal({ kind: 'column', field: 'price', as: 'number' });
@@ -100,7 +100,7 @@ type thing {
     expect(thing.binding('delete_one.id')).to.equal(undefined);
   });
 
-  it('has groups with counts of all that is not concealed, and numbers of what is a number', () => {
+  it('object types have groups with counts of all fields that are not concealed, and aggregates of numeric fields', () => {
     expect(thing.fields('thing_aggregated')).to.deep.equal([
       ...['group', 'countAll', 'count', 'countDistinct', 'avg', 'sum', 'avgDistinct', 'sumDistinct', 'min', 'max'],
     ]);
@@ -116,21 +116,21 @@ type thing {
     expect(thing.binding('thing_aggregated_fields.big')).to.deep.equal({ kind: 'aggregated field', field: 'big' });
   });
 
-  it('has no functions of numbers where there is no number', () => {
-    const one = made(overviewOf({ a: { id: 'uuid key', name: 'string' } }));
+  it('object types have no numeric aggregates without a numeric field', () => {
+    const one = buildTestSchema(buildSnapshot({ a: { id: 'uuid key', name: 'string' } }));
     expect(one.fields('a_aggregated')).to.deep.equal(['group', 'countAll', 'count', 'countDistinct']);
     expect(one.has('a_aggregated_fields')).to.equal(false);
   });
 
-  it('has what has to be given with every row non-null, but for types of which a value reads as null', () => {
-    const one = made(
-      overviewOf(
+  it('object types have non-null fields for required columns, except types with values that read as null', () => {
+    const one = buildTestSchema(
+      buildSnapshot(
         {
           a: {
             id: 'integer key',
             name: 'string',
             at: 'timestamp',
-            made: 'timestamp',
+            created_on: 'timestamp',
             sum: 'integer',
             price: 'decimal',
             rating: 'float',
@@ -141,15 +141,15 @@ type thing {
           },
         },
         {
-          'a.name': given,
+          'a.name': required,
           'a.at': { column: { nullable: false, default: 'now()' } },
           'a.sum': { column: { nullable: false, generated: true } },
-          'a.price': given,
-          'a.rating': given,
-          'a.doc': given,
-          'a.words': given,
-          'a.lock': given,
-          'a.up': given,
+          'a.price': required,
+          'a.rating': required,
+          'a.doc': required,
+          'a.words': required,
+          'a.lock': required,
+          'a.up': required,
         },
       ),
     );
@@ -159,7 +159,7 @@ type thing {
     expect(one.field('a.lock')).to.equal(': Hash!');
     for (const [name, type] of Object.entries({
       at: 'Date',
-      made: 'Date',
+      created_on: 'Date',
       sum: 'Int',
       price: 'Float',
       rating: 'Float',
@@ -169,13 +169,13 @@ type thing {
     expect(one.field('a.up')).to.match(/: a$/);
   });
 
-  it('leads through relations to the types of what is there', () => {
-    const one = made(
-      overviewOf({
+  it('object types have the types of related collections that are in the schema', () => {
+    const one = buildTestSchema(
+      buildSnapshot({
         page: { id: 'integer key', author: 'one person', blocks: 'many block.page' },
         person: { id: 'uuid key', name: 'string', pages: 'many page.author' },
         block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|quote|gone' },
-        quote: { id: 'integer key', said: 'text' },
+        quote: { id: 'integer key', words: 'text' },
       }),
     );
     expect(one.field('page.author')).to.equal(

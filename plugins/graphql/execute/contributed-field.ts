@@ -1,0 +1,50 @@
+import { getArgumentValues, OperationTypeNode } from 'graphql';
+import type { Key } from '../../items/contract.ts';
+import type { GraphqlField } from '../contract.ts';
+import { schemaIndependentFailure } from '../document/limits.ts';
+import type { RootField } from '../plan/root-fields.ts';
+import { toSelection } from '../plan/selection.ts';
+import { executeByLibrary } from './execute-by-library.ts';
+import { createTranslation, type ExecuteDeps, type OperationRun } from './operation-run.ts';
+import { toOrdinaryObjects } from './ordinary-objects.ts';
+import { precheckSelection, readBackRow } from './read-back.ts';
+import { jsonTextOf } from './reads.ts';
+import type { RootResult } from './root-result.ts';
+
+/**
+ * Executes a field of another plugin, which resolves to a value, or to the key of a row that is read like any other.
+ */
+export async function resolveContributed(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  root: RootField,
+  field: GraphqlField,
+): Promise<RootResult> {
+  const args = toOrdinaryObjects(getArgumentValues(root.field, root.nodes[0], run.coercedVariables)) as Record<
+    string,
+    unknown
+  >;
+  const { row } = field;
+  if (row === undefined) return executeByLibrary(run, root, await field.resolve(args, run.call));
+  const isWrite = run.node.operation === OperationTypeNode.MUTATION;
+  const selection = isWrite ? await precheckSelection(deps, run, root) : undefined;
+  const key = (await field.resolve(args, run.call)) as Key | null | undefined;
+  if (key === null || key === undefined) return { text: 'null' };
+  if (selection) return { text: await readBackRow(deps, run, row, root, selection, key) };
+  const answer = await deps.items.select(run.call.caller, row, {
+    selection: () => toSelection(createTranslation(deps, run), root.field, root.nodes),
+    text: root.cacheText(run.coercedVariables),
+    key,
+  });
+  return { text: jsonTextOf(answer) };
+}
+
+/** A request may try one secret. @throws DocumentFailure for two fields with `once`. */
+export function assertOncePerRequest(roots: readonly RootField[]): void {
+  const [, second] = roots.filter(({ binding }) => binding?.kind === 'contributed' && binding.field.once);
+  if (second)
+    throw schemaIndependentFailure(
+      `${second.field.name}: a request may have one field of this kind, and this is the second.`,
+      second.nodes[0],
+    );
+}

@@ -1,0 +1,38 @@
+import { type ASTNode, GraphQLError } from 'graphql';
+import { type Caller, ClientGone, envelope, Failure, fail, type Log } from '#kernel';
+import type { GraphqlErrorEntry } from './response.ts';
+
+/** Where an error occurred: the path in the response and the nodes of the document. */
+export interface ErrorLocation {
+  readonly path: readonly (string | number)[];
+  readonly nodes: readonly ASTNode[];
+}
+
+/** The entries of one field's error in `errors`. Unexpected errors are logged as such. */
+export function toErrorEntries(
+  log: Log,
+  caller: Caller,
+  error: unknown,
+  { path, nodes }: ErrorLocation,
+): readonly GraphqlErrorEntry[] {
+  const { status, body } = envelope(error, { admin: caller.admin });
+  if (status >= 500) log.error({ err: error }, 'a GraphQL field failed');
+  else log.debug({ status, detail: describeError(error) }, 'a GraphQL field was refused');
+  const { locations } = new GraphQLError('', { nodes });
+  return body.errors.map(({ message, extensions }) => ({
+    message,
+    ...(locations ? { locations } : {}),
+    path,
+    extensions,
+  }));
+}
+
+const describeError = (error: unknown): string =>
+  error instanceof Failure ? `${error.code}: ${error.detail ?? ''}` : String((error as Error).message);
+
+/** An error of the graphql package about arguments, such as a null variable, becomes INVALID_QUERY. */
+export const toFailure = (error: unknown): unknown =>
+  error instanceof GraphQLError ? fail('INVALID_QUERY', error.message) : error;
+
+/** Whether the client disconnected, so that no response is needed. */
+export const isClientGone = (error: unknown): boolean => error instanceof ClientGone;

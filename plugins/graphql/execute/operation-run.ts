@@ -1,0 +1,97 @@
+import { type GraphQLError, getVariableValues, type VariableValues } from 'graphql';
+import { fail, type Log } from '#kernel';
+import type { Items } from '../../items/contract.ts';
+import type { Query, Terms } from '../../query/contract.ts';
+import type { Schema } from '../../schema/contract.ts';
+import type { GraphqlCall } from '../contract.ts';
+import { DocumentFailure } from '../document/failure.ts';
+import type { TranslationContext } from '../plan/selection.ts';
+import type { CallerSchema } from '../schema/schema-cache.ts';
+import type { Operation } from './response.ts';
+
+export interface ExecuteDeps {
+  readonly items: Pick<
+    Items,
+    | 'select'
+    | 'checkQuery'
+    | 'createOne'
+    | 'createMany'
+    | 'updateOne'
+    | 'updateMany'
+    | 'updateEach'
+    | 'upsertSingleton'
+    | 'deleteMany'
+  >;
+  readonly schema: Pick<Schema, 'overview'>;
+  readonly ceilings: Pick<Query['ceilings'], 'depth' | 'nodes'>;
+  readonly log: Log;
+  /** Whether the error of an invalid variable suggests similar names. */
+  readonly showsSuggestions: boolean;
+}
+
+/** One running operation. */
+export interface OperationRun extends Operation {
+  readonly callerSchema: CallerSchema;
+  readonly call: GraphqlCall;
+  /** Variables coerced to their types, with defaults. */
+  readonly coercedVariables: VariableValues;
+}
+
+/** Errors of variables in one response. */
+const MAX_ERRORS = 20;
+/** Each error quotes the surrounding value, so for larger variables only the first error is reported. */
+const MAX_ENTRIES_FOR_ALL_ERRORS = 1000;
+
+/** Coerces the variables to the types that the operation declares. @throws DocumentFailure */
+export function coerceVariables(
+  { showsSuggestions }: ExecuteDeps,
+  { schema }: CallerSchema,
+  { node, variables }: Operation,
+): VariableValues {
+  const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, {
+    maxErrors: isLarge(variables) ? 1 : MAX_ERRORS,
+    hideSuggestions: !showsSuggestions,
+  });
+  if (variableValues) return variableValues;
+  throw new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', errors as readonly GraphQLError[]);
+}
+
+/** Whether the variables have more than MAX_ENTRIES_FOR_ALL_ERRORS entries, nested ones included. */
+function isLarge(variables: object): boolean {
+  const pending: object[] = [variables];
+  let entries = 0;
+  for (let current = pending.pop(); current; current = pending.pop()) {
+    const values = Object.values(current);
+    entries += values.length;
+    if (entries > MAX_ENTRIES_FOR_ALL_ERRORS) return true;
+    pending.push(...values.filter((value) => typeof value === 'object' && value !== null));
+  }
+  return false;
+}
+
+/** A counter of visited entries that throws over `limit`: nested fragments make large trees of small documents. */
+export function createCounter(limit: number, tooMany: () => Error): () => void {
+  let count = 0;
+  return () => {
+    if (++count > limit) throw tooMany();
+  };
+}
+
+/** The context for the translation of one root field. */
+export function createTranslation(
+  { ceilings }: ExecuteDeps,
+  { callerSchema, document, coercedVariables: variables }: OperationRun,
+  onParameters?: (collection: string, terms: Terms) => void,
+): TranslationContext {
+  const { depth, nodes } = ceilings;
+  return {
+    schema: callerSchema.schema,
+    fragments: document.fragments,
+    variables,
+    maxDepth: depth,
+    spend: createCounter(nodes, () =>
+      fail('INVALID_QUERY', `the field asks for more than the ${nodes} parts allowed (QUERY_MAX_NODES)`),
+    ),
+    ...(onParameters ? { onParameters } : {}),
+  };
+}

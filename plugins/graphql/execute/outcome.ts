@@ -1,7 +1,0 @@
-import type { GraphQLError } from 'graphql';
-
-/** The value of a root field as JSON text; null where it failed. `errors` of its parts, with paths of their own. */
-export interface Outcome {
-  readonly text: string | null;
-  readonly errors?: readonly GraphQLError[];
-}

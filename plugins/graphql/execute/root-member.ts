@@ -1,0 +1,60 @@
+import type { RootField } from '../plan/root-fields.ts';
+import { isClientGone, toErrorEntries, toFailure } from './error-entries.ts';
+import type { ExecuteDeps, OperationRun } from './operation-run.ts';
+import type { GraphqlErrorEntry, GraphqlResponse } from './response.ts';
+import type { RootResult } from './root-result.ts';
+
+/** The member of a finished root field in `data`, and its errors. */
+export interface RootMember {
+  readonly key: string;
+  readonly text: string | null;
+  readonly errors: readonly GraphqlErrorEntry[];
+  /** The field failed and is non-null, so `data` is null. */
+  readonly isFatal: boolean;
+}
+
+export async function settleRoot(
+  deps: ExecuteDeps,
+  run: OperationRun,
+  root: RootField,
+  work: () => Promise<RootResult>,
+): Promise<RootMember> {
+  try {
+    const { text, errors = [] } = await work();
+    const entries = errors.flatMap((error) =>
+      toErrorEntries(deps.log, run.call.caller, error.originalError ?? error, {
+        path: error.path ?? [root.key],
+        nodes: error.nodes ?? root.nodes,
+      }),
+    );
+    return { key: root.key, text, errors: entries, isFatal: text === null && root.nonNull };
+  } catch (error) {
+    return failRoot(deps, run, root, error);
+  }
+}
+
+export function failRoot(
+  { log }: ExecuteDeps,
+  { call }: OperationRun,
+  { key, nodes, nonNull }: RootField,
+  error: unknown,
+): RootMember {
+  if (isClientGone(error)) throw error;
+  const errors = toErrorEntries(log, call.caller, toFailure(error), { path: [key], nodes });
+  return { key, text: null, errors, isFatal: nonNull };
+}
+
+/** Concatenates without copying: `join` would copy every text once more. */
+function joinMembers(all: readonly RootMember[]): string {
+  let text = '';
+  for (const one of all) text += `${text === '' ? '' : ','}"${one.key}":${one.text ?? 'null'}`;
+  return text;
+}
+
+/** The response with all members. */
+export function createResponse(all: readonly RootMember[]): GraphqlResponse {
+  const errors = all.flatMap((one) => one.errors);
+  const data = all.some(({ isFatal }) => isFatal) ? 'null' : `{${joinMembers(all)}}`;
+  const failed = errors.length > 0;
+  return { kind: 'text', failed, text: `{"data":${data}${failed ? `,"errors":${JSON.stringify(errors)}` : ''}}` };
+}

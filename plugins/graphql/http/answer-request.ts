@@ -1,0 +1,53 @@
+import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
+import { fail, requestScope } from '#kernel';
+import type { HttpContext } from '../../http/contract.ts';
+import type { GraphqlScope } from '../contract.ts';
+import type { Document } from '../document/document-cache.ts';
+import { DocumentFailure } from '../document/failure.ts';
+import { schemaIndependentFailure } from '../document/limits.ts';
+import type { ExecuteOperation, GraphqlResponse } from '../execute/response.ts';
+import type { CallerSchema, SchemaCache } from '../schema/schema-cache.ts';
+import type { GraphqlRequest } from './request.ts';
+
+export interface AnswerRequestDeps {
+  readonly schemas: SchemaCache;
+  readonly execute: ExecuteOperation;
+}
+
+/** Validates and runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
+export async function answerRequest(
+  { schemas, execute }: AnswerRequestDeps,
+  scope: GraphqlScope,
+  request: GraphqlRequest,
+  ctx: HttpContext,
+): Promise<GraphqlResponse> {
+  const { caller } = ctx.state;
+  const attempt = (callerSchema: CallerSchema): Promise<GraphqlResponse> => {
+    const document = callerSchema.documents.get(request.query);
+    const node = selectOperation(document, request.operationName);
+    if (ctx.method !== 'POST' && node.operation === OperationTypeNode.MUTATION)
+      throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
+    // A query by POST is cancelled when its client disconnects, like one by GET.
+    if (node.operation === OperationTypeNode.QUERY) requestScope.getStore()?.onlyReads?.();
+    return execute(callerSchema, { document, node, variables: request.variables }, { caller, ctx });
+  };
+  const built = await schemas.get(caller, scope);
+  try {
+    return await attempt(built);
+  } catch (error) {
+    if (!(error instanceof DocumentFailure) || error.isSchemaIndependent) throw error;
+    // The document may use tables that were created after the schema was built.
+    const newer = await schemas.refresh(caller, built);
+    if (!newer) throw error;
+    return attempt(newer);
+  }
+}
+
+function selectOperation({ operations }: Document, name: string | undefined): OperationDefinitionNode {
+  const [only, ...others] = operations.values();
+  const operation = name === undefined ? only : operations.get(name);
+  if (!operation) throw schemaIndependentFailure(`The document has no operation "${name}" ("operationName").`);
+  if (name === undefined && others.length > 0)
+    throw schemaIndependentFailure('The document has several operations: name one of them in "operationName".');
+  return operation;
+}

@@ -1,0 +1,126 @@
+import {
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLObjectType,
+  isNonNullType,
+  type OperationDefinitionNode,
+  type VariableValues,
+} from 'graphql';
+import type { GivenValues } from '../../query/contract.ts';
+import type { Document } from '../document/document-cache.ts';
+import { DocumentFailure } from '../document/failure.ts';
+import { bindingOf, type RootBinding } from '../schema/binding.ts';
+import type { CallerSchema } from '../schema/schema-cache.ts';
+import { type CollectedField, collectFields, type DocumentContext } from './collect-fields.ts';
+import { findOperands, toPlaceholderValues } from './operands.ts';
+import { findConditionVariables, findVariables } from './variables.ts';
+
+/** A selected field of `Query` or `Mutation`. */
+export interface RootField extends CollectedField {
+  /** Undefined for introspection fields. */
+  readonly binding: RootBinding | undefined;
+  /** If the field fails, `data` is null. */
+  readonly nonNull: boolean;
+  /**
+   * The cache key of the selection under this response key: the same text always means the same selection. It does not
+   * contain the key of a row and payloads.
+   */
+  readonly cacheText: (variables: VariableValues) => string;
+  /** The cache key without the values of operands, and these values. */
+  readonly parameterize: (variables: VariableValues) => { readonly text: string; readonly placeholders: GivenValues };
+}
+
+type CollectOptions = Pick<DocumentContext, 'variables' | 'spend'>;
+
+/** Root fields by document, which belongs to one schema. `varying`: @skip and @include decide, so nothing is cached. */
+const rootFieldCache = new WeakMap<Document, Map<OperationDefinitionNode, readonly RootField[] | 'varying'>>();
+
+/**
+ * The root fields of an operation in their order.
+ * @throws DocumentFailure for a null condition of @skip or @include.
+ */
+export function findRootFields(
+  built: CallerSchema,
+  document: Document,
+  operation: OperationDefinitionNode,
+  options: CollectOptions,
+): readonly RootField[] {
+  const cache = rootFieldCache.get(document) ?? new Map<OperationDefinitionNode, readonly RootField[] | 'varying'>();
+  rootFieldCache.set(document, cache);
+  const cached = cache.get(operation);
+  if (cached && cached !== 'varying') return cached;
+  const conditions = findConditionVariables(operation.selectionSet, document.fragments);
+  const roots = collectRootFields(built, document, operation, options).map((one) =>
+    createRootField(built, document, operation, one, conditions),
+  );
+  cache.set(operation, conditions.length > 0 ? 'varying' : roots);
+  return roots;
+}
+
+function collectRootFields(
+  { schema }: CallerSchema,
+  { fragments }: Document,
+  { operation, selectionSet }: OperationDefinitionNode,
+  options: CollectOptions,
+): readonly CollectedField[] {
+  const type = schema.getRootType(operation) as GraphQLObjectType;
+  try {
+    return collectFields({ schema, fragments, ...options }, type, [selectionSet]);
+  } catch (error) {
+    // A null condition of @skip or @include.
+    if (!(error instanceof GraphQLError)) throw error;
+    throw new DocumentFailure('GRAPHQL_VALIDATION_EXCEPTION', [error]);
+  }
+}
+
+function createRootField(
+  { schema }: CallerSchema,
+  document: Document,
+  operation: OperationDefinitionNode,
+  collectedField: CollectedField,
+  conditions: readonly string[],
+): RootField {
+  const { field, nodes } = collectedField;
+  const binding = bindingOf(field) as RootBinding | undefined;
+  const relevantNodes = nodes.flatMap((node) => [
+    ...(node.arguments?.filter(({ name }) => !isOutsideSelection(binding, field, name.value)) ?? []),
+    ...(node.selectionSet ? [node.selectionSet] : []),
+  ]);
+  const names = [...new Set([...conditions, ...findVariables(relevantNodes, document.fragments)])];
+  const operands = findOperands(schema, document.fragments, field, nodes).filter((name) => !conditions.includes(name));
+  const start = `g${document.id}.${operation.name?.value ?? ''}.${collectedField.key} `;
+  // A missing variable is left out, so that it differs from null.
+  const textOf = ({ coerced }: VariableValues, placeholders: GivenValues): string =>
+    names.length === 0
+      ? start
+      : start +
+        JSON.stringify(
+          Object.fromEntries(
+            names.flatMap((name) => (Object.hasOwn(placeholders, name) ? [] : [[name, coerced[name]]])),
+          ),
+        );
+  return {
+    ...collectedField,
+    binding,
+    nonNull: isNonNullType(field.type),
+    cacheText: (variables) => textOf(variables, {}),
+    parameterize(variables) {
+      const placeholders = toPlaceholderValues(operands, variables);
+      const open = Object.keys(placeholders);
+      return {
+        text: open.length === 0 ? textOf(variables, placeholders) : `${textOf(variables, placeholders)} ${open.join()}`,
+        placeholders,
+      };
+    },
+  };
+}
+
+/** Arguments that the selection does not depend on: keys of rows, payloads, and all of contributed fields. */
+const isOutsideSelection = (
+  binding: RootBinding | undefined,
+  { args }: GraphQLField<unknown, unknown>,
+  name: string,
+): boolean =>
+  binding?.kind === 'contributed'
+    ? args.some((one) => one.name === name)
+    : name === 'id' || name === 'ids' || name === 'data';

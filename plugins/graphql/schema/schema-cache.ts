@@ -1,0 +1,94 @@
+import type { GraphQLSchema } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { Caller, Log } from '#kernel';
+import type { Access } from '../../access/contract.ts';
+import type { Overview, Schema } from '../../schema/contract.ts';
+import type { GraphqlScope } from '../contract.ts';
+import type { DocumentCache } from '../document/document-cache.ts';
+import { buildSchema } from './build.ts';
+import type { ContributedFields } from './contributed.ts';
+import type { Warn } from './schema-names.ts';
+
+/** The schema of callers with one set of permissions. */
+export interface CallerSchema {
+  readonly schema: GraphQLSchema;
+  readonly scope: GraphqlScope;
+  /** Version of the schema snapshot it was built from. */
+  readonly version: string;
+  /** Valid documents of this schema. */
+  readonly documents: DocumentCache;
+}
+
+export interface SchemaCache {
+  /** The schema of a caller, from the cache if neither tables nor permissions nor contributed fields have changed. */
+  get(caller: Caller, scope: GraphqlScope): Promise<CallerSchema>;
+  /** Refreshes the schema snapshot for a document with unknown names. Undefined: the schema has not changed. */
+  refresh(caller: Caller, built: CallerSchema): Promise<CallerSchema | undefined>;
+}
+
+interface Deps {
+  readonly schema: Pick<Schema, 'overview' | 'refresh'>;
+  readonly access: Pick<Access, 'permissions' | 'listed'>;
+  /** Contributed fields, which may change at run time. Returns the same list until one changes. */
+  readonly contributed: () => ContributedFields;
+  /** Schemas in the cache. */
+  readonly capacity: number;
+  readonly createDocuments: (schema: GraphQLSchema, scope: GraphqlScope) => DocumentCache;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+interface CachedSchema extends CallerSchema {
+  /** The versions it was built from; a schema from other versions replaces it. */
+  readonly source: { readonly snapshot: string; readonly permissions: string; readonly contributed: ContributedFields };
+}
+
+/** Types of all cached schemas: each costs some 6 KB, and a schema of many collections has thousands. */
+const MAX_TYPES = 30_000;
+
+/** Creates a cache with the latest schema of each scope and set of permissions. */
+export function createSchemaCache({ schema, access, contributed, capacity, createDocuments, log }: Deps): SchemaCache {
+  const cache = new LRUCache<string, CachedSchema>({
+    max: capacity,
+    maxSize: MAX_TYPES,
+    // A schema over the limit is still cached, alone.
+    sizeCalculation: (one) => Math.min(MAX_TYPES, Object.keys(one.schema.getTypeMap()).length),
+  });
+  const warn = warnOnce((message, about) => log.warn(about, message));
+
+  async function getOrBuild(caller: Caller, scope: GraphqlScope, snapshot: Overview): Promise<CallerSchema> {
+    const set = await access.permissions(caller);
+    const key = `${scope}\n${set.key}`;
+    const source = { snapshot: snapshot.version, permissions: set.version, contributed: contributed() };
+    const cached = cache.get(key);
+    if (cached && isSameSource(cached.source, source)) return cached;
+    const input = { snapshot, permissions: set, listed: access.listed, scope, contributed: source.contributed, warn };
+    const built = buildSchema(input);
+    const entry = { schema: built, scope, version: snapshot.version, documents: createDocuments(built, scope), source };
+    cache.set(key, entry);
+    return entry;
+  }
+
+  return {
+    get: async (caller, scope) => getOrBuild(caller, scope, await schema.overview()),
+    async refresh(caller, built) {
+      const refreshed = await getOrBuild(caller, built.scope, await schema.refresh());
+      return refreshed === built ? undefined : refreshed;
+    },
+  };
+}
+
+const isSameSource = (left: CachedSchema['source'], right: CachedSchema['source']): boolean =>
+  left.snapshot === right.snapshot && left.permissions === right.permissions && left.contributed === right.contributed;
+
+/** Remembered warnings, so that none is repeated for every caller and every change of a table. */
+const MAX_WARNINGS = 10_000;
+
+function warnOnce(warn: Warn): Warn {
+  const warned = new Set<string>();
+  return (message, about) => {
+    const key = JSON.stringify([message, about]);
+    if (warned.has(key) || warned.size >= MAX_WARNINGS) return;
+    warned.add(key);
+    warn(message, about);
+  };
+}

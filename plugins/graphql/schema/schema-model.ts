@@ -1,0 +1,99 @@
+import type { Access, Action, PermissionSet } from '../../access/contract.ts';
+import type { Collection, Field, Verb } from '../../schema/contract.ts';
+import type { NamedCollection, SchemaNames } from './schema-names.ts';
+
+/** A permitted field, in all rows or in some. */
+export interface GrantedField {
+  readonly field: Field;
+  readonly availability: 'always' | 'some';
+}
+
+/** The collections and fields that callers with one set of permissions may use. */
+export interface SchemaModel {
+  readonly names: SchemaNames;
+  readonly permissions: PermissionSet;
+  /** Readable fields by collection. Collections without readable fields are not in it. */
+  readonly readable: ReadonlyMap<string, readonly GrantedField[]>;
+  /** Whether the caller may write rows of a collection by this verb. */
+  isAllowed(verb: Exclude<Verb, 'read'>, collection: string): boolean;
+  /** The fields that a write may set; empty without a permission. */
+  writableFields(verb: 'create' | 'update', collection: string): readonly GrantedField[];
+}
+
+export function createSchemaModel(
+  names: SchemaNames,
+  permissions: PermissionSet,
+  listed: Access['listed'],
+): SchemaModel {
+  const may = (verb: Verb, { collection }: NamedCollection): boolean =>
+    (collection.verbs?.includes(verb) ?? true) &&
+    (verb === 'read' || collection.kind === 'table') &&
+    (permissions.admin || permissions.of(collection.name, verb).length > 0);
+
+  const grantedFields = (action: Action, { collection, fields }: NamedCollection): readonly GrantedField[] => {
+    const availability = listed(permissions, action, collection);
+    return fields.flatMap((field) => {
+      const fieldAvailability = availability.get(field.name);
+      return fieldAvailability ? [{ field, availability: fieldAvailability }] : [];
+    });
+  };
+
+  const writableCache = new Map<string, readonly GrantedField[]>();
+  return {
+    names,
+    permissions,
+    readable: findReadable(names, may, grantedFields),
+    isAllowed(verb, name) {
+      const named = names.collections.get(name);
+      return named !== undefined && may(verb, named);
+    },
+    writableFields(verb, name) {
+      const key = `${verb} ${name}`;
+      const named = names.collections.get(name);
+      const found =
+        writableCache.get(key) ??
+        (named && may(verb, named) ? grantedFields(verb, named).filter(isWritableColumn) : []);
+      writableCache.set(key, found);
+      return found;
+    },
+  };
+}
+
+/** Whether the database does not generate the value itself. */
+const isWritableColumn = ({ field: { column } }: GrantedField): boolean =>
+  !column?.generated && !column?.identityAlways;
+
+/**
+ * Readable fields by collection, without lists of unreadable collections; that may leave a collection without fields,
+ * too.
+ */
+function findReadable(
+  names: SchemaNames,
+  may: (verb: Verb, named: NamedCollection) => boolean,
+  granted: (action: Action, named: NamedCollection) => readonly GrantedField[],
+): SchemaModel['readable'] {
+  const readable = new Map<string, readonly GrantedField[]>();
+  for (const [name, named] of names.collections) if (may('read', named)) readable.set(name, granted('read', named));
+  const leadsToReadable = ({ field }: GrantedField) =>
+    field.relation?.kind !== 'many' || readable.has(field.relation.to);
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const [name, fields] of readable) {
+      const remaining = fields.filter(leadsToReadable);
+      if (remaining.length === fields.length && remaining.length > 0) continue;
+      changed = true;
+      if (remaining.length > 0) readable.set(name, remaining);
+      else readable.delete(name);
+    }
+  }
+  return readable;
+}
+
+/** The readable collections of a many-to-any; none without a column that names the collection. */
+export function manyToAnyTargets(model: SchemaModel, collection: Collection, field: Field): readonly string[] {
+  const { relation } = field;
+  if (relation?.kind !== 'any' || !collection.fields.get(relation.by)?.column) return [];
+  return relation.allowed.filter(
+    (name) => model.readable.has(name) && model.names.collections.get(name)?.collection.hasKey,
+  );
+}

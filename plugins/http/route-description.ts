@@ -1,0 +1,103 @@
+import type { ErrorCode } from '#kernel';
+import {
+  BODY_ERRORS,
+  type BodyDescription,
+  COMMON_ERRORS,
+  type Content,
+  type JsonSchema,
+  type ParameterDescription,
+  type Reference,
+  type Route,
+} from './contract.ts';
+
+// Parts of route descriptions. They run once, when a plugin contributes a route.
+
+const JSON_TYPE = 'application/json';
+
+export const TEXT: JsonSchema = { type: 'string' };
+export const BOOLEAN: JsonSchema = { type: 'boolean' };
+export const INTEGER: JsonSchema = { type: 'integer' };
+/** Any value. */
+export const ANYTHING: JsonSchema = {};
+/** An object with any members. */
+export const RECORD: JsonSchema = { type: 'object' };
+
+export const oneOfTexts = (...values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
+export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+export const anyOf = (...schemas: readonly JsonSchema[]): JsonSchema => ({ anyOf: schemas });
+export const nullable = (schema: JsonSchema): JsonSchema => anyOf(schema, { type: 'null' });
+
+/** An object with these members and possibly others; `required` names the mandatory ones. */
+export const objectOf = (
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = [],
+): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 ? { required } : {}) });
+
+/** An object with all of `properties`, any of `optional`, and no other members. */
+export const exactObject = (
+  properties: Readonly<Record<string, JsonSchema>>,
+  optional: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema => ({
+  ...objectOf({ ...properties, ...optional }, Object.keys(properties)),
+  additionalProperties: false,
+});
+
+/** A shape of `components.schemas`. */
+export const schemaRef = (name: string): JsonSchema & Reference => ({ $ref: `#/components/schemas/${name}` });
+/** A parameter of `components.parameters`. */
+export const parameterRef = (name: string): Reference => ({ $ref: `#/components/parameters/${name}` });
+
+export const parameter = (description: string, schema: JsonSchema = TEXT): ParameterDescription => ({
+  description,
+  schema,
+});
+export const requiredParameter = (description: string, schema: JsonSchema = TEXT): ParameterDescription => ({
+  ...parameter(description, schema),
+  required: true,
+});
+
+/** The envelope `{ data }`, with an optional `meta` where its schema is passed. */
+export const envelopeOf = (data: JsonSchema, meta?: JsonSchema): JsonSchema =>
+  exactObject({ data }, meta === undefined ? {} : { meta });
+
+/** 200 with `{ data }`, as `sendData` and `sendJson` answer. */
+export const dataAnswer = (data: JsonSchema, meta?: JsonSchema): Readonly<Record<number, Content>> => ({
+  200: { [JSON_TYPE]: envelopeOf(data, meta) },
+});
+
+/** 204 without a body. */
+export const NO_CONTENT: Readonly<Record<number, Content>> = { 204: {} };
+
+export const jsonBody = (schema: JsonSchema, { required = true } = {}): BodyDescription => ({
+  content: { [JSON_TYPE]: schema },
+  required,
+});
+
+/** The body of every refusal. `extensions` has members of its own for many codes beside `code`. */
+export const ERRORS_SCHEMA: JsonSchema = exactObject({
+  errors: {
+    ...listOf(exactObject({ message: TEXT, extensions: objectOf({ code: TEXT }, ['code']) })),
+    minItems: 1,
+  },
+});
+
+/** `Errors`, for answers that carry a code which is not in the table. */
+export const errorComponents = { schemas: { Errors: ERRORS_SCHEMA } } as const;
+
+/**
+ * All codes that a route may answer: its own, those of all routes, and those that follow from its method and access.
+ */
+export function errorsOf({ method, description }: Pick<Route, 'method' | 'description'>): ReadonlySet<ErrorCode> {
+  const { access, errors = [] } = description;
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  return new Set([
+    ...COMMON_ERRORS,
+    ...(hasBody ? BODY_ERRORS : []),
+    ...(access === 'public' ? [] : (['FORBIDDEN'] as const)),
+    ...errors,
+  ]);
+}
+
+/** Names of the parameters in a path, in their order. */
+export const paramsIn = (path: string): readonly string[] =>
+  [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => name as string);

@@ -1,0 +1,24 @@
+import type { Collection, Field, Overview } from '../../../../plugins/schema/contract.ts';
+import type { Entry } from './entries.ts';
+
+/** What the caller of a fixture may read of a schema, according to its rules. */
+export interface ReadableSchema {
+  readonly snapshot: Overview;
+  /** Whether the field is readable in at least some rows. */
+  isFieldReadable(collection: string, field: string): boolean;
+  isCollectionReadable(collection: string): boolean;
+  /** The keys of all rows, as texts. */
+  keysOf(collection: string): ReadonlySet<string>;
+  /** Also selects names of `fields` that REST leaves out. */
+  readonly includesHiddenNames: boolean;
+}
+
+export const NUMBERS = ['integer', 'bigInteger', 'decimal', 'float'];
+
+/** Keys and UUIDs are `ID`s, decimals and floats `Float`s. */
+export function valueForm({ primary }: Collection, { name, type }: Field): { readonly as?: 'text' | 'number' } {
+  if (name === primary || type === 'uuid') return { as: 'text' };
+  return type === 'decimal' || type === 'float' ? { as: 'number' } : {};
+}
+
+export const typenameEntry = (type: string): Entry => ({ kind: 'typename', key: '__typename', type });

@@ -1,0 +1,104 @@
+import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
+import { type Aliases, isObject, NOT_A_NAME } from './conditions.ts';
+import { Inexpressible, isGraphqlName } from './entries.ts';
+import { type FunctionCall, GRAMMAR, parseCall, QUERY_STRINGS, restFunctionName, toList, toSteps } from './names.ts';
+import type { ReadableSchema } from './readable-schema.ts';
+
+/** Two values would have one key in REST, or one that is too long; in GraphQL they are separate. */
+export const NAME_CLASH = 'a clash of names that only REST has';
+
+/** All entries of `fields` that begin with one field. */
+export interface RequestedField {
+  readonly key: string;
+  readonly field: Field | undefined;
+  readonly call?: FunctionCall | undefined;
+  /** The field itself is requested. */
+  bare: boolean;
+  nested: readonly string[];
+  readonly scoped: Map<string, readonly string[]>;
+}
+
+export function parseAliases(raw: unknown): Aliases {
+  if (raw === undefined || raw === null) return {};
+  if (!isObject(raw)) throw new Inexpressible(QUERY_STRINGS);
+  for (const [key, name] of Object.entries(raw)) {
+    assertGraphqlName(key);
+    if (typeof name !== 'string') throw new Inexpressible(QUERY_STRINGS);
+    if (toSteps(name).length > 1) throw new Inexpressible(GRAMMAR);
+  }
+  return raw as Aliases;
+}
+
+/** Entries of `fields` by their key in the answer of REST, with wildcards expanded. */
+export function requestedFields(
+  sight: ReadableSchema,
+  collection: Collection,
+  fields: readonly string[],
+  aliases: Aliases,
+): Iterable<RequestedField> {
+  const fieldsByKey = new Map<string, RequestedField>();
+  const addField = (step: string, rest: readonly string[]): void => {
+    const [called = '', only]: readonly string[] =
+      collection.fields.has(step) || step.includes('(') ? [step] : step.split(':');
+    const isAlias = Object.hasOwn(aliases, called);
+    const meant: string = isAlias ? (aliases[called] as string) : called;
+    const call = collection.fields.has(meant) ? undefined : parseCall(meant);
+    const name = call?.field ?? meant;
+    const field = sight.isFieldReadable(collection.name, name) ? collection.fields.get(name) : undefined;
+    const { relation } = field ?? {};
+    if (call && relation?.kind === 'many' && !sight.isCollectionReadable(relation.to) && !sight.includesHiddenNames)
+      return;
+    if (field ? isEmpty(field) || (rest.length > 0 && !field.relation) : !sight.includesHiddenNames) return;
+    if (field && only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowed.includes(only)))
+      return;
+    const key = call && !isAlias ? restFunctionName(call) : called;
+    const known: RequestedField = fieldsByKey.get(key) ?? {
+      key,
+      field,
+      call,
+      bare: false,
+      nested: [],
+      scoped: new Map(),
+    };
+    if (JSON.stringify([known.field?.name, known.call]) !== JSON.stringify([field?.name, call]))
+      throw new Inexpressible(NAME_CLASH);
+    if (call && !isAlias && Buffer.byteLength(key) > 63) throw new Inexpressible(NAME_CLASH);
+    fieldsByKey.set(key, known);
+    if (rest.length === 0) known.bare = true;
+    else if (only === undefined) known.nested = [...known.nested, rest.join('.')];
+    else known.scoped.set(only, [...(known.scoped.get(only) ?? []), rest.join('.')]);
+  };
+  for (const entry of fields) {
+    if (entry.includes('\0')) throw new Inexpressible(GRAMMAR);
+    const [head = '', ...rest] = toSteps(entry);
+    if (head !== '*') addField(head, rest);
+    else
+      for (const name of [...collection.fields.keys(), ...Object.keys(aliases)])
+        expandWildcard(collection, name, rest, addField);
+  }
+  return fieldsByKey.values();
+}
+
+/** `*.*` is the columns and one level more; `*.name` applies to relations only. */
+function expandWildcard(
+  collection: Collection,
+  name: string,
+  rest: readonly string[],
+  addField: (step: string, rest: readonly string[]) => void,
+): void {
+  if (rest.length === 0 || collection.fields.get(name)?.relation) addField(name, rest);
+  else if (rest[0] === '*') addField(name, []);
+}
+
+const isEmpty = ({ column, relation }: Field): boolean => column === null && relation === null;
+
+/** Names in `fields`: a list, or one text with commas. */
+export const toFieldList = (raw: unknown): readonly string[] => {
+  const list = toList(raw);
+  return list.length > 0 ? list : ['*'];
+};
+
+export function assertGraphqlName(name: string): string {
+  if (!isGraphqlName(name)) throw new Inexpressible(NOT_A_NAME);
+  return name;
+}

@@ -1,0 +1,116 @@
+import type { Log } from '#kernel';
+import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
+import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
+import type { ExecuteDeps } from '../../../../plugins/graphql/execute/operation-run.ts';
+import type { GraphqlResponse } from '../../../../plugins/graphql/execute/response.ts';
+import type { HttpContext } from '../../../../plugins/http/contract.ts';
+import type { Selecting } from '../../../../plugins/items/contract.ts';
+import type { GroupSelection, ReadText, Selection, Stream } from '../../../../plugins/query/contract.ts';
+import type { Overview } from '../../../../plugins/schema/contract.ts';
+import { callerOf } from '../../../support/caller.ts';
+import { createSmallSchema, prepareOperation } from '../plan/small-schema.ts';
+
+/** A call of the items service by the executor. */
+export interface ItemsCall {
+  readonly verb: string;
+  readonly collection: string;
+  readonly args: readonly unknown[];
+}
+
+export interface ItemsRead extends Omit<Selecting, 'selection'> {
+  readonly collection: string;
+  /** The selection of the call. */
+  readonly selection: Selection | GroupSelection;
+}
+
+interface Options {
+  /** Answers a read, or throws. By default a read answers its response keys. */
+  readonly select?: (read: ItemsRead) => string | Stream | Promise<string>;
+  /** Answers a write, or throws. */
+  readonly write?: (call: ItemsCall) => unknown;
+  readonly checkQuery?: (collection: string, query: object) => void;
+  readonly fields?: Readonly<Record<string, Partial<GraphqlField>>>;
+  readonly nodes?: number;
+  /** Statements are cached, so selections are not evaluated. */
+  readonly hasCachedStatements?: true;
+}
+
+/** An executor with an items service that answers without a database and records its calls. */
+export function createTestExecutor(options: Options = {}) {
+  const calls: ItemsCall[] = [];
+  const reads: ItemsRead[] = [];
+  const logged: { readonly level: string; readonly err?: unknown; readonly status?: number }[] = [];
+  const log = {
+    error: (entry: object) => void logged.push({ level: 'error', ...entry }),
+    debug: (entry: object) => void logged.push({ level: 'debug', ...entry }),
+  } as unknown as Log;
+
+  const recordWrite = async (verb: string, collection: string, ...all: readonly unknown[]): Promise<never> => {
+    const limits = all.at(-1) as { signal?: unknown };
+    if (typeof limits.signal !== 'function') throw new Error(`${verb} does not end with its client`);
+    const call = { verb, collection, args: all.slice(0, -1) };
+    calls.push(call);
+    return (await options.write?.(call)) as never;
+  };
+  const deps: ExecuteDeps = {
+    items: {
+      async select(_caller, collection, { selection, ...request }): Promise<ReadText | Stream> {
+        const read = { collection, ...request, selection: options.hasCachedStatements ? { shown: [] } : selection() };
+        reads.push(read);
+        calls.push({ verb: 'select', collection, args: [] });
+        const answer = await (options.select?.(read) ?? responseKeys(read));
+        return typeof answer === 'string' ? { data: answer, meta: null } : answer;
+      },
+      async checkQuery(_caller, collection, query) {
+        calls.push({ verb: 'checkQuery', collection, args: [query] });
+        options.checkQuery?.(collection, query);
+      },
+      createOne: (_caller, ...rest) => recordWrite('createOne', ...rest),
+      createMany: (_caller, ...rest) => recordWrite('createMany', ...rest),
+      updateOne: (_caller, ...rest) => recordWrite('updateOne', ...rest),
+      updateMany: (_caller, ...rest) => recordWrite('updateMany', ...rest),
+      updateEach: (_caller, ...rest) => recordWrite('updateEach', ...rest),
+      upsertSingleton: (_caller, ...rest) => recordWrite('upsertSingleton', ...rest),
+      deleteMany: (_caller, ...rest) => recordWrite('deleteMany', ...rest),
+    },
+    schema: {
+      overview: async () => ({ collections: new Map([['posts', { primary: 'post_id' }]]) }) as unknown as Overview,
+    },
+    ceilings: { depth: 10, nodes: options.nodes ?? 2000 },
+    log,
+    showsSuggestions: true,
+  };
+  const execute = createExecute(deps);
+  const built = createSmallSchema(options.fields);
+  const caller = callerOf({ user: 'u' });
+  const ctx = {} as HttpContext;
+
+  /** Prepares an operation that can run again with other variables, like a cached document. */
+  const prepare = (text: string, name?: string) => {
+    const operation = prepareOperation(built, text, {}, name);
+    return (variables: Record<string, unknown> = {}): Promise<GraphqlResponse> =>
+      execute(built, { ...operation, variables }, { caller, ctx });
+  };
+  return {
+    calls,
+    reads,
+    logged,
+    caller,
+    ctx,
+    prepare,
+    run: (text: string, variables: Record<string, unknown> = {}, name?: string) => prepare(text, name)(variables),
+    /** The parsed response of an operation that is not streamed. */
+    async answer(text: string, variables: Record<string, unknown> = {}) {
+      const answer = await prepare(text)(variables);
+      if (answer.kind !== 'text') throw new Error('the answer comes in parts');
+      return { ...JSON.parse(answer.text), failed: answer.failed } as {
+        data: Record<string, unknown> | null;
+        errors?: readonly { message: string; path: unknown; locations: unknown; extensions: Record<string, unknown> }[];
+        failed: boolean;
+      };
+    },
+  };
+}
+
+const responseKeys = ({ selection }: ItemsRead): string =>
+  JSON.stringify(('shown' in selection ? selection.shown : selection.groups).map(({ key }) => key));

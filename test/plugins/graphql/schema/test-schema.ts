@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import {
+  type GraphQLField,
+  type GraphQLInputObjectType,
+  type GraphQLObjectType,
+  GraphQLSchema,
+  printSchema,
+  printType,
+  validateSchema,
+} from 'graphql';
+import type { Action, Permission, PermissionSet } from '../../../../plugins/access/contract.ts';
+import { listed } from '../../../../plugins/access/listed.ts';
+import { adminSet, permissionSet } from '../../../../plugins/access/permissions/set.ts';
+import type { GraphqlField, GraphqlScope } from '../../../../plugins/graphql/contract.ts';
+import { type Binding, bindingOf } from '../../../../plugins/graphql/schema/binding.ts';
+import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
+import type { Collection, Column, Field, Overview } from '../../../../plugins/schema/contract.ts';
+import { type Sketch, sketch } from '../../query/overview.ts';
+
+/** Changes that a sketch cannot express: `'book.title': { column: { nullable: false } }`, `book: { kind: 'view' }`. */
+export type Changes = Readonly<
+  Record<
+    string,
+    Partial<Omit<Field, 'column'>> &
+      Partial<Omit<Collection, 'kind'>> & {
+        readonly kind?: Collection['kind'];
+        readonly column?: Partial<Column>;
+        readonly note?: string;
+      }
+  >
+>;
+
+export function buildSnapshot(tables: Sketch, changes: Changes = {}): Overview {
+  const sketched = sketch(tables);
+  const collections = [...sketched.collections.values()].map((collection): [string, Collection] => {
+    const fields = [...collection.fields.values()].map((field): [string, Field] => {
+      const { column, note, ...more } = changes[`${collection.name}.${field.name}`] ?? {};
+      return [
+        field.name,
+        {
+          ...field,
+          ...(more as Partial<Field>),
+          column: field.column && { ...field.column, ...column },
+          meta: note === undefined ? field.meta : ({ ...field.meta, note } as Field['meta']),
+        },
+      ];
+    });
+    const { note, ...more } = changes[collection.name] ?? {};
+    const meta = note === undefined ? collection.meta : ({ note } as Collection['meta']);
+    return [collection.name, { ...collection, ...(more as Partial<Collection>), meta, fields: new Map(fields) }];
+  });
+  return { ...sketched, collections: new Map(collections) };
+}
+
+/** `{ book: { read: ['id', 'title'] } }`, or a list of several permissions. */
+export type RightsByCollection = Readonly<
+  Record<string, Partial<Record<Action, readonly string[] | readonly Partial<Permission>[]>>>
+>;
+
+export function buildPermissionSet(all: RightsByCollection, key = 'user'): PermissionSet {
+  const rows = Object.entries(all).flatMap(([collection, actions]) =>
+    Object.entries(actions).flatMap(([action, granted]): readonly Permission[] => {
+      const several =
+        typeof granted[0] === 'string' || granted.length === 0 ? [{ fields: granted as readonly string[] }] : granted;
+      return (several as readonly Partial<Permission>[]).map((one) => ({
+        collection,
+        action: action as Action,
+        rule: null,
+        validation: null,
+        presets: null,
+        fields: ['*'],
+        ...one,
+      }));
+    }),
+  );
+  return permissionSet('1', key, rows);
+}
+
+export interface TestSchema {
+  readonly schema: GraphQLSchema;
+  readonly warnings: readonly { readonly message: string; readonly about: Readonly<Record<string, unknown>> }[];
+  /** One type in the schema language, without the descriptions of shared types. */
+  type(name: string): string;
+  has(name: string): boolean;
+  /** Names of the fields of a type; none where there is no such type. */
+  fields(type: string): readonly string[];
+  /** Arguments and type of `Query.book_by_id`. */
+  field(path: string): string;
+  binding(path: string): Binding | undefined;
+}
+
+interface TestSchemaOptions {
+  readonly permissions?: PermissionSet;
+  readonly scope?: GraphqlScope;
+  readonly contributed?: readonly GraphqlField[];
+}
+
+/** Builds a schema, and expects it to be valid. */
+export function buildTestSchema(
+  snapshot: Overview,
+  { permissions = adminSet('1'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
+): TestSchema {
+  const warnings: TestSchema['warnings'][number][] = [];
+  const schema = buildSchema({
+    snapshot,
+    permissions,
+    listed,
+    scope,
+    contributed: contributed.map((value) => ({ owner: 'contributor', value })),
+    warn: (message, about) => void warnings.push({ message, about }),
+  });
+  expect(schemaProblems(schema)).to.deep.equal([]);
+  expect(printSchema(schema)).to.be.a('string');
+  const typeNamed = (name: string) => schema.getType(name) as GraphQLObjectType | GraphQLInputObjectType | undefined;
+  const fieldAt = (path: string) => {
+    const [type = '', field = ''] = path.split('.');
+    return typeNamed(type)?.getFields()[field];
+  };
+  return {
+    schema,
+    warnings,
+    type(name) {
+      const type = schema.getType(name);
+      if (!type) throw new Error(`there is no type ${name}`);
+      return printType(type);
+    },
+    has: (name) => schema.getType(name) !== undefined,
+    fields: (name) => Object.keys(typeNamed(name)?.getFields() ?? {}),
+    field: (path) => {
+      const field = fieldAt(path);
+      if (!field) throw new Error(`there is no ${path}`);
+      const args =
+        'args' in field && field.args.length > 0
+          ? `(${field.args.map((one) => `${one.name}: ${one.type}`).join(', ')})`
+          : '';
+      return `${args}: ${field.type}`;
+    },
+    binding: (path) => bindingOf(fieldAt(path) as GraphQLField<unknown, unknown>),
+  };
+}
+
+/** The validation that the service skips. */
+export const schemaProblems = (schema: GraphQLSchema): readonly string[] =>
+  validateSchema(new GraphQLSchema({ ...schema.toConfig(), assumeValid: false })).map(({ message }) => message);
