@@ -28,9 +28,9 @@ export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () =>
     async createOne(caller, name, payload, { given: platformValues, answer, ...limits } = {}) {
       await assertAllowed(access, caller, name, 'create');
       const entry = platformValues ? { payload, platformValues } : { payload };
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (levelWrites) =>
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (writes) =>
         withRowAnswer(writtenRow, caller, name, answer, async (row) =>
-          first(await levelWrites.create(caller, name, [{ ...entry, answer: row }])),
+          first(await writes.create(caller, name, [{ ...entry, answer: row }])),
         ),
       );
     },
@@ -38,69 +38,63 @@ export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () =>
       if (payloads.length === 0) return [];
       await assertAllowed(access, caller, name, 'create');
       const entries = payloads.map((payload, at) => ({ payload, path: [at] }));
-      return runUnitOfWork(deps, { caller, name, payloads, limits }, (levelWrites) =>
-        levelWrites.create(caller, name, entries),
-      );
+      return runUnitOfWork(deps, { caller, name, payloads, limits }, (writes) => writes.create(caller, name, entries));
     },
     async updateOne(caller, name, key, payload, options) {
       await assertAllowed(access, caller, name, 'update');
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits: options }, (levelWrites) =>
+      const platformValues = options?.given;
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits: options }, (writes) =>
         withRowAnswer(writtenRow, caller, name, options?.answer, async (row) =>
-          first(
-            await changeRowsByKeys(levelWrites, caller, name, [key], payload, {
-              platformValues: options?.given,
-              answer: row,
-            }),
-          ),
+          first(await updateByKeys(writes, caller, name, [key], payload, { platformValues, answer: row })),
         ),
       );
     },
     async updateMany(caller, name, keys, payload, limits) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'update');
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (levelWrites) =>
-        changeRowsByKeys(levelWrites, caller, name, keys, payload),
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (writes) =>
+        updateByKeys(writes, caller, name, keys, payload),
       );
     },
     async updateEach(caller, name, payloads, limits) {
       await assertAllowed(access, caller, name, 'update');
       const { key, schemaSnapshot } = await findWritableCollection(schema, name, caller);
       assertKeys(key, payloads);
-      return runUnitOfWork(deps, { caller, name, payloads, limits }, async (levelWrites) => {
+      return runUnitOfWork(deps, { caller, name, payloads, limits }, async (writes) => {
         const changes = payloads.map((one, at) => ({
           keys: [keyOfPayload(key, one, schemaSnapshot)],
           payload: withoutKey(key, one),
           path: [at],
         }));
-        return (await levelWrites.update(caller, name, changes)).flat();
+        return (await writes.update(caller, name, changes)).flat();
       });
     },
     async updateByQuery(caller, name, raw, payload, limits) {
       // A caller with read permission may learn that no row matches.
       await assertAllowed(access, caller, name, 'update', 'read');
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, async (levelWrites) => {
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, async (writes) => {
         const keys = await findKeysByQuery(deps, caller, name, raw, { action: 'update' });
-        return keys.length === 0 ? [] : changeRowsByKeys(levelWrites, caller, name, keys, payload);
+        return keys.length === 0 ? [] : updateByKeys(writes, caller, name, keys, payload);
       });
     },
     async upsertSingleton(caller, name, payload, limits) {
       await assertAllowed(access, caller, name, 'create', 'update');
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (levelWrites) =>
-        upsertRow(deps, levelWrites, caller, name, payload),
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (writes) =>
+        upsertRow(deps, writes, caller, name, payload),
       );
     },
     async deleteMany(caller, name, keys, limits) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'delete');
-      return runUnitOfWork(deps, { caller, name, payloads: [], limits }, (levelWrites) =>
-        levelWrites.remove(caller, name, keys, keys.length > 1),
+      return runUnitOfWork(deps, { caller, name, payloads: [], limits }, (writes) =>
+        writes.remove(caller, name, keys, keys.length > 1),
       );
     },
     async deleteByQuery(caller, name, raw, limits) {
       await assertAllowed(access, caller, name, 'delete', 'read');
-      return runUnitOfWork(deps, { caller, name, payloads: [], limits }, async (levelWrites) => {
+      return runUnitOfWork(deps, { caller, name, payloads: [], limits }, async (writes) => {
         const keys = await findKeysByQuery(deps, caller, name, raw, { action: 'delete' });
-        return keys.length === 0 ? [] : levelWrites.remove(caller, name, keys);
+        return keys.length === 0 ? [] : writes.remove(caller, name, keys);
       });
     },
   };
@@ -144,7 +138,7 @@ interface WriteRequest {
 async function runUnitOfWork<T>(
   deps: Deps,
   { caller, name, payloads, limits = {} }: WriteRequest,
-  work: (levelWrites: LevelWrites) => Promise<T>,
+  work: (writes: LevelWrites) => Promise<T>,
 ): Promise<T> {
   const { db, schema, timeout } = deps;
   const options = { share: shareOf(name, caller), timeout, ...(limits.signal ? { signal: limits.signal } : {}) };
@@ -155,8 +149,8 @@ async function runUnitOfWork<T>(
     const since = performance.now();
     const filters = new FilterRecord();
     try {
-      const levelWrites = createLevelWrites({ ...deps, events: filters.recording(deps.events) });
-      return await db.transaction(() => work(levelWrites), options);
+      const writes = createLevelWrites({ ...deps, events: filters.recording(deps.events) });
+      return await db.transaction(() => work(writes), options);
     } catch (error) {
       // The failure ends the outer unit of work as well, and its owner handles it.
       if (db.isInside()) throw toPlainFailure(withConstraintName(caller, toWriteError(error, collection)));
@@ -200,8 +194,8 @@ const toPlainFailure = (error: unknown): unknown =>
   error instanceof StatementRefusal ? new Failure(error.code, error.detail, error.extensions) : error;
 
 /** Changes all rows of `keys` by one payload. */
-async function changeRowsByKeys(
-  levelWrites: LevelWrites,
+async function updateByKeys(
+  writes: LevelWrites,
   caller: Caller,
   name: string,
   keys: readonly unknown[],
@@ -212,14 +206,14 @@ async function changeRowsByKeys(
   }: { readonly platformValues?: Payload | undefined; readonly answer?: RowAnswer | undefined } = {},
 ): Promise<Key[]> {
   return (
-    await levelWrites.update(caller, name, [{ keys, payload, answer, ...(platformValues ? { platformValues } : {}) }])
+    await writes.update(caller, name, [{ keys, payload, answer, ...(platformValues ? { platformValues } : {}) }])
   ).flat();
 }
 
 /** Changes the one row of a singleton, or creates it. */
 async function upsertRow(
   deps: Deps,
-  levelWrites: LevelWrites,
+  writes: LevelWrites,
   caller: Caller,
   name: string,
   payload: Payload,
@@ -233,8 +227,8 @@ async function upsertRow(
   }
   return first(
     key === undefined
-      ? await levelWrites.create(caller, name, [{ payload }])
-      : await changeRowsByKeys(levelWrites, caller, name, [key], payload),
+      ? await writes.create(caller, name, [{ payload }])
+      : await updateByKeys(writes, caller, name, [key], payload),
   );
 }
 
