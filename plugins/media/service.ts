@@ -71,9 +71,9 @@ function parseOutcome(outcome: WorkerOutcome, { timeout, maxResult }: ImagePlan)
   const reply = toMembers(outcome.reply);
   const failure = parseFailure(reply);
   if (failure) throw failure;
-  const made = parseImageInfo(reply.done, maxResult);
-  if (!made) throw new MediaError('broken', 'The process that works on the image sent an invalid reply');
-  return made;
+  const image = parseImageInfo(reply.done, maxResult);
+  if (!image) throw new MediaError('broken', 'The process that works on the image sent an invalid reply');
+  return image;
 }
 
 const toMembers = (reply: unknown): Readonly<Record<string, unknown>> =>

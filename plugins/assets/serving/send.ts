@@ -51,9 +51,9 @@ export async function sendWhole(ctx: HttpContext, about: ResponseDetails, whole:
   ctx.body = whole.buffer;
 }
 
-export function createRangeFailure(ctx: HttpContext, asked: RequestedRange, size: number): Error {
+export function createRangeFailure(ctx: HttpContext, range: RequestedRange, size: number): Error {
   ctx.res.setHeader('Content-Range', `bytes */${size}`);
-  return fail('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes.`, { range: asked });
+  return fail('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes.`, { range });
 }
 
 /** Streams a large object, or a range of it. */

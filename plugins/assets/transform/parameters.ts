@@ -34,7 +34,7 @@ export interface TransformParameters extends SimpleParameters {
 
 const PARAMETER_NAMES = [...(Object.keys(PARAMETERS) as (keyof typeof PARAMETERS)[]), 'transforms'] as const;
 
-export type TransformRequest = { readonly key: string } | { readonly wishes: TransformParameters };
+export type TransformRequest = { readonly key: string } | { readonly parameters: TransformParameters };
 
 /** Parses the transform parameters of a query; undefined without any. Other parameters are ignored. @throws INVALID_QUERY. */
 export function parseTransformRequest(
@@ -47,7 +47,7 @@ export function parseTransformRequest(
   if (query.key === undefined) {
     if (names.length === 0) return undefined;
     return {
-      wishes: parseTransformParameters(query, maxOperations, (problem) => fail('INVALID_QUERY', `${problem}.`)),
+      parameters: parseTransformParameters(query, maxOperations, (problem) => fail('INVALID_QUERY', `${problem}.`)),
     };
   }
   if (typeof query.key !== 'string' || query.key === '')

@@ -26,9 +26,9 @@ export function resolveParameters(
   maxOperations: number,
 ): TransformParameters {
   const policy = settings.storage_asset_transform;
-  if ('wishes' in request) {
+  if ('parameters' in request) {
     if (policy !== 'all') throw fail('INVALID_QUERY', 'Images are transformed by presets only: name one with key.');
-    return request.wishes;
+    return request.parameters;
   }
   const { key } = request;
   const builtInParameters = BUILT_IN.get(key);

@@ -51,12 +51,12 @@ export function createSingleFlight({ lock, remoteCompletion, make, log, maxConcu
   ): Promise<VariantOutcome> {
     // Stored between the first look and the lock.
     if (await location.stat(variant.name)) return 'stored';
-    const made = await semaphore.run(() => make(location, file, variant));
+    const bytes = await semaphore.run(() => make(location, file, variant));
     // Not awaited: other processes also poll.
     void remoteCompletion
       .announce(object)
       .catch((error) => log.warn({ err: error }, 'other processes could not be notified of an image'));
-    return made ?? 'stored';
+    return bytes ?? 'stored';
   }
 
   async function makeUnderLock(location: Location, file: FileRecord, variant: Variant, object: string) {
