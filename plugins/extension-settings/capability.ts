@@ -1,8 +1,8 @@
 import { authorities, type Capability } from '#kernel';
 import type { RemoteTable } from '../broker/contract.ts';
 import { Refusal } from '../broker/library.ts';
-import type { Declaration } from './contract.ts';
-import { declaredIn } from './declaration.ts';
+import type { SettingsDeclaration } from './contract.ts';
+import { findDeclaration } from './declaration.ts';
 import type { Owners } from './owners.ts';
 import type { ReadValue } from './reader.ts';
 
@@ -22,24 +22,24 @@ declare module '#kernel' {
 const KEY = /^[a-z][a-z0-9_]{0,63}$/;
 
 /** Bytes of the longest value that crosses to confined code, as JSON. */
-const LONGEST = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /** Conventions, "settings.get". The grant is the declared map; the subject's name is whose settings they are. */
-export const settingsCapability = (
-  owners: Pick<Owners, 'named'>,
+export const createSettingsCapability = (
+  owners: Pick<Owners, 'findByName'>,
   read: ReadValue,
-): Capability<Declaration, OwnSettings> => ({
+): Capability<SettingsDeclaration, OwnSettings> => ({
   name: 'settings',
   member: 'settings',
   // What it must look like was checked when the manifest was read.
   schema: { type: 'object' },
   bind: (declaration, { name }) => ({
-    get: async (key) => (owners.named(name) ? read(name, declaration, key) : null),
-    isSecret: (key) => declaredIn(declaration, key)?.secret !== undefined,
+    get: async (key) => (owners.findByName(name) ? read(name, declaration, key) : null),
+    isSecret: (key) => findDeclaration(declaration, key)?.secret !== undefined,
   }),
   describe: (declaration) => {
     const keys = Object.keys(declaration).sort();
-    const isSecret = (key: string) => declaredIn(declaration, key)?.secret !== undefined;
+    const isSecret = (key: string) => findDeclaration(declaration, key)?.secret !== undefined;
     return [
       ...authorities(
         'reads the settings',
@@ -49,7 +49,7 @@ export const settingsCapability = (
       ...authorities('reads the settings', keys.filter(isSecret), 'its own secrets; confined code only by reference'),
       ...authorities(
         'shows users of the app',
-        keys.filter((key) => isForApp(declaration, key)),
+        keys.filter((key) => isAppReadable(declaration, key)),
         'its own settings',
       ),
     ];
@@ -58,14 +58,15 @@ export const settingsCapability = (
   widens: (before = {}, after) =>
     Object.keys(after).some(
       (key) =>
-        (isOfConfig(after, key) && !isOfConfig(before, key)) ||
-        (isForApp(after, key) && declaredIn(before, key)?.appReadable === false),
+        (isFromConfiguration(after, key) && !isFromConfiguration(before, key)) ||
+        (isAppReadable(after, key) && findDeclaration(before, key)?.appReadable === false),
     ),
 });
 
-const isOfConfig = (declaration: Declaration, key: string): boolean =>
-  declaredIn(declaration, key)?.secret?.source === 'config';
-const isForApp = (declaration: Declaration, key: string): boolean => declaredIn(declaration, key)?.appReadable === true;
+const isFromConfiguration = (declaration: SettingsDeclaration, key: string): boolean =>
+  findDeclaration(declaration, key)?.secret?.source === 'config';
+const isAppReadable = (declaration: SettingsDeclaration, key: string): boolean =>
+  findDeclaration(declaration, key)?.appReadable === true;
 
 /** `host.settings` of confined code. */
 export const settingsMethods: RemoteTable = {
@@ -79,8 +80,8 @@ export const settingsMethods: RemoteTable = {
         const value = await own.get(key);
         if (value === null) return null;
         if (own.isSecret(key)) return secrets.conceal(value as string);
-        if (Buffer.byteLength(JSON.stringify(value)) > LONGEST)
-          throw new Refusal('invalid_request', `The value is longer than ${LONGEST} bytes.`);
+        if (Buffer.byteLength(JSON.stringify(value)) > MAX_BYTES)
+          throw new Refusal('invalid_request', `The value is longer than ${MAX_BYTES} bytes.`);
         return value;
       },
     },

@@ -1,12 +1,12 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-export const SETTINGS = 'platform_extension_settings';
+export const SETTINGS_TABLE = 'platform_extension_settings';
 
 const name = (field: string, maxLength: number) => ({ field, type: 'string', maxLength }) as const;
 
 /** Conventions, "Storage". In no API but its own routes. */
-export const settings: SystemCollection = {
-  collection: SETTINGS,
+export const settingsCollection: SystemCollection = {
+  collection: SETTINGS_TABLE,
   note: 'What extensions are set to',
   internal: true,
   fields: [

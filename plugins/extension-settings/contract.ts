@@ -18,7 +18,7 @@ export interface SettingDeclaration {
 }
 
 /** The map of a manifest's `settings` with defaults filled in. */
-export type Declaration = Readonly<Record<string, SettingDeclaration>>;
+export type SettingsDeclaration = Readonly<Record<string, SettingDeclaration>>;
 
 /**
  * Why the settings of a package cannot be used: its name cannot own settings, another package has the same name, or its secrets
@@ -39,7 +39,7 @@ export interface SettingsOwner {
   /** Of the discovered package, not its name: two may have one name. */
   readonly id: string;
   readonly name: string;
-  readonly declaration: Declaration;
+  readonly declaration: SettingsDeclaration;
 }
 
 /** Read-only, for the package's own code in this process: a secret is its raw value. */
@@ -54,11 +54,11 @@ export interface SettingsReader {
 /** Settings of packages: declarations and values. Provided by `extension-settings`, used by the plugins that load packages. */
 export interface ExtensionSettings {
   /** What is wrong with a manifest's `settings`, and the map with defaults filled in. */
-  declare(raw: unknown): { readonly problems: readonly string[]; readonly declaration: Declaration };
+  parseDeclaration(raw: unknown): { readonly problems: readonly string[]; readonly declaration: SettingsDeclaration };
   /** Replaces all that is known: called at each load, before any extension's code runs. Answers each owner's status by id. */
-  load(owners: readonly SettingsOwner[]): ReadonlyMap<string, SettingsStatus>;
+  setOwners(owners: readonly SettingsOwner[]): ReadonlyMap<string, SettingsStatus>;
   /** The values of one owner, for its own code. */
-  reader(owner: SettingsOwner): SettingsReader;
+  createReader(owner: SettingsOwner): SettingsReader;
 }
 
 /** For `extensions` and the loaders of its kinds. */

@@ -16,13 +16,13 @@ const NAMES = [...Object.values(LISTS), 'themes'] as const;
 const IMPORT = 'import';
 const REQUIRE = 'require';
 
-export type Part = AppHalf & { readonly file: string };
+export type BuildableHalf = AppHalf & { readonly file: string };
 
 /**
  * The text of the module that gathers all halves. Each is evaluated by itself: one that throws is missing, and takes no
  * other with it. They are a part of the first chunk, but for those that wait for something while they are loaded.
  */
-export function entryText(parts: readonly Part[], waiting: ReadonlySet<Part> = new Set()): string {
+export function renderEntry(parts: readonly BuildableHalf[], waiting: ReadonlySet<BuildableHalf> = new Set()): string {
   const lines = [
     "const missing = (name, error) => (console.error('The extension ' + name + ' cannot be loaded.', error), {});",
     'const taken = (name, take) => { try { return take(); } catch (error) { return missing(name, error); } };',

@@ -2,7 +2,7 @@ import { type Caller, fail } from '#kernel';
 import type { AccessLevel } from './endpoint-capability.ts';
 
 /** Refuses before anything of the endpoint runs (conventions, "endpoint.access"): 401 without a user, 403 short of the level. */
-export function checkAccess(level: AccessLevel, caller: Caller): void {
+export function assertAccess(level: AccessLevel, caller: Caller): void {
   if (level === 'public') return;
   // A share is no user, whoever made it.
   if (caller.user === null || caller.share) throw fail('INVALID_CREDENTIALS', 'the endpoint is for signed-in users');

@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import type { Subjects } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { ExtensionLoader, ManifestDeps, Mounts, OperationOffers } from '../extensions/contract.ts';
+import type { ExtensionLoader, ManifestDeps, Mounts, PackageOperations } from '../extensions/contract.ts';
 import type { Routing } from '../http/contract.ts';
 import type { Sandbox } from '../sandbox/contract.ts';
 import type { Schema } from '../schema/contract.ts';
@@ -21,6 +21,6 @@ export interface ConfinedDeps extends ManifestDeps {
   readonly schema: Schema;
   readonly routing: Routing;
   readonly mounts: Mounts;
-  readonly operations: OperationOffers;
-  readonly loader: Pick<ExtensionLoader, 'failed' | 'recovered'>;
+  readonly operations: PackageOperations;
+  readonly loader: Pick<ExtensionLoader, 'reportFailed' | 'reportRecovered'>;
 }

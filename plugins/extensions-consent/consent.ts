@@ -4,14 +4,14 @@ import type { Activity } from '../activity/contract.ts';
 import type { Subjects } from '../broker/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { ExtensionLoader, Found, PackageConsent } from '../extensions/contract.ts';
-import { isConfined, LoadFailure, pluginPlace } from '../extensions/library.ts';
-import { addedBy, type Candidate, type ConsentConfig } from './added.ts';
-import { askedOf, askedOfPlugin } from './asked.ts';
+import type { DiscoveredExtension, ExtensionLoader, PackageConsent } from '../extensions/contract.ts';
+import { createPluginId, isConfined, LoadFailure } from '../extensions/library.ts';
+import { type ConsentCandidate, type ConsentConfig, findAdditions } from './additions.ts';
+import { toPluginGrants, toRequestedGrants } from './requested-grants.ts';
 import { createAgreements } from './store.ts';
 
 /** A package that waits for an administrator. */
-export interface Waiting {
+export interface WaitingPackage {
   readonly name: string;
   readonly version: string;
   /** What is added to what it may do, in sentences. */
@@ -26,15 +26,15 @@ export interface Waiting {
  * in the browser as well, is to ask for more; so it is under another name at the same place.
  */
 export interface Consent extends PackageConsent {
-  readonly waiting: () => readonly Waiting[];
+  readonly waiting: () => readonly WaitingPackage[];
   /**
    * Allows what `check` was last asked for, by name, and loads the package. INVALID_PAYLOAD where nothing waits, or where
    * what waits is not what was read: `asks`, if given.
    */
-  agree(caller: Caller, name: string, asks?: unknown): Promise<Waiting>;
+  agree(caller: Caller, name: string, asks?: unknown): Promise<WaitingPackage>;
 }
 
-interface Pending extends Waiting, Candidate {}
+interface PendingCandidate extends WaitingPackage, ConsentCandidate {}
 
 interface ConsentDeps {
   readonly db: Db;
@@ -42,29 +42,29 @@ interface ConsentDeps {
   readonly subjects: Subjects;
   readonly settings: ExtensionSettings;
   readonly activity: Activity;
-  readonly loader: Pick<ExtensionLoader, 'again'>;
+  readonly loader: Pick<ExtensionLoader, 'reload'>;
   readonly log: Log;
 }
 
 /** Under which name decisions are recorded; it is no collection. */
-const SUBJECT = 'platform_extensions';
+const ACTIVITY_COLLECTION = 'platform_extensions';
 
 export function createConsent(deps: ConsentDeps): Consent {
   const { db, config, activity, log } = deps;
   const agreements = createAgreements(db);
   /** By place: two packages may have one name. */
-  const pending = new Map<string, Pending>();
+  const pending = new Map<string, PendingCandidate>();
 
-  async function decide(one: Candidate): Promise<LoadFailure | undefined> {
-    const { name, version, place, asked, isHeld } = one;
-    pending.delete(place);
+  async function checkCandidate(one: ConsentCandidate): Promise<LoadFailure | undefined> {
+    const { name, version, locationId, requested, needsFirstConsent } = one;
+    pending.delete(locationId);
     if (config.EXTENSIONS_CONSENT === 'off') {
-      if (isHeld) await agreements.put({ name, place }, { version, asked }, null);
+      if (needsFirstConsent) await agreements.put({ name, locationId }, { version, requested }, null);
       return undefined;
     }
-    const asks = await addedBy(one, agreements, deps);
+    const asks = await findAdditions(one, agreements, deps);
     if (asks.length === 0) return undefined;
-    pending.set(place, { ...one, asks });
+    pending.set(locationId, { ...one, asks });
     const detail = `It asks for what nobody agreed to yet: ${asks.join('; ')}.`;
     return new LoadFailure(
       'CONSENT_REQUIRED',
@@ -72,50 +72,62 @@ export function createConsent(deps: ConsentDeps): Consent {
     );
   }
 
-  async function check(found: Found): Promise<LoadFailure | undefined> {
+  async function check(found: DiscoveredExtension): Promise<LoadFailure | undefined> {
     const { id: place, name, version = '', manifest } = found;
     const isHeld = isConfined(found);
     pending.delete(place);
     if (isHeld && !manifest) return new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');
-    return decide({ name, version, place, isHeld, isPlugin: false, asked: askedOf(found, deps.settings) });
+    return checkCandidate({
+      name,
+      version,
+      locationId: place,
+      needsFirstConsent: isHeld,
+      isPlugin: false,
+      requested: toRequestedGrants(found, deps.settings),
+    });
   }
 
   /** Nothing of this kind waits but what lies at these places. */
-  function forget(isPlugin: boolean, places: ReadonlySet<string>): void {
+  function retainPending(isPlugin: boolean, places: ReadonlySet<string>): void {
     for (const one of pending.values()) {
-      if (one.isPlugin === isPlugin && !places.has(one.place)) pending.delete(one.place);
+      if (one.isPlugin === isPlugin && !places.has(one.locationId)) pending.delete(one.locationId);
     }
   }
 
   return {
     check,
     checkPlugin: ({ name, version, folder }, authorities) =>
-      decide({
+      checkCandidate({
         name,
         version,
-        place: pluginPlace(folder),
-        asked: askedOfPlugin(authorities),
+        locationId: createPluginId(folder),
+        requested: toPluginGrants(authorities),
         isPlugin: true,
-        isHeld: true,
+        needsFirstConsent: true,
       }),
     waiting: () => [...pending.values()].map(({ name, version, asks }) => ({ name, version, asks })),
-    keep: (all) => forget(false, new Set(all.map(({ id }) => id))),
-    keepPlugins: (folders) => forget(true, new Set(folders.map(pluginPlace))),
+    retainOnly: (all) => retainPending(false, new Set(all.map(({ id }) => id))),
+    retainOnlyPlugins: (folders) => retainPending(true, new Set(folders.map(createPluginId))),
     async agree(caller, name, read) {
       const [one, ...others] = [...pending.values()].filter((waiting) => waiting.name === name);
       if (!one) throw fail('INVALID_PAYLOAD', `"${name.slice(0, 255)}" waits for no consent.`);
       if (others.length > 0)
         throw fail('INVALID_PAYLOAD', `Several packages are called "${name}"; remove all but one.`);
-      const { version, asked, asks, place } = one;
+      const { version, requested, asks, locationId } = one;
       if (read !== undefined && !isDeepStrictEqual(read, asks))
         throw fail('INVALID_PAYLOAD', `What "${name.slice(0, 255)}" asks for is not what was read.`);
       await db.transaction(async () => {
-        await agreements.put({ name, place }, { version, asked }, caller.user);
+        await agreements.put({ name, locationId }, { version, requested }, caller.user);
         const comment = `Version ${version}: ${asks.join('; ')}`;
-        await activity.record(caller, { action: 'consent', collection: SUBJECT, item: name.slice(0, 255), comment });
+        await activity.record(caller, {
+          action: 'consent',
+          collection: ACTIVITY_COLLECTION,
+          item: name.slice(0, 255),
+          comment,
+        });
       });
       log.info({ extension: name, version, asks }, `an administrator agreed to what ${name} asks for`);
-      await deps.loader.again([name]);
+      await deps.loader.reload([name]);
       return { name, version, asks };
     },
   };

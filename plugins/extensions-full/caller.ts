@@ -13,7 +13,7 @@ export interface Accountability {
 }
 
 /** Null for work that nobody asked for: no user's permissions apply to it. An object of its own each time. */
-export const accountabilityOf = (caller: Caller): Accountability | null =>
+export const toAccountability = (caller: Caller): Accountability | null =>
   isSystem(caller)
     ? null
     : {
@@ -27,19 +27,19 @@ export const accountabilityOf = (caller: Caller): Accountability | null =>
         ...(caller.share ? { share: caller.share } : {}),
       };
 
-const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /** The caller an accountability object stands for; of an incomplete one only what it says. */
-export function callerOf(identity: IdentityApi, given: object): Caller {
-  const { user, role, admin, app, share, ip, userAgent, origin } = given as Readonly<Record<string, unknown>>;
+export function toCaller(identity: IdentityApi, accountability: object): Caller {
+  const { user, role, admin, app, share, ip, userAgent, origin } = accountability as Readonly<Record<string, unknown>>;
   return identity.mint('accountability', {
-    user: text(user),
-    role: text(role),
+    user: toText(user),
+    role: toText(role),
     admin: admin === true,
     app: app === true || admin === true,
-    ip: text(ip),
-    userAgent: text(userAgent),
-    origin: text(origin),
-    ...(text(share) === null ? {} : { share: text(share) }),
+    ip: toText(ip),
+    userAgent: toText(userAgent),
+    origin: toText(origin),
+    ...(toText(share) === null ? {} : { share: toText(share) }),
   });
 }

@@ -2,15 +2,15 @@ import type { Log } from '#kernel';
 import type { SettingsReader } from '../extension-settings/contract.ts';
 import { createEmitter, type Emitter } from './emitter.ts';
 import { type Exceptions, exceptions } from './exceptions.ts';
-import type { Builder, Kit } from './kit.ts';
-import type { PlainSchema } from './overview.ts';
+import type { ExtensionRuntime, QueryBuilder } from './kit.ts';
+import type { PlainSchema } from './plain-schema.ts';
 import { createServices, type Services } from './services/index.ts';
 
 /** What code with full authority is given (specification, "Custom endpoint extensions"): this and nothing else. */
 export interface Context {
   readonly services: Services;
   readonly exceptions: Exceptions;
-  readonly database: Builder;
+  readonly database: QueryBuilder;
   /** The options say which connection to use; there is one. */
   getSchema(options?: unknown): Promise<PlainSchema>;
   readonly env: Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export interface Context {
   readonly extensionSettings: SettingsReader;
 }
 
-export const createContext = (kit: Kit): Context => ({
+export const createContext = (kit: ExtensionRuntime): Context => ({
   services: createServices(kit),
   exceptions,
   get database() {

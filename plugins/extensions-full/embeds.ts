@@ -1,10 +1,10 @@
 import type { FullDeps } from './deps.ts';
-import { stateOf } from './state.ts';
+import { getFullState } from './state.ts';
 
 /** What hooks add to the admin page, in the order in which they asked for it; functions are asked each time. */
-export function embeds(deps: Pick<FullDeps, 'log'>): { readonly head: string; readonly body: string } {
+export function renderEmbeds(deps: Pick<FullDeps, 'log'>): { readonly head: string; readonly body: string } {
   const at = (position: 'head' | 'body') =>
-    stateOf(deps)
+    getFullState(deps)
       .embeds.filter((one) => one.position === position)
       .map(({ owner, code }) => {
         try {

@@ -22,27 +22,27 @@ const CODE = /^[\w.:-]{1,64}$/;
  * What the service makes of an error of an extension: its exceptions with their status, code and text; errors that carry
  * a status between 400 and 499 likewise; all others as they are, which is 500 without their text.
  */
-export function asFailure(error: unknown): unknown {
+export function toFailure(error: unknown): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   if (Array.isArray(error)) {
-    const all = error.map(asFailure).filter((one) => one instanceof Failure);
+    const all = error.map(toFailure).filter((one) => one instanceof Failure);
     return all.length > 0 && all.length === error.length ? new Failures(all) : new Error('several errors');
   }
-  if (isException(error)) return stated(error.status, error.code, error.message, error.extensions);
+  if (isException(error)) return createStatedFailure(error.status, error.code, error.message, error.extensions);
   const { status, statusCode, expose, message } = (error ?? {}) as Record<string, unknown>;
   const asked = Number(status ?? statusCode);
   const isRefusal = Number.isInteger(asked) && asked >= 400 && asked < 500 && expose !== false;
-  if (error instanceof Error && isRefusal) return stated(asked, codeOf(asked), String(message), {});
-  return error instanceof Error ? error : new Error(textOf(error));
+  if (error instanceof Error && isRefusal) return createStatedFailure(asked, toErrorCode(asked), String(message), {});
+  return error instanceof Error ? error : new Error(toText(error));
 }
 
 /** As data of the reject branch of a flow (conventions, "Operation, server half"). */
-export function rejection(error: unknown): unknown {
-  if (isException(error)) return shown(error);
-  if (error instanceof Failures) return rejection(error.failures[0]);
+export function toRejectData(error: unknown): unknown {
+  if (isException(error)) return pickShown(error);
+  if (error instanceof Failures) return toRejectData(error.failures[0]);
   if (error instanceof Failure) {
     const { message, code } = error.shown({ admin: true });
-    return shown({ message, code, extensions: error.extensions, status: error.status });
+    return pickShown({ message, code, extensions: error.extensions, status: error.status });
   }
   if (error instanceof Error) return { message: error.message };
   if (typeof error !== 'string') return error;
@@ -53,7 +53,7 @@ export function rejection(error: unknown): unknown {
   }
 }
 
-const shown = ({
+const pickShown = ({
   message,
   code,
   extensions,
@@ -69,10 +69,10 @@ const shown = ({
 const isException = (error: unknown): error is BaseException =>
   error instanceof Object && Object.prototype.isPrototypeOf.call(BaseException.prototype, error);
 
-function stated(status: number, code: unknown, message: string, extensions: unknown): StatedFailure {
+function createStatedFailure(status: number, code: unknown, message: string, extensions: unknown): StatedFailure {
   const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
   const answered = isStatus ? status : 500;
-  const said = typeof code === 'string' && CODE.test(code) ? code : codeOf(answered);
+  const said = typeof code === 'string' && CODE.test(code) ? code : toErrorCode(answered);
   return new StatedFailure(isKnown(said) ? said : (CODES[answered] ?? 'INTERNAL_SERVER_ERROR'), {
     status: answered,
     code: said,
@@ -84,14 +84,14 @@ function stated(status: number, code: unknown, message: string, extensions: unkn
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 /** `409` → `CONFLICT`. */
-const codeOf = (status: number): string =>
+const toErrorCode = (status: number): string =>
   CODES[status] ??
   (STATUS_CODES[status] ?? 'Internal Server Error')
     .toUpperCase()
     .replace(/'/g, '')
     .replace(/[^A-Z]+/g, '_');
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   try {
     return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
   } catch {

@@ -2,21 +2,21 @@ import type { Authority, Caller, EventsApi, Log } from '#kernel';
 import type { Admitted } from '../broker/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { SettingsReader } from '../extension-settings/contract.ts';
-import type { Found } from '../extensions/contract.ts';
-import { accountabilityOf } from './caller.ts';
+import type { DiscoveredExtension } from '../extensions/contract.ts';
+import { toAccountability } from './caller.ts';
 import type { FullDeps } from './deps.ts';
-import { type PlainSchema, plainSchema } from './overview.ts';
 import { parsedEnvironment } from './parsed-environment.ts';
-import type { Scope } from './scope.ts';
+import { type PlainSchema, toPlainSchema } from './plain-schema.ts';
+import type { UndoStack } from './undo-stack.ts';
 
 /** All of knex. */
-export type Builder = ReturnType<Db['builder']>;
+export type QueryBuilder = ReturnType<Db['builder']>;
 
 /** What all parts of one loaded extension work with. */
-export interface Kit {
+export interface ExtensionRuntime {
   readonly name: string;
   readonly deps: FullDeps;
-  readonly scope: Scope;
+  readonly undoStack: UndoStack;
   readonly events: EventsApi;
   readonly log: Log;
   readonly db: Db;
@@ -25,11 +25,11 @@ export interface Kit {
   /** Events that it filters. */
   readonly filters: string[];
   /** Enters in the audit what the extension added. */
-  adds(authority: Authority): void;
+  recordAuthority(authority: Authority): void;
   /** Acts without a user's permissions, which the ledger counts. */
-  system(reason: string): Caller;
+  asSystem(reason: string): Caller;
   /** Loads the query builder when first read. */
-  readonly database: Builder;
+  readonly database: QueryBuilder;
   schema(): Promise<PlainSchema>;
 }
 
@@ -41,7 +41,12 @@ const FULL = {
 } as const;
 
 /** Admits the extension under its name, with everything; `scope` takes it away. */
-export function createKit(found: Found, deps: FullDeps, scope: Scope, filters: string[] = []): Kit {
+export function createExtensionRuntime(
+  found: DiscoveredExtension,
+  deps: FullDeps,
+  scope: UndoStack,
+  filters: string[] = [],
+): ExtensionRuntime {
   const authorities: Authority[] = [];
   const admitted: Admitted = deps.subjects.admit({
     name: found.name,
@@ -52,33 +57,33 @@ export function createKit(found: Found, deps: FullDeps, scope: Scope, filters: s
   });
   scope.add(() => admitted.remove());
   const db = admitted.get<Db>('database');
-  const { declaration } = deps.settings.declare(found.manifest?.settings ?? {});
+  const { declaration } = deps.settings.parseDeclaration(found.manifest?.settings ?? {});
   return {
     name: found.name,
     deps,
-    scope,
+    undoStack: scope,
     events: admitted.get('events'),
     log: admitted.get('log'),
     db,
     env: parsedEnvironment(deps.packages.settings()),
-    settings: deps.settings.reader({ id: found.id, name: found.name, declaration }),
+    settings: deps.settings.createReader({ id: found.id, name: found.name, declaration }),
     filters,
-    adds: (authority) => void authorities.push(authority),
-    system: (reason) => admitted.subject.asSystem(reason),
+    recordAuthority: (authority) => void authorities.push(authority),
+    asSystem: (reason) => admitted.subject.asSystem(reason),
     get database() {
       return db.builder();
     },
-    schema: async () => plainSchema(await deps.schema.overview()),
+    schema: async () => toPlainSchema(await deps.schema.overview()),
   };
 }
 
 /** The last argument of event handlers (conventions, "Hook"); in a filter `database` is the current transaction. */
-export async function eventContext(kit: Kit, caller: Caller) {
+export async function createEventContext(kit: ExtensionRuntime, caller: Caller) {
   return {
     get database() {
       return kit.database;
     },
     schema: await kit.schema(),
-    accountability: accountabilityOf(caller),
+    accountability: toAccountability(caller),
   };
 }

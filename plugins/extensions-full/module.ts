@@ -2,11 +2,11 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import Module, { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Found } from '../extensions/contract.ts';
+import type { DiscoveredExtension } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
 
 /** What says that a file, or something it imports, is not there. */
-const UNRESOLVED: readonly unknown[] = [
+const UNRESOLVED_CODES: readonly unknown[] = [
   'ERR_MODULE_NOT_FOUND',
   'MODULE_NOT_FOUND',
   'ERR_PACKAGE_PATH_NOT_EXPORTED',
@@ -19,7 +19,7 @@ let loads = 0;
 type Namespace = Readonly<Record<string, unknown>>;
 
 /** Loads the built entry anew each time. ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED. */
-export async function loadModule({ name, folder, files, manifest }: Found): Promise<Namespace> {
+export async function loadModule({ name, folder, files, manifest }: DiscoveredExtension): Promise<Namespace> {
   const { api } = files;
   if (api === undefined || !(await isFile(api)))
     throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `the built entry of ${name} is not there. Build the extension.`);
@@ -28,12 +28,12 @@ export async function loadModule({ name, folder, files, manifest }: Found): Prom
     return (await import(`${pathToFileURL(api).href}?v=${++loads}`)) as Namespace;
   } catch (error) {
     // A single file belongs to no package that could say what it is; the nearest one around it says it of others.
-    if (manifest || !isCommonJs(error)) throw asLoadFailure(name, error);
+    if (manifest || !isCommonJs(error)) throw toLoadFailure(name, error);
   }
   try {
-    return { default: compiled(api, await readFile(api, 'utf8')) };
+    return { default: compileCommonJs(api, await readFile(api, 'utf8')) };
   } catch (error) {
-    throw asLoadFailure(name, error);
+    throw toLoadFailure(name, error);
   }
 }
 
@@ -41,15 +41,15 @@ const isCommonJs = (error: unknown): boolean =>
   error instanceof ReferenceError &&
   /^(?:module|exports|require|__filename|__dirname) is not defined in ES module scope/.test(error.message);
 
-interface Compiling {
+interface CommonJsModule {
   filename: string;
   paths: readonly string[];
   readonly exports: unknown;
   _compile(source: string, path: string, format: 'commonjs'): void;
 }
 
-function compiled(path: string, source: string): unknown {
-  const made = new Module(path) as unknown as Compiling;
+function compileCommonJs(path: string, source: string): unknown {
+  const made = new Module(path) as unknown as CommonJsModule;
   made.filename = path;
   made.paths = (Module as unknown as { _nodeModulePaths(from: string): string[] })._nodeModulePaths(dirname(path));
   made._compile(source, path, 'commonjs');
@@ -57,7 +57,7 @@ function compiled(path: string, source: string): unknown {
 }
 
 /** `export default`, `module.exports`, and `exports.default` of a file that was compiled from the first. */
-export function exported(namespace: Namespace): unknown {
+export function defaultExport(namespace: Namespace): unknown {
   let value: unknown = namespace.default ?? namespace;
   for (let depth = 0; depth < 2 && isModuleObject(value); depth++) value = value.default;
   return value;
@@ -81,10 +81,10 @@ function forgetCommonJs(folder: string): void {
   }
 }
 
-function asLoadFailure(name: string, error: unknown): LoadFailure {
+function toLoadFailure(name: string, error: unknown): LoadFailure {
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const text = typeof message === 'string' ? message : String(error);
-  return UNRESOLVED.includes(code)
+  return UNRESOLVED_CODES.includes(code)
     ? new LoadFailure('ENTRYPOINT_NOT_FOUND', `${name} needs what is not there: ${text}`, { cause: error })
     : new LoadFailure('REGISTRATION_FAILED', text, { cause: error });
 }

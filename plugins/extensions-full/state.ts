@@ -18,7 +18,7 @@ export interface FullState {
 
 const states = new WeakMap<object, FullState>();
 
-export function stateOf({ log }: Pick<FullDeps, 'log'>): FullState {
+export function getFullState({ log }: Pick<FullDeps, 'log'>): FullState {
   let state = states.get(log);
   if (!state) {
     state = { inits: [], embeds: [], schedules: new Set() };
@@ -28,7 +28,7 @@ export function stateOf({ log }: Pick<FullDeps, 'log'>): FullState {
 }
 
 /** Adds to one of the lists above; answers how to take it away. */
-export function added<T>(list: T[], one: T): () => void {
+export function addTo<T>(list: T[], one: T): () => void {
   list.push(one);
   return () => {
     const at = list.indexOf(one);

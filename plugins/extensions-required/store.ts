@@ -15,15 +15,15 @@ export interface Requirement {
   readonly filters: readonly string[] | null;
 }
 
-export interface Requirements {
+export interface RequirementStore {
   all(): Promise<readonly Requirement[]>;
   put(one: Requirement): Promise<void>;
   /** Writes the decision alone, which another process may have changed. */
-  decide(one: Requirement): Promise<void>;
+  putDecision(one: Requirement): Promise<void>;
   remove(name: string): Promise<void>;
 }
 
-export function createRequirements(db: Pick<Db, 'query' | 'write' | 'sql'>): Requirements {
+export function createRequirementStore(db: Pick<Db, 'query' | 'write' | 'sql'>): RequirementStore {
   const table = db.write(REQUIREMENTS);
   const ALL = db.sql`select name, place, decision, declared, filters from ${table}`;
   const PUT = db.sql`insert into ${table} (name, place, decision, declared, filters) values ($1, $2, $3, $4, $5)
@@ -38,7 +38,7 @@ export function createRequirements(db: Pick<Db, 'query' | 'write' | 'sql'>): Req
       throw asUnavailable(error);
     }
   };
-  const valuesOf = ({ name, place, decision, declared, filters }: Requirement) => [
+  const toParameters = ({ name, place, decision, declared, filters }: Requirement) => [
     name,
     place,
     decision,
@@ -47,8 +47,8 @@ export function createRequirements(db: Pick<Db, 'query' | 'write' | 'sql'>): Req
   ];
   return {
     all: async () => (await run(ALL, [])).rows,
-    put: async (one) => void (await run(PUT, valuesOf(one))),
-    decide: async (one) => void (await run(DECIDE, valuesOf(one))),
+    put: async (one) => void (await run(PUT, toParameters(one))),
+    putDecision: async (one) => void (await run(DECIDE, toParameters(one))),
     remove: async (name) => void (await run(REMOVE, [name])),
   };
 }

@@ -1,29 +1,29 @@
 import { type Authority, authorities, type Discovered, facet, service } from '#kernel';
 import type { RuntimeState } from '../sandbox/contract.ts';
+import type { ConfinedSteps, Phase } from './load/load-deps.ts';
 import type { PackageState } from './load/package-states.ts';
-import type { Confined, Phase } from './load/parts.ts';
-import type { AppBundle, Found, Loaded, LoadFailure } from './model.ts';
+import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from './model.ts';
 
+export type { Phase } from './load/load-deps.ts';
 export type { PackageState } from './load/package-states.ts';
-export type { Phase } from './load/parts.ts';
-export type { ManifestDeps } from './manifest/check.ts';
 /** What an extension is to the plugins that load a kind of them; all see the list of them through the routes. */
-export type { Grants } from './manifest/grants.ts';
+export type { Grants } from './manifest/requested-grants.ts';
+export type { ManifestDeps } from './manifest/validate.ts';
 export type {
+  AppBuild,
   AppBundle,
   AppHalf,
-  Built,
   ContributionFailure,
+  DiscoveredExtension,
   EntryOutcome,
   EventNames,
   ExtensionManifest,
   ExtensionMount,
   ExtensionType,
-  Found,
   Halves,
-  Loaded,
+  LoadedExtension,
   Mounts,
-  OperationOffers,
+  PackageOperations,
   Reason,
   ReasonCode,
   ServerType,
@@ -39,12 +39,12 @@ export const appBundles = facet<AppBundle, AppBundle | undefined>('extensions.ap
 });
 
 /** Loads extensions that declare the confined runtime. */
-export interface ConfinedLoader extends Omit<Confined<unknown>, 'gate'> {
+export interface ConfinedLoader extends Omit<ConfinedSteps<unknown>, 'passGate'> {
   /**
    * Whether it may be loaded. Nothing of it is registered, and nothing is read again after this.
    * @throws LoadFailure with the reason.
    */
-  gate(found: Found, consent: PackageConsent['check']): Promise<unknown>;
+  passGate(found: DiscoveredExtension, consent: PackageConsent['check']): Promise<unknown>;
   /** Finds out which layers of confinement hold; the first call takes a second. */
   runtime(): Promise<RuntimeState>;
 }
@@ -59,9 +59,9 @@ export const confinedLoaders = facet<ConfinedLoader, ConfinedLoader | undefined>
 /** Loads extensions that declare no runtime: into this process, with full authority. */
 export interface FullLoader {
   /** @throws LoadFailure, after which nothing of it is left. */
-  load(found: Found, phase: Phase): Promise<Loaded>;
+  load(found: DiscoveredExtension, phase: Phase): Promise<LoadedExtension>;
   /** Called once, after the first load of the process. */
-  started(): Promise<void>;
+  afterFirstLoad(): Promise<void>;
 }
 
 /** Without a contribution such extensions fail. */
@@ -77,13 +77,13 @@ export interface PackageConsent {
    * CONSENT_REQUIRED with what is added, or undefined where it may load. Code with full authority and code for the browser
    * are asked about where they take the place of a confined package, and else left to who installs them.
    */
-  check(found: Found): Promise<LoadFailure | undefined>;
+  check(found: DiscoveredExtension): Promise<LoadFailure | undefined>;
   /** The same of a plugin that runs in this process, given all that its manifest declares. */
   checkPlugin(plugin: Discovered, authorities: readonly Authority[]): Promise<LoadFailure | undefined>;
   /** These extensions are all that there are: no other one waits any more. */
-  keep(all: readonly Found[]): void;
+  retainOnly(all: readonly DiscoveredExtension[]): void;
   /** The same of plugins, by their folders. */
-  keepPlugins(folders: readonly string[]): void;
+  retainOnlyPlugins(folders: readonly string[]): void;
 }
 
 /** Asked before a package is loaded. Without a contribution nothing is allowed. */
@@ -98,14 +98,14 @@ export interface RequiredPackages {
   /** Holds all that were required when the service last ran. Before the first load of the process. */
   prepare(): Promise<void>;
   /** These packages are about to be loaded or taken away: what they filter is refused until the next `settle`. */
-  hold(all: readonly PackageState[]): void;
+  beforeLoad(all: readonly PackageState[]): void;
   /** All packages there are, as they are now. */
-  settle(all: readonly PackageState[]): Promise<void>;
+  afterLoad(all: readonly PackageState[]): Promise<void>;
   /** Required packages that are not there. */
-  absent(): readonly Pick<PackageState, 'id' | 'name'>[];
+  listMissing(): readonly Pick<PackageState, 'id' | 'name'>[];
   isRequired(name: string): boolean;
   /** An admin's decision for all processes; null leaves it to the package's manifest. */
-  decide(one: Pick<PackageState, 'id' | 'name'>, required: boolean | null): Promise<void>;
+  setRequired(one: Pick<PackageState, 'id' | 'name'>, required: boolean | null): Promise<void>;
   /** @throws BootFailure for a package of EXTENSIONS_MUST_LOAD that is not loaded; `reasons` by name. */
   assertLoaded(all: readonly PackageState[], reasons: ReadonlyMap<string, string>): void;
 }
@@ -120,11 +120,11 @@ export const requirements = facet<RequiredPackages, RequiredPackages | undefined
 /** What plugins that load extensions, or decide about them, may ask of the list of extensions. */
 export interface ExtensionLoader {
   /** Something that was loaded no longer works, a parked process for example: its row says so from now on. */
-  failed(id: string, failure: LoadFailure): void;
+  reportFailed(id: string, failure: LoadFailure): void;
   /** It works again: the row is as it was when it was loaded. */
-  recovered(id: string): void;
+  reportRecovered(id: string): void;
   /** Loads these packages anew by name, here and in the other processes: a decision about them has changed. */
-  again(names: readonly string[]): Promise<void>;
+  reload(names: readonly string[]): Promise<void>;
 }
 
 /** For the plugins that load extensions of one kind, and for `extensions-consent`. */

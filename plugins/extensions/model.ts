@@ -114,7 +114,7 @@ export interface ExtensionManifest {
 }
 
 /** Something that was found, before anything of it ran. */
-export interface Found {
+export interface DiscoveredExtension {
   /** Unique among all that was found; names are not. */
   readonly id: string;
   readonly folder: string;
@@ -167,7 +167,7 @@ export interface ContributionFailure {
 }
 
 /** What loading added; `remove` undoes exactly that. */
-export interface Loaded {
+export interface LoadedExtension {
   readonly entries?: readonly EntryOutcome[];
   /** Events that it filters, where its manifest does not say so: of code with full authority. */
   readonly filters?: readonly string[];
@@ -192,7 +192,7 @@ export interface Mounts {
 }
 
 /** Steps of flows, those of extensions under their names. */
-export interface OperationOffers extends Operations {
+export interface PackageOperations extends Operations {
   /** Answers how to take it away. */
   register(owner: string, operation: Operation): () => void;
 }
@@ -210,7 +210,7 @@ export interface AppHalf {
 }
 
 /** The outcome of a build of the code for the browser. */
-export interface Built {
+export interface AppBuild {
   /** Halves that are left out, by id. */
   readonly failed: ReadonlyMap<string, LoadFailure>;
   /** Nothing could be built: what was served before still is. */
@@ -220,7 +220,7 @@ export interface Built {
 /** The code of all extensions for the browser, in memory. */
 export interface AppBundle {
   /** Bundles these halves; what is served changes at once and as a whole. Never rejects. */
-  build(halves: readonly AppHalf[]): Promise<Built>;
+  build(halves: readonly AppHalf[]): Promise<AppBuild>;
   /** The text of a chunk by its file name. */
   chunk(name: string): string | undefined;
 }

@@ -1,7 +1,7 @@
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
 
 // The client's own types describe extensions of another product.
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -10,13 +10,13 @@ const sdk: Loose = published;
 
 describe('a published client, on extensions', function () {
   this.timeout(120_000);
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
   let admin: Loose;
   let anonymous: Loose;
 
   before(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     await packages.put(
       'service-extension-echo',
       {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Service } from '../support/service.ts';
 
 /** A folder for EXTENSIONS_PATH with confined packages in it. */
-export interface Packages {
+export interface ConfinedPackages {
   readonly path: string;
   /** Writes a package whose source and built file are both `code`; the manifest has sensible defaults. */
   put(name: string, manifest: object, code: string, options?: { version?: string; folder?: string }): Promise<void>;
@@ -13,7 +13,7 @@ export interface Packages {
   remove(): Promise<void>;
 }
 
-export async function packagesIn(path?: string): Promise<Packages> {
+export async function createPackages(path?: string): Promise<ConfinedPackages> {
   const root = path ?? (await realpath(await mkdtemp(join(tmpdir(), 'tenon-confined-'))));
   return {
     path: root,
@@ -67,12 +67,12 @@ export const reload = (service: Service) =>
   service.request('POST', '/extensions/reload', { token: service.admin.token });
 
 /** What failed in a package of late, the latest first, as admins are told. */
-export interface Failed {
+export interface FailureRecord {
   readonly code: string;
   readonly message?: string;
   readonly at?: string;
   readonly count: number;
 }
 
-export const failuresOf = async (service: Service, name: string): Promise<readonly Failed[]> =>
-  ((await rowsOf(service))[name]?.failures ?? []) as readonly Failed[];
+export const listFailures = async (service: Service, name: string): Promise<readonly FailureRecord[]> =>
+  ((await rowsOf(service))[name]?.failures ?? []) as readonly FailureRecord[];

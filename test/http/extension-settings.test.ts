@@ -48,7 +48,7 @@ describe('/extension-settings', () => {
   let chat: SettingsOwner;
 
   const owner = (name: string, raw: unknown, id = name): SettingsOwner => {
-    const { problems, declaration } = settings.declare(raw);
+    const { problems, declaration } = settings.parseDeclaration(raw);
     expect(problems).to.deep.equal([]);
     return { id, name, declaration };
   };
@@ -98,7 +98,7 @@ describe('/extension-settings', () => {
   });
   beforeEach(async () => {
     await service.database.query('truncate platform_extension_settings');
-    settings.load([chat]);
+    settings.setOwners([chat]);
   });
 
   it('stores values and lists them, secrets masked', async () => {
@@ -197,7 +197,7 @@ describe('/extension-settings', () => {
     }
     await put({ key: 'room', value: MASK });
     await put({ key: 'token', value: '' });
-    expect(await settings.reader(chat).get('token')).to.equal('');
+    expect(await settings.createReader(chat).get('token')).to.equal('');
   });
 
   it('is for owners that are there and available', async () => {
@@ -206,13 +206,13 @@ describe('/extension-settings', () => {
       expect(outcome(await write(subject)), subject).to.deep.equal(FORBIDDEN);
     }
     await put({ key: 'room', value: 'kept' });
-    settings.load([chat, { ...chat, id: 'twin' }]);
+    settings.setOwners([chat, { ...chat, id: 'twin' }]);
     expect(outcome(await write(CHAT))).to.deep.equal(FORBIDDEN);
     expect((await ask('GET', `${PATH}?subject=${CHAT}`)).body.data).to.have.length(1);
     expect((await app.ask('GET', `${PATH}/app?subject=${CHAT}`)).body).to.deep.equal({ data: {} });
-    expect(await settings.reader(chat).get('room')).to.equal(null);
-    settings.load([chat]);
-    expect(await settings.reader(chat).get('room')).to.equal('kept');
+    expect(await settings.createReader(chat).get('room')).to.equal(null);
+    settings.setOwners([chat]);
+    expect(await settings.createReader(chat).get('room')).to.equal('kept');
   });
 
   it('lists owners', async () => {
@@ -220,7 +220,7 @@ describe('/extension-settings', () => {
       a_b: { type: 'string', secret: { source: 'config' } },
       a__b: { type: 'string', secret: { source: 'config' } },
     };
-    settings.load([
+    settings.setOwners([
       chat,
       owner('Chat\n', SETTINGS),
       owner('service-extension-keys', collides),
@@ -242,14 +242,14 @@ describe('/extension-settings', () => {
     for (const one of body.data) expect(one).to.have.all.keys('displaySubject', 'status', 'reason');
     expect(JSON.stringify(body)).not.to.contain('SERVICE_EXT');
     expect(JSON.stringify(service.log)).to.contain('SERVICE_EXT_KEYS_A_B');
-    settings.load([chat]);
+    settings.setOwners([chat]);
     expect((await ask('GET', `${PATH}/owners`)).body).to.deep.equal({
       data: [
         {
           subject: CHAT,
           displaySubject: CHAT,
           status: 'available',
-          declaration: settings.declare(SETTINGS).declaration,
+          declaration: settings.parseDeclaration(SETTINGS).declaration,
         },
       ],
     });
@@ -266,7 +266,7 @@ describe('/extension-settings', () => {
     expect(await removed({ ...global, key: 'title' })).to.equal(0);
     expect(await removed({ subject: '' })).to.equal(0);
     // Also of an extension that is gone.
-    settings.load([]);
+    settings.setOwners([]);
     expect(
       (await ask('GET', `${PATH}?subject=${CHAT}`)).body.data.map((one: { value: unknown }) => one.value),
     ).to.deep.equal(['x', 1, MASK]);
@@ -328,7 +328,7 @@ describe('/extension-settings', () => {
     }
     expect((await app.ask('GET', `${PATH}/app?subject=service-extension-unknown`)).body).to.deep.equal({ data: {} });
     // A later version wants something else of the same keys.
-    settings.load([
+    settings.setOwners([
       owner(CHAT, {
         room: { type: 'number', appReadable: true },
         token: { type: 'string', appReadable: true },
@@ -348,16 +348,16 @@ describe('/extension-settings', () => {
         one.value,
       ]);
     const changed = owner(CHAT, { token: { type: 'string' }, room: { type: 'string', secret: {} } });
-    settings.load([changed]);
+    settings.setOwners([changed]);
     expect(await seen()).to.deep.equal([
       ['room', MASK],
       ['token', MASK],
     ]);
-    expect([await settings.reader(changed).get('room'), await settings.reader(changed).get('token')]).to.deep.equal([
-      null,
-      null,
-    ]);
-    settings.load([]);
+    expect([
+      await settings.createReader(changed).get('room'),
+      await settings.createReader(changed).get('token'),
+    ]).to.deep.equal([null, null]);
+    settings.setOwners([]);
     expect(await seen()).to.deep.equal([
       ['room', 'in the clear'],
       ['token', MASK],
@@ -369,7 +369,7 @@ describe('/extension-settings', () => {
     await put({ key: 'limit', value: 1 });
     await service.database.query(`update platform_extension_settings set value = '{' where key = 'limit'`);
     expect((await ask('GET', `${PATH}?subject=${CHAT}`)).body.data).to.have.length(1);
-    expect(await settings.reader(chat).get('limit')).to.equal(null);
+    expect(await settings.createReader(chat).get('limit')).to.equal(null);
     expect(
       service.log.filter((line) => line.key === 'limit' && /cannot be read/.test(String(line.msg))),
     ).not.to.deep.equal([]);
@@ -422,7 +422,7 @@ describe('/extension-settings', () => {
       await put({ key: 'token', value: 'a sécret' });
       await put({ ...ofCollection, key: 'title', value: 'of articles' });
       await put({ ...ofCollection, key: 'key', value: 'deep' });
-      const { get } = settings.reader(chat);
+      const { get } = settings.createReader(chat);
       const seen = [
         await get('room'),
         await get('limit'),
@@ -449,8 +449,8 @@ describe('/extension-settings', () => {
     it('gives null for what is not set or of another type', async () => {
       await put({ key: 'limit', value: 2 });
       const changed = owner(CHAT, { ...SETTINGS, limit: { type: 'string' } });
-      settings.load([changed]);
-      const { get } = settings.reader(changed);
+      settings.setOwners([changed]);
+      const { get } = settings.createReader(changed);
       expect([await get('limit'), await get('room'), await get('token')]).to.deep.equal([null, null, null]);
     });
 
@@ -458,18 +458,18 @@ describe('/extension-settings', () => {
       await put({ key: 'token', value: 'a secret' });
       await put({ ...ofCollection, key: 'key', value: 'deep' });
       const other = owner('service-extension-thief', { token: { type: 'string', secret: {} } });
-      settings.load([chat, other]);
+      settings.setOwners([chat, other]);
       await service.database.query(
         `insert into platform_extension_settings (extension, scope, scope_key, key, value)
         select 'service-extension-thief', scope, scope_key, key, value from platform_extension_settings where key = 'token'`,
       );
-      expect(await settings.reader(other).get('token')).to.equal(null);
-      expect(await settings.reader(chat).get('token')).to.equal('a secret');
+      expect(await settings.createReader(other).get('token')).to.equal(null);
+      expect(await settings.createReader(chat).get('token')).to.equal('a secret');
       expect((await ask('GET', `${PATH}?subject=${other.name}`)).body.data[0].value).to.equal(MASK);
       await service.database.query(
         `update platform_extension_settings set value = replace(value, '"ct":"', '"ct":"AA') where key = 'key'`,
       );
-      const deep = await settings.reader(chat).get('key', { scope: 'collection', collection: 'articles' });
+      const deep = await settings.createReader(chat).get('key', { scope: 'collection', collection: 'articles' });
       expect(deep).to.equal(null);
       expect(service.log.some((line) => line.key === 'key' && /entered again/.test(String(line.msg)))).to.equal(true);
     });
@@ -495,16 +495,16 @@ describe('/extension-settings without a key for secrets', () => {
       const env = { EXTENSIONS_PATH: `${stranger.folder}/local` };
       const service = await startService({ database, env: key ? { ...env, SECRETS_ENCRYPTION_KEY: key } : env });
       try {
-        const { declare, load } = settings as ExtensionSettings;
-        const owner = { id: 'chat', name: CHAT, declaration: declare(SETTINGS).declaration };
-        load([owner]);
+        const { parseDeclaration, setOwners } = settings as ExtensionSettings;
+        const owner = { id: 'chat', name: CHAT, declaration: parseDeclaration(SETTINGS).declaration };
+        setOwners([owner]);
         await work(asking(service, service.admin.token), owner);
       } finally {
         await service.stop();
       }
     };
     const secret = { ...global, key: 'token', value: 'a secret' };
-    const read = (owner: SettingsOwner) => (settings as ExtensionSettings).reader(owner).get('token');
+    const read = (owner: SettingsOwner) => (settings as ExtensionSettings).createReader(owner).get('token');
     const listed = async (ask: Ask) => (await ask('GET', `${PATH}?subject=${CHAT}`)).body.data;
     const key = randomBytes(32).toString('base64');
     try {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { type InProcess, type Reply, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const SECRET = 'what tests sign tokens of callers without a user with';
@@ -34,12 +34,12 @@ const CALLERS: Readonly<Record<string, readonly [number, number, number, number]
 
 describe('http: who may call a confined endpoint', function () {
   this.timeout(120_000);
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
   let callers: Readonly<Record<string, Caller>>;
 
   before(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     for (const level of LEVELS) {
       await packages.put(
         `service-extension-for-${level}`,

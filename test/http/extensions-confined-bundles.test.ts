@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, reload, rowsOf } from './confined-packages.ts';
 import { asAdmin } from './people.ts';
 
 const ENTRY = 'index.js';
 const open = { endpoint: { access: 'public' } };
 
 describe('confined bundles', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     await packages.put(
       'service-extension-shop',
       {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, type Service, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, reload, rowsOf } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const NAME = 'service-extension-orders';
@@ -9,12 +9,12 @@ const asking = (more: object = {}) => ({ type: 'endpoint', capabilities: { endpo
 const CODE = endpoint('orders', '() => ({ body: 1 })');
 
 describe('consent to what confined packages ask for', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let database: FreshDatabase;
   const running: Service[] = [];
 
   beforeEach(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     database = await migratedDatabase('consent');
   });
   afterEach(async () => {

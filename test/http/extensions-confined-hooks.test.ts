@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { failuresOf, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, listFailures, rowsOf } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const HOOK = `export default { id: 'notes', filters: {
@@ -29,13 +29,13 @@ const HOOK = `export default { id: 'notes', filters: {
 const hook = (events: object, capabilities: object = {}) => ({ type: 'hook', events, capabilities });
 
 describe('confined hooks', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
   let guest: string;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     await packages.put(
       'service-extension-notes',
       hook(
@@ -152,7 +152,7 @@ describe('confined hooks', () => {
         [{ message: 'An unexpected error occurred.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
       ]);
     }
-    const failures = await failuresOf(service, 'service-extension-notes');
+    const failures = await listFailures(service, 'service-extension-notes');
     expect(failures.filter(({ code }) => code === 'INVALID_REJECTION')).not.to.be.empty;
     expect(failures.length).to.be.at.most(5);
   });
@@ -161,7 +161,7 @@ describe('confined hooks', () => {
     const client = await service.request('POST', '/items/notes', { token: guest, body: { text: 'throw' } });
     expect(JSON.stringify(client.body)).not.to.include('secret');
     for (let at = 0; at < 30; at++) await write('throw');
-    const failures = await failuresOf(service, 'service-extension-notes');
+    const failures = await listFailures(service, 'service-extension-notes');
     const [latest] = failures;
     const line = HOOK.split('\n').findIndex((text) => text.includes("new Error('a secret")) + 1;
     expect(latest).to.deep.include({
@@ -180,7 +180,7 @@ describe('confined hooks', () => {
 
   it('write one line of bounded length, whatever they throw', async () => {
     await write('lines');
-    const [latest] = await failuresOf(service, 'service-extension-notes');
+    const [latest] = await listFailures(service, 'service-extension-notes');
     expect(latest?.message)
       .to.match(/^first second \[31mx+…$/)
       .and.have.length(500);

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, rowsOf } from './confined-packages.ts';
 import { asAdmin } from './people.ts';
 
 const open = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
 
 describe('confined packages at their limits', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     for (let at = 0; at < 8; at++) {
       await packages.put(
         `service-extension-public-${at}`,

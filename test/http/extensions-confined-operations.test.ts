@@ -3,14 +3,14 @@ import type { Caller } from '#kernel';
 import { flowOperations, type Operation, type Operations, operations } from '../../plugins/flows/contract.ts';
 import { type Sketched, sketch } from '../support/plugin.ts';
 import { type InProcess, startService } from '../support/service.ts';
-import { type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, reload, rowsOf } from './confined-packages.ts';
 
 const operation = (more: object = {}) => ({ type: 'operation', ...more });
 const code = (id: string, handler: string) => `export default { id: '${id}', handler: ${handler} };`;
 
 describe('confined operations', () => {
   let stranger: Sketched;
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
   let registry: Operations;
   let asSystem: () => Caller;
@@ -34,7 +34,7 @@ describe('confined operations', () => {
         },
       },
     ]);
-    packages = await packagesIn(`${stranger.folder}/local`);
+    packages = await createPackages(`${stranger.folder}/local`);
     await packages.put(
       'service-extension-sum',
       operation({

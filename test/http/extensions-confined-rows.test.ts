@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, rowsOf } from './confined-packages.ts';
 import { asAdmin } from './people.ts';
 
 const SYSTEM_EVENTS = ['users.create', 'users.update', 'users.delete', 'roles.update'];
@@ -35,11 +35,11 @@ const CODE = `
     actions: { 'users.create': (meta, { host }) => say(host, 'action', meta) } };`;
 
 describe('confined hooks and rows of the service', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     const events = { filter: [...SYSTEM_EVENTS, 'articles.items.create'], action: ['users.create'] };
     await packages.put('service-extension-rows', { type: 'hook', events, capabilities: { log: true } }, CODE);
     service = await startService({ env: { EXTENSIONS_PATH: packages.path, LOG_LEVEL: 'info' } });

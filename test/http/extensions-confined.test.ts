@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { endpoint, failuresOf, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, listFailures, rowsOf } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const access = (level: string, more: object = {}) => ({
@@ -9,14 +9,14 @@ const access = (level: string, more: object = {}) => ({
 });
 
 describe('confined endpoints', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
   let app: string;
   let user: string;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     for (const level of ['public', 'authenticated', 'app', 'admin']) {
       await packages.put(
         `service-extension-for-${level}`,
@@ -318,7 +318,7 @@ describe('confined endpoints', () => {
     for (const [path, code] of Object.entries(codes)) {
       const { status, body } = await ask('GET', `/echo/${path}`);
       expect([status, body.errors[0].message], path).to.deep.equal([500, 'An unexpected error occurred.']);
-      const [latest] = await failuresOf(service, 'service-extension-echo');
+      const [latest] = await listFailures(service, 'service-extension-echo');
       expect([code].flat(), path).to.include(latest?.code);
     }
     expect((await ask('GET', '/extensions', app)).status).to.equal(403);

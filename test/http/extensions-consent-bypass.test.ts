@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, reload, rowsOf } from './confined-packages.ts';
 
 const NAME = 'service-extension-orders';
 const CODE = endpoint('orders', '() => ({ body: 1 })');
@@ -17,11 +17,11 @@ const BUNDLE = `export default { 'endpoint:orders': { id: 'orders', handler: () 
   'hook:spy': { id: 'spy', actions: { 'items.create': () => {} } } };`;
 
 describe('ways around consent', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let database: FreshDatabase;
   let service: InProcess;
   beforeEach(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     database = await migratedDatabase('consent');
   });
   afterEach(async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Spawned, spawnService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, rowsOf } from './confined-packages.ts';
 
 /** Asks until it is so. How soon it is so on a quiet machine is measured by `npm run bench:confined`. */
 async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
@@ -16,8 +16,8 @@ async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> 
 
 describe('http: confined packages dropped into the folder of a running server', function () {
   this.timeout(120_000);
-  let ready: Packages;
-  let local: Packages;
+  let ready: ConfinedPackages;
+  let local: ConfinedPackages;
   let service: Spawned;
   const publicly = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
   const answers = (path: string, body: unknown) => async () => (await service.request('GET', path)).body === body;
@@ -27,8 +27,8 @@ describe('http: confined packages dropped into the folder of a running server', 
     (await service.request('GET', '/extensions', { token: service.admin.token })).body.meta.confinedRuntime;
 
   before(async () => {
-    ready = await packagesIn();
-    local = await packagesIn();
+    ready = await createPackages();
+    local = await createPackages();
     for (const name of ['first', 'second']) {
       await ready.put(`service-extension-${name}`, publicly, endpoint(name, `() => ({ body: '${name}' })`));
     }

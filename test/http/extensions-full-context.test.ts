@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { bundle, confined, endpoint, packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { until } from '../plugins/extensions-full/stage.ts';
+import { until } from '../plugins/extensions-full/test-service.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { reload, rowsOf } from './confined-packages.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Spawned, spawnService } from '../support/service.ts';
-import { type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, rowsOf } from './confined-packages.ts';
 
 const CODE = `
   export default (router) => {
@@ -18,10 +18,10 @@ const HOOK = `
   };`;
 
 describe('errors of code with full authority that belong to nobody', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: Spawned;
   before(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     await packages.put('service-extension-stray', { type: 'endpoint', runtime: undefined }, CODE);
     await packages.put('service-extension-clock', { type: 'hook', runtime: undefined }, HOOK);
     service = await spawnService({ env: { EXTENSIONS_PATH: packages.path, LOG_LEVEL: 'warn' } });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { renderAuthorities } from '../../plugins/broker/library.ts';
 import { packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { until } from '../plugins/extensions-full/stage.ts';
+import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { reload, rowsOf } from './confined-packages.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { BootFailure } from '#kernel';
 import { packageOf } from '../plugins/extensions/sketch.ts';
-import { until } from '../plugins/extensions-full/stage.ts';
+import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
-import { type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, reload, rowsOf } from './confined-packages.ts';
 
 const COLLECTIONS = ['notes', 'crashing', 'drafts', 'memos', 'free'] as const;
 const EVENTS = ['create', 'update', 'delete'] as const;
@@ -29,7 +29,7 @@ const fullCode = (collection: string) =>
 
 describe('http: a required package that is not loaded', function () {
   this.timeout(180_000);
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let database: FreshDatabase;
   let service: InProcess;
 
@@ -71,7 +71,7 @@ describe('http: a required package that is not loaded', function () {
   });
 
   before(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     database = await migratedDatabase('required');
     service = await start();
     for (const collection of COLLECTIONS) {

@@ -22,17 +22,17 @@ const BEFORE_PAREN: ReadonlySet<string> = new Set(['if', 'while', 'for', 'with']
  * The words of JavaScript or TypeScript, comments and white space left out. It never fails: what it cannot make sense of,
  * such as a quote that is not closed, costs at most the rest of its line.
  */
-export function tokens(source: string): readonly Token[] {
+export function tokenize(source: string): readonly Token[] {
   return new Lexer(source).run();
 }
 
 /** What a bracket that is open means for what follows when it closes. */
-type Open = 'template' | 'block' | 'value' | 'condition' | 'paren';
+type OpenBracket = 'template' | 'block' | 'value' | 'condition' | 'paren';
 
 class Lexer {
   readonly #source: string;
   readonly #found: Token[] = [];
-  readonly #open: Open[] = [];
+  readonly #open: OpenBracket[] = [];
   #at = 0;
   /** Would a slash here begin a regular expression? */
   #valueNext = true;

@@ -13,7 +13,7 @@ const NAME = /^[\w!#$%&'*.^`|~+-]+$/;
 const PART = /^[\x20-\x3a\x3c-\x7e]*$/;
 
 /** The text of a `Set-Cookie`. */
-export function cookieText(name: string, value: string, options: CookieOptions): string {
+export function renderCookie(name: string, value: string, options: CookieOptions): string {
   const { maxAge, domain, path = '/', secure, httpOnly, sameSite } = options;
   if (!NAME.test(name)) throw new TypeError('the name of a cookie has characters that it may not have');
   for (const part of [domain ?? '', path]) {

@@ -8,8 +8,8 @@ const OPTIONAL = /\/:(\w+)\?/g;
  * A path as older routers of this form knew it, in the way of this one: `/:id?` is `{/:id}`, and `*` is `{*rest}`. What is
  * written in the newer way stays as it is.
  */
-export function pathIn(path: unknown): unknown {
-  if (Array.isArray(path)) return path.map(pathIn);
+export function toRouterPath(path: unknown): unknown {
+  if (Array.isArray(path)) return path.map(toRouterPath);
   if (typeof path !== 'string') return path;
   let more = 0;
   return path
@@ -24,7 +24,7 @@ export function createRouter(): Router.Router {
   const router = new Router({ mergeParams: true });
   const [route, use] = [router.route.bind(router) as Take, router.use.bind(router) as Take];
   return Object.assign(router, {
-    route: (path: unknown) => route(pathIn(path)),
-    use: (first: unknown, ...more: readonly unknown[]) => use(pathIn(first), ...more),
+    route: (path: unknown) => route(toRouterPath(path)),
+    use: (first: unknown, ...more: readonly unknown[]) => use(toRouterPath(first), ...more),
   }) as Router.Router;
 }

@@ -72,17 +72,17 @@ const prototype = Object.create(IncomingMessage.prototype, {
 });
 
 /** Turns Node's request into one that handlers know, under `baseUrl`; `url` is what is left of the path. */
-export function asRequest(parts: RequestParts, baseUrl: string, url: string): ExtensionRequest {
+export function toExtensionRequest(parts: RequestParts, baseUrl: string, url: string): ExtensionRequest {
   const { ctx, accountability, query, body, token, ip } = parts;
   const req = Object.setPrototypeOf(ctx.req, prototype) as IncomingMessage;
   Object.assign(req, { [PARTS]: parts, originalUrl: ctx.originalUrl, baseUrl, url, params: {} });
-  Object.assign(req, { accountability, query, body, token, ip, cookies: cookiesOf(req) });
-  whenRead(req, 'schema', parts.schema);
-  whenRead(req, 'sanitizedQuery', parts.sanitizedQuery);
+  Object.assign(req, { accountability, query, body, token, ip, cookies: parseCookies(req) });
+  defineLazy(req, 'schema', parts.schema);
+  defineLazy(req, 'sanitizedQuery', parts.sanitizedQuery);
   return req as ExtensionRequest;
 }
 
-function whenRead(target: object, name: string, make: () => unknown): void {
+function defineLazy(target: object, name: string, make: () => unknown): void {
   const settle = (value: unknown) => Object.defineProperty(target, name, { value, writable: true, configurable: true });
   Object.defineProperty(target, name, {
     configurable: true,
@@ -95,16 +95,16 @@ function whenRead(target: object, name: string, make: () => unknown): void {
   });
 }
 
-function cookiesOf({ headers }: IncomingMessage): Record<string, string> {
+function parseCookies({ headers }: IncomingMessage): Record<string, string> {
   const pairs = (headers.cookie ?? '').split(';').flatMap((pair): [string, string][] => {
     const at = pair.indexOf('=');
-    return at < 1 ? [] : [[pair.slice(0, at).trim(), unquoted(pair.slice(at + 1).trim())]];
+    return at < 1 ? [] : [[pair.slice(0, at).trim(), decodeCookie(pair.slice(at + 1).trim())]];
   });
   // The first one counts: it is the one with the nearest path.
   return Object.fromEntries(pairs.reverse());
 }
 
-function unquoted(value: string): string {
+function decodeCookie(value: string): string {
   const text = value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
   try {
     return decodeURIComponent(text);

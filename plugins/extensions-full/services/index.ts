@@ -1,8 +1,8 @@
-import type { Kit } from '../kit.ts';
-import { actingClass, type ServiceOptions } from './acting.ts';
-import { filesServiceClass } from './files.ts';
-import { itemsServiceClass } from './items.ts';
-import { schemaServiceClasses } from './schema.ts';
+import type { ExtensionRuntime } from '../kit.ts';
+import { createBaseService, type ServiceOptions } from './base-service.ts';
+import { createFilesService } from './files.ts';
+import { createItemsService } from './items.ts';
+import { createSchemaServices } from './schema.ts';
 
 /** Services that are the items service over one collection of the platform's own. */
 const COLLECTIONS = {
@@ -27,9 +27,9 @@ export type Services = ReturnType<typeof createServices>;
  * The member `services` of the context: thin classes over the service's own verbs, of this extension alone, so that what
  * they do without accountability is done in its name.
  */
-export function createServices(kit: Kit) {
-  const Acting = actingClass(kit);
-  const ItemsService = itemsServiceClass(kit, Acting);
+export function createServices(kit: ExtensionRuntime) {
+  const Acting = createBaseService(kit);
+  const ItemsService = createItemsService(kit, Acting);
   const over = (name: string, collection: string) => {
     const made = class extends ItemsService {
       constructor(options?: ServiceOptions) {
@@ -45,7 +45,7 @@ export function createServices(kit: Kit) {
   return Object.freeze({
     ItemsService,
     ...(fixed as Readonly<Record<keyof typeof COLLECTIONS, Fixed>>),
-    FilesService: filesServiceClass(kit, ItemsService),
-    ...schemaServiceClasses(kit, Acting),
+    FilesService: createFilesService(kit, ItemsService),
+    ...createSchemaServices(kit, Acting),
   });
 }

@@ -1,8 +1,8 @@
 import { type Caller, Failure, fail } from '#kernel';
 import type { Key, Payload } from '../../items/contract.ts';
 import type { RawQuery, ReadText } from '../../query/contract.ts';
-import type { Kit } from '../kit.ts';
-import type { ActingClass, ServiceOptions, VerbOptions } from './acting.ts';
+import type { ExtensionRuntime } from '../kit.ts';
+import type { BaseServiceClass, ServiceOptions, VerbOptions } from './base-service.ts';
 
 type Row = Record<string, unknown>;
 type Keys = readonly unknown[];
@@ -10,10 +10,10 @@ type Keys = readonly unknown[];
 /** Not among the names that extensions see. */
 const PRIMARY = Symbol('primary');
 
-const parsed = <T>({ data }: ReadText): T => JSON.parse(data ?? 'null') as T;
+const parseData = <T>({ data }: ReadText): T => JSON.parse(data ?? 'null') as T;
 
 /** The half of `ItemsService` that reads. */
-function readingClass(kit: Kit, Acting: ActingClass) {
+function createReadingService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
   const { items, query, schema } = kit.deps;
   /** Reads by code have the usual limit where none is given, and no ceiling. */
   const limited = (raw: RawQuery): RawQuery => ({ ...raw, limit: raw.limit ?? query.ceilings.default });
@@ -39,19 +39,22 @@ function readingClass(kit: Kit, Acting: ActingClass) {
 
     /** FORBIDDEN where there is no such row, or it may not be read. */
     readOne(key: unknown, raw: RawQuery = {}, options?: VerbOptions): Promise<Row> {
-      return this.act(async (caller) => parsed<Row>(await items.readOne(caller, this.collection, key, raw)), options);
+      return this.act(
+        async (caller) => parseData<Row>(await items.readOne(caller, this.collection, key, raw)),
+        options,
+      );
     }
 
     readMany(keys: Keys, raw: RawQuery = {}, options?: VerbOptions): Promise<Row[]> {
       return this.act(
-        async (caller) => parsed<Row[]>(await items.readKeys(caller, this.collection, keys, raw)),
+        async (caller) => parseData<Row[]>(await items.readKeys(caller, this.collection, keys, raw)),
         options,
       );
     }
 
     readSingleton(raw: RawQuery = {}, options?: VerbOptions): Promise<Row> {
       return this.act(async (caller) => {
-        const row = parsed<Row | Row[]>(await items.readMany(caller, this.collection, raw));
+        const row = parseData<Row | Row[]>(await items.readMany(caller, this.collection, raw));
         return (Array.isArray(row) ? row[0] : row) ?? {};
       }, options);
     }
@@ -70,10 +73,10 @@ function readingClass(kit: Kit, Acting: ActingClass) {
 }
 
 /** `ItemsService`: the verbs of the items engine under the names of the conventions, with rows in place of texts. */
-export function itemsServiceClass(kit: Kit, Acting: ActingClass) {
+export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
   const { items } = kit.deps;
 
-  return class ItemsService extends readingClass(kit, Acting) {
+  return class ItemsService extends createReadingService(kit, Acting) {
     createOne(data: Payload, options?: VerbOptions): Promise<Key> {
       return this.act((caller) => items.createOne(caller, this.collection, data), options);
     }
@@ -145,13 +148,13 @@ export function itemsServiceClass(kit: Kit, Acting: ActingClass) {
 }
 
 /** Whether a row is there says nothing about whether it may be changed: that is asked of the change. */
-async function exists(kit: Kit, collection: string, primary: string, key: unknown): Promise<boolean> {
-  const system = kit.system('an upsert looks whether its row is there');
+async function exists(kit: ExtensionRuntime, collection: string, primary: string, key: unknown): Promise<boolean> {
+  const system = kit.asSystem('an upsert looks whether its row is there');
   try {
     const found = await kit.events.quietly(() =>
       kit.deps.items.readKeys(system, collection, [key], { fields: [primary] }),
     );
-    return parsed<unknown[]>(found).length > 0;
+    return parseData<unknown[]>(found).length > 0;
   } catch (error) {
     // A key of the wrong kind names no row.
     if (error instanceof Failure && error.code === 'FORBIDDEN') return false;
@@ -159,4 +162,4 @@ async function exists(kit: Kit, collection: string, primary: string, key: unknow
   }
 }
 
-export type ItemsServiceClass = ReturnType<typeof itemsServiceClass>;
+export type ItemsServiceClass = ReturnType<typeof createItemsService>;

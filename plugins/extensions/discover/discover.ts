@@ -2,12 +2,12 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#kernel';
 import { TYPE_FOLDERS } from '../manifest/names.ts';
-import { type Found, LoadFailure } from '../model.ts';
-import { idOf } from './identity.ts';
-import { singleFiles } from './layout.ts';
-import { type DiscoverDeps, installedPackages, packageFolders } from './packages.ts';
+import { type DiscoveredExtension, LoadFailure } from '../model.ts';
+import { createPackageId } from './package-id.ts';
+import { type DiscoverDeps, findInstalledPackages, findPackageFolders } from './packages.ts';
+import { findSingleFiles } from './single-files.ts';
 
-export interface Places {
+export interface DiscoveryFolders {
   /** EXTENSIONS_PATH. */
   readonly local: string;
   /** PACKAGE_FILE_LOCATION. */
@@ -19,18 +19,21 @@ export interface Places {
  * (conventions, "Package names and discovery"). Never fails: what goes wrong with one is its own failure, and what goes
  * wrong with a whole source is a row that stands for it.
  */
-export async function discover({ local, project }: Places, deps: DiscoverDeps): Promise<readonly Found[]> {
+export async function discover(
+  { local, project }: DiscoveryFolders,
+  deps: DiscoverDeps,
+): Promise<readonly DiscoveredExtension[]> {
   const root = resolve(local);
-  const installed = await orPseudo('(extension discovery)', () => installedPackages(resolve(project), deps));
-  const folders = await orPseudo('(local extensions)', async () => {
+  const installed = await orPlaceholder('(extension discovery)', () => findInstalledPackages(resolve(project), deps));
+  const folders = await orPlaceholder('(local extensions)', async () => {
     if (await isMissing(root)) return [];
-    return [...(await packageFolders(root, deps)), ...(await singleFiles(root))];
+    return [...(await findPackageFolders(root, deps)), ...(await findSingleFiles(root))];
   });
-  return [...installed, ...folders].map((found) => (deps.taken(found.name) ? withTakenName(found) : found));
+  return [...installed, ...folders].map((found) => (deps.isReservedName(found.name) ? withReservedName(found) : found));
 }
 
 /** What an extension adds is known by its name, and is taken away by it: it must not be that of somebody else. */
-const withTakenName = (found: Found): Found => ({
+const withReservedName = (found: DiscoveredExtension): DiscoveredExtension => ({
   ...found,
   failure: new LoadFailure('MANIFEST_INVALID', 'a part of the service has this name. Rename the extension.'),
 });
@@ -45,8 +48,8 @@ export async function prepareFolders(local: string, log: Pick<Log, 'warn'>): Pro
 }
 
 /** A row for something that is not one extension (conventions, "States and records"). */
-export const pseudo = (name: string, failure: LoadFailure, local = true): Found => ({
-  id: idOf(name),
+export const createPlaceholder = (name: string, failure: LoadFailure, local = true): DiscoveredExtension => ({
+  id: createPackageId(name),
   folder: '',
   name,
   local,
@@ -56,7 +59,10 @@ export const pseudo = (name: string, failure: LoadFailure, local = true): Found 
   failure,
 });
 
-async function orPseudo(name: string, find: () => Promise<readonly Found[]>): Promise<readonly Found[]> {
+async function orPlaceholder(
+  name: string,
+  find: () => Promise<readonly DiscoveredExtension[]>,
+): Promise<readonly DiscoveredExtension[]> {
   try {
     return await find();
   } catch (error) {
@@ -71,7 +77,7 @@ async function orPseudo(name: string, find: () => Promise<readonly Found[]>): Pr
               cause: error,
             },
           );
-    return [pseudo(name, failure)];
+    return [createPlaceholder(name, failure)];
   }
 }
 

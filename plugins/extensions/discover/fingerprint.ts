@@ -3,9 +3,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Installed dependencies and version control: large, and no part of what an author changes. */
-const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.git']);
-const MOST_FILES = 20_000;
-const DEEPEST = 32;
+const SKIPPED: ReadonlySet<string> = new Set(['node_modules', '.git']);
+const MAX_FILES = 20_000;
+const MAX_DEPTH = 32;
 
 /**
  * A short text that changes when any file under a folder does: by names, sizes and times, without reading a file. Links
@@ -13,14 +13,14 @@ const DEEPEST = 32;
  */
 export async function fingerprint(folder: string): Promise<string> {
   const hash = createHash('sha1');
-  for (const line of (await linesOf(folder)).sort()) hash.update(line).update('\n');
+  for (const line of (await listFiles(folder)).sort()) hash.update(line).update('\n');
   return hash.digest('base64url').slice(0, 16);
 }
 
-async function linesOf(folder: string): Promise<string[]> {
+async function listFiles(folder: string): Promise<string[]> {
   const lines: string[] = [];
   const walk = async (path: string, below: string, depth: number): Promise<void> => {
-    if (depth > DEEPEST || lines.length > MOST_FILES) return;
+    if (depth > MAX_DEPTH || lines.length > MAX_FILES) return;
     let names: string[];
     try {
       names = await readdir(path);
@@ -29,7 +29,7 @@ async function linesOf(folder: string): Promise<string[]> {
       return;
     }
     for (const name of names) {
-      if (PASSED_OVER.has(name)) continue;
+      if (SKIPPED.has(name)) continue;
       const child = `${below}/${name}`;
       try {
         const found = await stat(join(path, name));

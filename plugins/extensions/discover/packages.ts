@@ -1,20 +1,20 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkPackage, type ManifestDeps } from '../manifest/check.ts';
 import { isExtensionName, OTHER_FOLDERS, TYPE_FOLDERS } from '../manifest/names.ts';
-import { readPackageFile } from '../manifest/read.ts';
-import { type ExtensionManifest, type Found, LoadFailure } from '../model.ts';
+import { readPackageJson } from '../manifest/read.ts';
+import { type ManifestDeps, validatePackage } from '../manifest/validate.ts';
+import { type DiscoveredExtension, type ExtensionManifest, LoadFailure } from '../model.ts';
 import { fingerprint } from './fingerprint.ts';
-import { idOf } from './identity.ts';
+import { createPackageId } from './package-id.ts';
 
 export interface DiscoverDeps extends ManifestDeps {
   /** What is odd about a package that loads all the same. */
   warn(name: string, what: string): void;
   /** Is this the name of a part of the service itself? */
-  taken(name: string): boolean;
+  isReservedName(name: string): boolean;
 }
 
-interface Place {
+interface PackageLocation {
   readonly path: string;
   /** Unique among all places. */
   readonly key: string;
@@ -24,10 +24,10 @@ interface Place {
 }
 
 /** Packages in sub-folders of EXTENSIONS_PATH (conventions, "Package names and discovery"). */
-export async function packageFolders(root: string, deps: DiscoverDeps): Promise<readonly Found[]> {
-  const found: Found[] = [];
+export async function findPackageFolders(root: string, deps: DiscoverDeps): Promise<readonly DiscoveredExtension[]> {
+  const found: DiscoveredExtension[] = [];
   for (const name of (await readdir(root)).sort()) {
-    for (const folder of await candidates(root, name)) {
+    for (const folder of await listCandidates(root, name)) {
       const one = await readPackage(folder, deps);
       if (one) found.push(one);
     }
@@ -36,9 +36,9 @@ export async function packageFolders(root: string, deps: DiscoverDeps): Promise<
 }
 
 /** A folder, or the packages of a scope: `@acme/service-extension-orders` lies in a folder of its scope. */
-async function candidates(root: string, name: string): Promise<readonly Place[]> {
+async function listCandidates(root: string, name: string): Promise<readonly PackageLocation[]> {
   if (name.startsWith('.') || Object.hasOwn(TYPE_FOLDERS, name) || OTHER_FOLDERS.includes(name)) return [];
-  const place = (folder: string): Place => ({
+  const place = (folder: string): PackageLocation => ({
     path: join(root, folder),
     key: `local:${folder}`,
     local: true,
@@ -53,8 +53,11 @@ async function candidates(root: string, name: string): Promise<readonly Place[]>
 }
 
 /** Packages that the project's own package.json depends on, where they are installed. */
-export async function installedPackages(project: string, deps: DiscoverDeps): Promise<readonly Found[]> {
-  const names = (await dependenciesOf(project)).filter(isExtensionName).sort();
+export async function findInstalledPackages(
+  project: string,
+  deps: DiscoverDeps,
+): Promise<readonly DiscoveredExtension[]> {
+  const names = (await readDependencies(project)).filter(isExtensionName).sort();
   const found = await Promise.all(
     names.map((name) =>
       readPackage({ path: join(project, 'node_modules', name), key: `module:${name}`, local: false, name }, deps),
@@ -63,10 +66,10 @@ export async function installedPackages(project: string, deps: DiscoverDeps): Pr
   return found.filter((one) => one !== undefined);
 }
 
-async function dependenciesOf(project: string): Promise<readonly string[]> {
+async function readDependencies(project: string): Promise<readonly string[]> {
   // Where there is no project, nothing is installed.
   if ((await stat(join(project, 'package.json')).catch(() => undefined)) === undefined) return [];
-  const { parsed } = await readPackageFile(project);
+  const { parsed } = await readPackageJson(project);
   const { dependencies } = (parsed ?? {}) as { dependencies?: unknown };
   return typeof dependencies === 'object' && dependencies !== null ? Object.keys(dependencies) : [];
 }
@@ -75,27 +78,27 @@ async function dependenciesOf(project: string): Promise<readonly string[]> {
  * One folder as a package. Undefined where it is none of ours: no folder, a plugin (which the kernel runs, unless its
  * folder is called an extension), or a folder that neither its name nor its package.json calls an extension.
  */
-async function readPackage(place: Place, deps: DiscoverDeps): Promise<Found | undefined> {
+async function readPackage(place: PackageLocation, deps: DiscoverDeps): Promise<DiscoveredExtension | undefined> {
   const { path, key, local } = place;
   const isNamed = isExtensionName(place.name);
   let parsed: unknown;
   // Looked at before anything is read: what changes meanwhile is found to have changed.
   let revision = '';
   try {
-    if (!(await isFolder(path)) || (!isNamed && !(await isOurs(path)))) return undefined;
+    if (!(await isFolder(path)) || (!isNamed && !(await declaresExtension(path)))) return undefined;
     revision = await fingerprint(path);
-    ({ parsed } = await readPackageFile(path));
+    ({ parsed } = await readPackageJson(path));
   } catch (error) {
-    return isNamed ? broken(place, error, revision) : undefined;
+    return isNamed ? createBroken(place, error, revision) : undefined;
   }
-  if (!isNamed && (!hasKey(parsed) || isPlugin(parsed))) return undefined;
+  if (!isNamed && (!hasManifestKey(parsed) || isPlugin(parsed))) return undefined;
   try {
-    const { name, version, manifest, warning } = checkPackage(parsed, deps);
+    const { name, version, manifest, warning } = validatePackage(parsed, deps);
     if (warning !== undefined) deps.warn(name, warning);
     const { type } = manifest;
-    const files = filesOf(path, manifest);
+    const files = resolveFiles(path, manifest);
     return {
-      id: idOf(key),
+      id: createPackageId(key),
       folder: path,
       name,
       version,
@@ -106,19 +109,26 @@ async function readPackage(place: Place, deps: DiscoverDeps): Promise<Found | un
       revision,
     };
   } catch (error) {
-    return broken(place, error, revision, parsed);
+    return createBroken(place, error, revision, parsed);
   }
 }
 
 /** Something that calls itself an extension and cannot be one: as much as is known of it. */
-function broken({ path, key, local, name }: Place, error: unknown, revision: string, parsed?: unknown): Found {
-  const version = textOf(parsed, 'version');
+function createBroken(
+  { path, key, local, name }: PackageLocation,
+  error: unknown,
+  revision: string,
+  parsed?: unknown,
+): DiscoveredExtension {
+  const version = readText(parsed, 'version');
   const failure =
-    error instanceof LoadFailure ? error : new LoadFailure('DISCOVERY_FAILED', whyNot(error, local), { cause: error });
+    error instanceof LoadFailure
+      ? error
+      : new LoadFailure('DISCOVERY_FAILED', describeError(error, local), { cause: error });
   return {
-    id: idOf(key),
+    id: createPackageId(key),
     folder: path,
-    name: textOf(parsed, 'name') ?? name,
+    name: readText(parsed, 'name') ?? name,
     local,
     type: null,
     ...(version === undefined ? {} : { version }),
@@ -128,7 +138,7 @@ function broken({ path, key, local, name }: Place, error: unknown, revision: str
   };
 }
 
-const whyNot = (error: unknown, local: boolean): string => {
+const describeError = (error: unknown, local: boolean): string => {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT')
     return local ? 'its link leads nowhere. Correct or remove it.' : 'it is not installed. Install it.';
@@ -143,22 +153,22 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /** Says so without being called so. All that lies in the folder of somebody else's package is not looked through. */
-async function isOurs(path: string): Promise<boolean> {
-  const { parsed } = await readPackageFile(path);
-  return hasKey(parsed) && !isPlugin(parsed);
+async function declaresExtension(path: string): Promise<boolean> {
+  const { parsed } = await readPackageJson(path);
+  return hasManifestKey(parsed) && !isPlugin(parsed);
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const hasKey = (parsed: unknown): boolean => isRecord(parsed) && parsed['service:extension'] !== undefined;
+const hasManifestKey = (parsed: unknown): boolean => isRecord(parsed) && parsed['service:extension'] !== undefined;
 const isPlugin = (parsed: unknown): boolean =>
   isRecord(parsed) && isRecord(parsed['service:extension']) && parsed['service:extension'].type === 'plugin';
-const textOf = (parsed: unknown, key: 'name' | 'version'): string | undefined => {
+const readText = (parsed: unknown, key: 'name' | 'version'): string | undefined => {
   const value = isRecord(parsed) ? parsed[key] : undefined;
   return typeof value === 'string' && value !== '' ? value.slice(0, 300) : undefined;
 };
 
-function filesOf(folder: string, { type, path }: ExtensionManifest): Found['files'] {
+function resolveFiles(folder: string, { type, path }: ExtensionManifest): DiscoveredExtension['files'] {
   if (typeof path !== 'string') return { app: join(folder, path.app), api: join(folder, path.api) };
   return type === 'hook' || type === 'endpoint' ? { api: join(folder, path) } : { app: join(folder, path) };
 }

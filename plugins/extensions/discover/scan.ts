@@ -1,5 +1,5 @@
 import type { Log, PackagesApi } from '#kernel';
-import type { Found } from '../model.ts';
+import type { DiscoveredExtension } from '../model.ts';
 import type { ExtensionsConfig } from '../settings.ts';
 import { discover } from './discover.ts';
 import type { DiscoverDeps } from './packages.ts';
@@ -11,7 +11,7 @@ interface Deps extends Pick<DiscoverDeps, 'subjects' | 'settings'> {
 }
 
 /** All extensions of the configured folders as they are now. Plugins that run keep their names. */
-export function scan({ config, packages, log, subjects, settings }: Deps): Promise<readonly Found[]> {
+export function scan({ config, packages, log, subjects, settings }: Deps): Promise<readonly DiscoveredExtension[]> {
   const own = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
   return discover(
     { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
@@ -20,7 +20,7 @@ export function scan({ config, packages, log, subjects, settings }: Deps): Promi
       settings,
       config,
       warn: (name, what) => log.warn({ extension: name }, `${name}: ${what}`),
-      taken: (name) => own.has(name.toLowerCase()),
+      isReservedName: (name) => own.has(name.toLowerCase()),
     },
   );
 }

@@ -5,10 +5,10 @@ import { hasAppPart, type Slot } from './slot.ts';
  * What the browser is given: nothing of packages that failed, whose browser half would act with the rights of whoever is
  * signed in to the admin app.
  */
-export const appHalvesOf = (slots: readonly Slot[]): readonly AppHalf[] =>
+export const toAppHalves = (slots: readonly Slot[]): readonly AppHalf[] =>
   slots
-    .filter(({ found, failure, loaded }) => failure === undefined && hasAppPart(found) && !isFailed(loaded))
-    .map(({ found: { id, name, type, folder, files, revision } }) => ({
+    .filter(({ extension, failure, loaded }) => failure === undefined && hasAppPart(extension) && !isFailed(loaded))
+    .map(({ extension: { id, name, type, folder, files, revision } }) => ({
       id,
       name,
       type: type as ExtensionType,

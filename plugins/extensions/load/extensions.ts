@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RuntimeState } from '../../sandbox/contract.ts';
-import { pseudo } from '../discover/discover.ts';
-import type { Built, Found, LoadFailure } from '../model.ts';
-import type { AsReason, Row } from '../records/record.ts';
-import { appHalvesOf } from './app-halves.ts';
-import { type PackageState, stateOf } from './package-states.ts';
-import type { Parts } from './parts.ts';
-import { type Again, movesFullAuthority, type Plan, planFor } from './plan.ts';
-import { isConfined, rowOf, type Slot } from './slot.ts';
-import { createSteps, type Steps } from './steps.ts';
+import { createPlaceholder } from '../discover/discover.ts';
+import type { AppBuild, DiscoveredExtension, LoadFailure } from '../model.ts';
+import type { ExtensionRow, ToReason } from '../records/record.ts';
+import { toAppHalves } from './app-halves.ts';
+import type { LoadDeps } from './load-deps.ts';
+import { changesFullAuthority, createLoadPlan, type LoadPlan, type ReloadRequest } from './load-plan.ts';
+import { createLoadSteps, type LoadSteps } from './load-steps.ts';
+import { type PackageState, toPackageState } from './package-states.ts';
+import { isConfined, type Slot, toRow } from './slot.ts';
 
 /** What a load changed, by name. */
-export interface Changes {
+export interface LoadChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
@@ -22,172 +22,176 @@ export interface Extensions {
    * Finds and loads everything, or what changed since the last time: the rest goes on running meanwhile. One load at a
    * time; never rejects. Not to be awaited by code that is being loaded.
    */
-  load(again?: Again): Promise<Changes>;
-  rows(): readonly Row[];
+  load(again?: ReloadRequest): Promise<LoadChanges>;
+  rows(): readonly ExtensionRow[];
   /** What plugins that rely on packages see of each. */
   states(): readonly PackageState[];
   runtime(): Pick<RuntimeState, 'state' | 'posture'>;
-  failed(id: string, failure: LoadFailure): void;
-  recovered(id: string): void;
+  reportFailed(id: string, failure: LoadFailure): void;
+  reportRecovered(id: string): void;
   /** Takes everything away. */
   stop(): Promise<void>;
 }
 
 /** A load may be asked for in the middle of a request, of which what is loaded is no part. */
-const outside = AsyncLocalStorage.snapshot();
-const NOTHING: Changes = { added: [], removed: [] };
+const withoutRequestContext = AsyncLocalStorage.snapshot();
+const NOTHING: LoadChanges = { added: [], removed: [] };
 const NOT_REQUIRED: RuntimeState = { state: 'not-required', posture: null };
 
-export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
+export function createExtensions(parts: LoadDeps, asReason: ToReason): Extensions {
   const { log } = parts;
   let slots: ReadonlyMap<string, Slot> = new Map();
   let bundleFailure: LoadFailure | undefined;
   let runtime = NOT_REQUIRED;
-  const since = new Map<string, LoadFailure>();
+  const laterFailures = new Map<string, LoadFailure>();
   let isStopped = false;
-  let turn: Promise<unknown> = Promise.resolve();
-  const steps = createSteps(parts, () => isStopped);
+  let queue: Promise<unknown> = Promise.resolve();
+  const steps = createLoadSteps(parts, () => isStopped);
 
   /** The order is that of the conventions, "Mounting, order, collisions". */
-  async function pass(again: Again): Promise<Changes> {
+  async function loadOnce(request: ReloadRequest): Promise<LoadChanges> {
     const all = await parts.discover();
-    const plan = planFor(slots, all, again, since);
-    const next = nextSlots(all, plan);
-    const fresh = plan.fresh.map(({ id }) => next.get(id) as Slot);
+    const plan = createLoadPlan(slots, all, request, laterFailures);
+    const next = createSlots(all, plan);
+    const fresh = plan.toLoad.map(({ id }) => next.get(id) as Slot);
     const settings = parts.settings(all.filter(({ failure }) => failure === undefined));
-    for (const slot of next.values()) withSettings(slot, settings.get(slot.found.id));
+    for (const slot of next.values()) setSettings(slot, settings.get(slot.extension.id));
 
-    const confined = [...next.values()].filter(({ found }) => isConfined(found));
+    const confined = [...next.values()].filter(({ extension }) => isConfined(extension));
     const state = confined.length > 0 ? await parts.runtime() : NOT_REQUIRED;
     await checkSlots(steps, fresh, confined, state);
-    await exchangeSlots(steps, plan, fresh, confined, parts.hold);
+    await replaceSlots(steps, plan, fresh, confined, parts.beforeLoad);
 
     const built = await buildApp(parts.appBundle, [...next.values()]);
 
-    const changes = changesBetween(slots, next, plan.fresh);
+    const changes = compareSlots(slots, next, plan.toLoad);
     slots = next;
     bundleFailure = built.failure;
     runtime = state;
-    for (const id of since.keys()) if (!plan.kept.some(({ found }) => found.id === id)) since.delete(id);
-    await parts.settle();
+    for (const id of laterFailures.keys())
+      if (!plan.kept.some(({ extension }) => extension.id === id)) laterFailures.delete(id);
+    await parts.afterLoad();
     return changes;
   }
 
-  async function load(again: Again = {}): Promise<Changes> {
-    const run = turn.then(async () => {
+  async function load(again: ReloadRequest = {}): Promise<LoadChanges> {
+    const run = queue.then(async () => {
       if (isStopped) return NOTHING;
       try {
-        return await outside(() => pass(again));
+        return await withoutRequestContext(() => loadOnce(again));
       } catch (error) {
         log.error({ err: error }, 'extensions could not be loaded');
         return NOTHING;
       }
     });
-    turn = run;
+    queue = run;
     return run;
   }
 
-  const row = (slot: Slot) => rowOf(slot, asReason, since.get(slot.found.id));
+  const row = (slot: Slot) => toRow(slot, asReason, laterFailures.get(slot.extension.id));
   /** Not in the middle of a load, at whose end it is done anyway. */
   const settleLater = () => {
-    turn = turn.then(() => parts.settle()).catch((error) => log.error({ err: error }, 'required packages'));
+    queue = queue.then(() => parts.afterLoad()).catch((error) => log.error({ err: error }, 'required packages'));
   };
 
   return {
     load,
     rows: () => [
       ...[...slots.values()].map(row),
-      ...(bundleFailure ? [rowOf(slotFor(pseudo('(app bundle)', bundleFailure, false)), asReason)] : []),
+      ...(bundleFailure ? [toRow(createSlot(createPlaceholder('(app bundle)', bundleFailure, false)), asReason)] : []),
     ],
-    states: () => [...slots.values()].map((slot) => stateOf(slot, row(slot))),
+    states: () => [...slots.values()].map((slot) => toPackageState(slot, row(slot))),
     runtime: () => ({ state: runtime.state, posture: runtime.posture }),
-    failed(id, failure) {
-      since.set(id, failure);
-      logFailed(log, slots.get(id)?.found.name, failure);
+    reportFailed(id, failure) {
+      laterFailures.set(id, failure);
+      logFailed(log, slots.get(id)?.extension.name, failure);
       settleLater();
     },
-    recovered(id) {
-      since.delete(id);
+    reportRecovered(id) {
+      laterFailures.delete(id);
       settleLater();
     },
     async stop() {
       isStopped = true;
-      await turn;
+      await queue;
       await steps.unload([...slots.values()]);
       slots = new Map();
     },
   };
 }
 
-const logFailed = (log: Parts['log'], name = 'an extension', { code, detail }: LoadFailure) =>
+const logFailed = (log: LoadDeps['log'], name = 'an extension', { code, detail }: LoadFailure) =>
   log.error({ extension: name, code }, `${name} has stopped working: ${detail}`);
 
 /** A slot for each extension that was found: that of a kept one stays. */
-function nextSlots(all: readonly Found[], { kept }: Plan): Map<string, Slot> {
+function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): Map<string, Slot> {
   const slots = new Map<string, Slot>();
-  for (const found of all) slots.set(found.id, kept.find((one) => one.found.id === found.id) ?? slotFor(found));
+  for (const found of all) slots.set(found.id, kept.find((one) => one.extension.id === found.id) ?? createSlot(found));
   return slots;
 }
 
 /** Decides which fresh slots may load: confined ones by the gate, the others by consent. */
 async function checkSlots(
-  steps: Steps,
+  steps: LoadSteps,
   fresh: readonly Slot[],
   confined: readonly Slot[],
   state: RuntimeState,
 ): Promise<void> {
   const sound = fresh.filter((slot) => slot.failure === undefined);
-  await steps.gate(
-    sound.filter(({ found }) => isConfined(found)),
+  await steps.passGates(
+    sound.filter(({ extension }) => isConfined(extension)),
     state,
   );
-  await steps.consent(sound.filter(({ found }) => !isConfined(found)));
-  steps.ambiguous(confined);
+  await steps.checkConsent(sound.filter(({ extension }) => !isConfined(extension)));
+  steps.markAmbiguous(confined);
 }
 
 /** Unloads what leaves, then loads what is fresh; kept confined slots are loaded anew where full authority moves. */
-async function exchangeSlots(
-  steps: Steps,
-  plan: Plan,
+async function replaceSlots(
+  steps: LoadSteps,
+  plan: LoadPlan,
   fresh: readonly Slot[],
   confined: readonly Slot[],
-  hold: Parts['hold'],
+  hold: LoadDeps['beforeLoad'],
 ): Promise<void> {
-  const anew = movesFullAuthority(plan) ? plan.kept.filter(({ found }) => isConfined(found)) : [];
-  hold([...plan.leaving, ...fresh, ...anew]);
-  await steps.unload(plan.leaving);
+  const anew = changesFullAuthority(plan) ? plan.kept.filter(({ extension }) => isConfined(extension)) : [];
+  hold([...plan.toUnload, ...fresh, ...anew]);
+  await steps.unload(plan.toUnload);
   await steps.unload(plan.kept.filter(({ failure }) => failure !== undefined));
   await steps.unload(anew);
   await steps.loadFull(fresh);
   await steps.loadConfined(confined.filter((slot) => fresh.includes(slot) || anew.includes(slot)));
 }
 
-const slotFor = (found: Slot['found']): Slot => ({ found, ...(found.failure ? { failure: found.failure } : {}) });
+const createSlot = (found: Slot['extension']): Slot => ({
+  extension: found,
+  ...(found.failure ? { failure: found.failure } : {}),
+});
 
-function withSettings(slot: Slot, status: Slot['settings']): void {
+function setSettings(slot: Slot, status: Slot['settings']): void {
   if (status) slot.settings = status;
   else delete slot.settings;
 }
 
-async function buildApp(bundle: Parts['appBundle'], slots: readonly Slot[]): Promise<Built> {
-  const built = await bundle.build(appHalvesOf(slots));
-  for (const slot of slots) withAppFailure(slot, built.failed.get(slot.found.id));
+async function buildApp(bundle: LoadDeps['appBundle'], slots: readonly Slot[]): Promise<AppBuild> {
+  const built = await bundle.build(toAppHalves(slots));
+  for (const slot of slots) setAppFailure(slot, built.failed.get(slot.extension.id));
   return built;
 }
 
-function withAppFailure(slot: Slot, failure: LoadFailure | undefined): void {
+function setAppFailure(slot: Slot, failure: LoadFailure | undefined): void {
   if (failure) slot.appFailure = failure;
   else delete slot.appFailure;
 }
 
 /** What leaves and comes back unchanged is neither added nor removed. */
-function changesBetween(
+function compareSlots(
   before: ReadonlyMap<string, Slot>,
   after: ReadonlyMap<string, Slot>,
-  fresh: readonly Found[],
-): Changes {
-  const isOther = (id: string) => before.get(id)?.found.revision !== after.get(id)?.found.revision;
-  const nameOf = (from: ReadonlyMap<string, Slot>) => (id: string) => (from.get(id) as Slot).found.name;
+  fresh: readonly DiscoveredExtension[],
+): LoadChanges {
+  const isOther = (id: string) => before.get(id)?.extension.revision !== after.get(id)?.extension.revision;
+  const nameOf = (from: ReadonlyMap<string, Slot>) => (id: string) => (from.get(id) as Slot).extension.name;
   return {
     added: fresh
       .map(({ id }) => id)

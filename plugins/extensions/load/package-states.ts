@@ -1,5 +1,5 @@
-import { type Found, SERVER_TYPES } from '../model.ts';
-import type { Row } from '../records/record.ts';
+import { type DiscoveredExtension, SERVER_TYPES } from '../model.ts';
+import type { ExtensionRow } from '../records/record.ts';
 import type { ThirdPartyRecord } from '../third-party/third-party.ts';
 import { isConfined, type Slot } from './slot.ts';
 
@@ -17,10 +17,13 @@ export interface PackageState {
 }
 
 /** Of an extension, by its slot and the row that lists it. */
-export function stateOf({ found, loaded }: Slot, { status, entries }: Pick<Row, 'status' | 'entries'>): PackageState {
-  const { id, name, manifest } = found;
-  const filters = isConfined(found) ? confinedFilters(found) : fullFilters(found, loaded?.filters);
-  const about = { id, name, declared: found.type === null ? undefined : manifest?.required === true, filters };
+export function toPackageState(
+  { extension, loaded }: Slot,
+  { status, entries }: Pick<ExtensionRow, 'status' | 'entries'>,
+): PackageState {
+  const { id, name, manifest } = extension;
+  const filters = isConfined(extension) ? listConfinedFilters(extension) : listFullFilters(extension, loaded?.filters);
+  const about = { id, name, declared: extension.type === null ? undefined : manifest?.required === true, filters };
   if (status === 'failed') return { ...about, missing: 'all' };
   const failed = new Set(entries?.filter((entry) => entry.status === 'failed').map((entry) => entry.name));
   const missing = (manifest?.entries ?? []).filter((entry) => failed.has(entry.name));
@@ -28,9 +31,9 @@ export function stateOf({ found, loaded }: Slot, { status, entries }: Pick<Row, 
 }
 
 /** Of a plugin that runs in this process. */
-export function pluginStateOf(
+export function toPluginState(
   { manifest, status }: ThirdPartyRecord,
-  { id, name }: Pick<Found, 'id' | 'name'>,
+  { id, name }: Pick<DiscoveredExtension, 'id' | 'name'>,
 ): PackageState {
   const { events } = (manifest?.capabilities ?? {}) as { events?: { filter?: readonly string[] } };
   return {
@@ -42,11 +45,14 @@ export function pluginStateOf(
   };
 }
 
-const confinedFilters = ({ manifest }: Found): readonly string[] =>
+const listConfinedFilters = ({ manifest }: DiscoveredExtension): readonly string[] =>
   [manifest, ...(manifest?.entries ?? [])].flatMap((part) => part?.events?.filter ?? []);
 
 /** Code with full authority says so by its code alone: it is known once it was loaded. */
-function fullFilters({ type, manifest }: Found, filters: readonly string[] | undefined): readonly string[] | undefined {
+function listFullFilters(
+  { type, manifest }: DiscoveredExtension,
+  filters: readonly string[] | undefined,
+): readonly string[] | undefined {
   const types: readonly (string | null)[] = [type, ...(manifest?.entries ?? []).map((entry) => entry.type)];
   const mayFilter = type === null || types.some((one) => (SERVER_TYPES as readonly (string | null)[]).includes(one));
   return mayFilter ? filters : [];

@@ -2,7 +2,7 @@ import { problems } from '#kernel';
 import type { Subjects } from '../../broker/contract.ts';
 
 /** What confined code may ask for (conventions, "Capabilities"). Everything else a plugin may have is not for strangers. */
-const GRANTED = ['log', 'request', 'items', 'template', 'endpoint'] as const;
+const GRANTABLE = ['log', 'request', 'items', 'template', 'endpoint'] as const;
 
 /** Valid, and without any effect yet. */
 const RESERVED = {
@@ -27,7 +27,7 @@ export function capabilityProblems(
   for (const [name, grant] of Object.entries(declared)) {
     if (Object.hasOwn(RESERVED, name)) {
       found.push(...problems(RESERVED[name as keyof typeof RESERVED], grant, `${at}/${name}`));
-    } else if ((GRANTED as readonly string[]).includes(name)) {
+    } else if ((GRANTABLE as readonly string[]).includes(name)) {
       const wrong = subjects.problems({ [name]: grant }).map((one) => one.replace('/capabilities', at));
       found.push(...wrong, ...(name === 'request' && wrong.length === 0 ? originProblems(grant, `${at}/request`) : []));
     } else {
@@ -46,7 +46,7 @@ const originProblems = (grant: unknown, at: string): readonly string[] =>
   );
 
 /** The grants of a valid block: without those that are reserved and those that say no. */
-export const grantsOf = (declared: Capabilities = {}): Capabilities =>
+export const selectGrants = (declared: Capabilities = {}): Capabilities =>
   Object.fromEntries(
     Object.entries(declared).filter(([name, grant]) => !Object.hasOwn(RESERVED, name) && grant !== false),
   );

@@ -6,7 +6,7 @@ const NAMES = [/^service-extension-(.+)$/, /^@[^/]+\/service-extension-(.+)$/, /
 export const isExtensionName = (name: string): boolean => NAMES.some((pattern) => pattern.test(name));
 
 /** `@acme/service-extension-orders` → `orders`: where an endpoint without an id of its own is mounted. */
-export function withoutPrefix(name: string): string {
+export function stripNamePrefix(name: string): string {
   for (const pattern of NAMES) {
     const rest = pattern.exec(name)?.[1];
     if (rest !== undefined) return rest;

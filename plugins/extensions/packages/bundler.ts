@@ -2,20 +2,20 @@ import type { BuildContext, BuildOptions, BuildResult } from 'esbuild';
 import { LoadFailure } from '../model.ts';
 
 /** Milliseconds one package may take. Ordinary ones take a few; some scripts keep a parser busy for ever. */
-const LONGEST = 10_000;
+const DEADLINE = 10_000;
 
 /**
  * Runs esbuild on what a stranger wrote, for a limited time. It is a process beside this one: where it hangs or dies, it
  * is ended, and the next use starts another one. Loaded with the first package that needs it.
  */
-export async function bundle(options: BuildOptions): Promise<BuildResult> {
+export async function runBundler(options: BuildOptions): Promise<BuildResult> {
   isUsed = true;
   const esbuild = await import('esbuild');
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       reject(new LoadFailure('INVALID_ENTRY', 'The built entry takes too long to read; build it to plain JavaScript.'));
-    }, LONGEST);
+    }, DEADLINE);
   });
   let context: BuildContext | undefined;
   try {
@@ -24,7 +24,7 @@ export async function bundle(options: BuildOptions): Promise<BuildResult> {
     await context.dispose();
     return result;
   } catch (error) {
-    if (isOrdinary(error)) {
+    if (isBuildError(error)) {
       // A build that failed keeps what it has read as well; of a process that is ended nothing is left.
       await context?.dispose();
       throw error;
@@ -48,7 +48,7 @@ export async function stopBundler(): Promise<void> {
 let isUsed = false;
 
 /** Errors in what was read, as against the end of the process that read it. */
-const isOrdinary = (error: unknown): error is { errors: readonly Message[] } =>
+const isBuildError = (error: unknown): error is { errors: readonly Message[] } =>
   error instanceof Error && Array.isArray((error as { errors?: unknown }).errors);
 
 interface Message {
@@ -57,4 +57,4 @@ interface Message {
 }
 
 /** The errors of a build that failed over what it read, none for any other failure. */
-export const messagesOf = (error: unknown): readonly Message[] => (isOrdinary(error) ? error.errors : []);
+export const listBuildErrors = (error: unknown): readonly Message[] => (isBuildError(error) ? error.errors : []);

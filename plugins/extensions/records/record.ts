@@ -3,23 +3,25 @@ import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import {
   APP_TYPES,
   type ContributionFailure,
+  type DiscoveredExtension,
   type EntryOutcome,
-  type Found,
   type Reason,
   type ReasonCode,
 } from '../model.ts';
 import { redactDetail, redactGateDetail } from './redact.ts';
 import { withRemedy } from './remedy.ts';
 
-export type Status = 'loaded' | 'discovered' | 'failed' | 'partial';
+export type ExtensionStatus = 'loaded' | 'discovered' | 'failed' | 'partial';
 
 /** Something that is listed: an extension, or a plugin that runs in this process. */
-export type Listed = Omit<Found, 'type'> & { readonly type: Found['type'] | 'plugin' };
+export type ListedPackage = Omit<DiscoveredExtension, 'type'> & {
+  readonly type: DiscoveredExtension['type'] | 'plugin';
+};
 
 /** What became of something that was found, as it may be read. */
-export interface Row {
-  readonly found: Listed;
-  readonly status: Status;
+export interface ExtensionRow {
+  readonly extension: ListedPackage;
+  readonly status: ExtensionStatus;
   readonly reason?: Reason;
   readonly entries?: readonly EntryOutcome[];
   readonly settings?: SettingsStatus;
@@ -32,18 +34,18 @@ export interface Row {
  * A row as `GET /extensions` shows it (specification, "Extension info record"). `id`, `bundle`, `schema` and `meta` are
  * for clients that know extensions in another shape. Members that do not apply are left out.
  */
-export function recordOf({
-  found,
+export function toRecord({
+  extension,
   status,
   reason,
   entries,
   settings,
   required,
   failures,
-}: Row): Record<string, unknown> {
-  const { id, name, type, local, version, manifest } = found;
+}: ExtensionRow): Record<string, unknown> {
+  const { id, name, type, local, version, manifest } = extension;
   const { runtime, capabilities, stateful } = manifest ?? {};
-  const folder = found.folder === '' ? name : basename(found.folder);
+  const folder = extension.folder === '' ? name : basename(extension.folder);
   return {
     id,
     name,
@@ -66,15 +68,15 @@ export function recordOf({
 }
 
 /** A failure as others may read it. */
-export type AsReason = (
+export type ToReason = (
   failure: { readonly code: string; readonly detail: string },
   byGate: boolean,
   /** The package's name, which is no secret however long it is. */
   name?: string,
 ) => Reason;
 
-export const createAsReason =
-  (redact: (text: string) => string): AsReason =>
+export const createToReason =
+  (redact: (text: string) => string): ToReason =>
   ({ code, detail }, byGate, name = '') => {
     const clean = byGate ? redactGateDetail : redactDetail;
     return { code, detail: withRemedy(code as ReasonCode, clean(detail, redact, name), byGate) };
@@ -84,11 +86,11 @@ export const createAsReason =
  * Entries of a bundle as they are listed, with what became of each (specification, "Extension info record"). `reason` is why none
  * of the server's entries works.
  */
-export function entriesOf(
-  { name: own, manifest }: Found,
+export function toEntryOutcomes(
+  { name: own, manifest }: DiscoveredExtension,
   outcomes: readonly EntryOutcome[],
   reason: Reason | undefined,
-  asReason: AsReason,
+  asReason: ToReason,
 ): readonly EntryOutcome[] | undefined {
   if (manifest?.entries === undefined) return undefined;
   // All of it is loaded or none, and of what failed nothing is served to browsers.

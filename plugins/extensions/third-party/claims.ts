@@ -11,7 +11,7 @@ interface Claim {
 const SHARED: ReadonlySet<string> = new Set(['http.middleware', 'flows.operations']);
 
 /** The names, tables, paths and prefixes that a manifest lists under `contributes`. */
-const claimsOf = ({ manifest }: Discovered): readonly Claim[] =>
+const listClaims = ({ manifest }: Discovered): readonly Claim[] =>
   Object.entries((manifest.contributes ?? {}) as Sections).flatMap(([facet, section]) =>
     SHARED.has(facet)
       ? []
@@ -25,7 +25,7 @@ const firstSegment = (path: string): string => path.split('/').find((part) => pa
 /** A path is taken with everything under its first segment, where that is another plugin's or kept for a later one. */
 const PATHS: ReadonlySet<string> = new Set(['http.routes', 'http.upgrade', 'http.reserved']);
 
-function overlap(a: Claim, b: Claim): boolean {
+function isOverlapping(a: Claim, b: Claim): boolean {
   if (PATHS.has(a.facet) && PATHS.has(b.facet)) return firstSegment(a.entry) === firstSegment(b.entry);
   return a.facet === b.facet && a.entry === b.entry;
 }
@@ -37,9 +37,9 @@ function overlap(a: Claim, b: Claim): boolean {
 export function assertClaimsFree(plugin: Discovered, loaded: readonly Discovered[]): void {
   for (const other of loaded) {
     if (other.folder === plugin.folder) continue;
-    const held = claimsOf(other);
-    for (const claim of claimsOf(plugin)) {
-      if (!held.some((one) => overlap(claim, one))) continue;
+    const held = listClaims(other);
+    for (const claim of listClaims(plugin)) {
+      if (!held.some((one) => isOverlapping(claim, one))) continue;
       throw new BootFailure(
         plugin.name,
         'validate',

@@ -2,13 +2,13 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { BootFailure } from '#kernel';
-import { idOf } from '../discover/identity.ts';
+import { createPackageId } from '../discover/package-id.ts';
 
 /** Bytes of a package.json that are read at all. */
-const LONGEST = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Names of packages that are asked what they want and may be confined: an upgrade does not make plugins of them. */
-const EXTENSION = /^(?:@[^/]+\/)?service-extension-.|^@service\/extension-./;
+const EXTENSION_NAME = /^(?:@[^/]+\/)?service-extension-.|^@service\/extension-./;
 
 /** Sub-folders with a package that says it is a plugin. Other types, and broken packages, are extensions' matter. */
 export async function pluginFolders(path: string | undefined): Promise<readonly string[]> {
@@ -24,11 +24,11 @@ export async function pluginFolders(path: string | undefined): Promise<readonly 
 }
 
 /** The id of what lies in a folder of EXTENSIONS_PATH: the same as that of an extension there. */
-export const pluginPlace = (folder: string): string => idOf(`local:${basename(folder)}`);
+export const createPluginId = (folder: string): string => createPackageId(`local:${basename(folder)}`);
 
 /** @throws BootFailure for a plugin that has the name of an extension. */
 export function assertPluginName(folder: string, name: string): void {
-  if (![basename(folder), name].some((one) => EXTENSION.test(one))) return;
+  if (![basename(folder), name].some((one) => EXTENSION_NAME.test(one))) return;
   throw new BootFailure(name, 'discover', 'its name is that of an extension, and it says that it is a plugin', {
     remedy: 'rename the package and its folder, if you trust it like a part of the service',
   });
@@ -47,7 +47,7 @@ async function readText(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const about = await handle.stat();
-    if (!about.isFile() || about.size > LONGEST) throw new Error('it is no file of a sensible size');
+    if (!about.isFile() || about.size > MAX_BYTES) throw new Error('it is no file of a sensible size');
     return await handle.readFile('utf8');
   } finally {
     await handle.close();

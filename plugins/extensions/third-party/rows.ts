@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { BootFailure } from '#kernel';
 import type { ReasonCode } from '../model.ts';
-import type { AsReason, Row } from '../records/record.ts';
-import { pluginPlace } from './folders.ts';
+import type { ExtensionRow, ToReason } from '../records/record.ts';
+import { createPluginId } from './folders.ts';
 import type { ThirdPartyRecord } from './third-party.ts';
 
 /** What a failed phase is called in `GET /extensions`. */
@@ -13,10 +13,10 @@ const CODES: Partial<Record<BootFailure['phase'], ReasonCode>> = {
 };
 
 /** Third-party plugins as `GET /extensions` lists them, beside the extensions. */
-export const pluginRows = (records: readonly ThirdPartyRecord[], asReason: AsReason): readonly Row[] =>
+export const pluginRows = (records: readonly ThirdPartyRecord[], asReason: ToReason): readonly ExtensionRow[] =>
   records.map(({ name, version, folder, status, failure }) => ({
-    found: {
-      id: pluginPlace(folder),
+    extension: {
+      id: createPluginId(folder),
       folder,
       // Where the manifest has no readable name, a failure names the folder.
       name: name === folder ? basename(folder) : name,

@@ -36,7 +36,7 @@ export interface ThirdParty {
 }
 
 /** The phases that decide what a package is given, before any code of it runs. */
-const ASKING: ReadonlySet<string> = new Set(['validate', 'config', 'grant']);
+const PERMISSION_PHASES: ReadonlySet<string> = new Set(['validate', 'config', 'grant']);
 
 interface Deps {
   readonly packages: PackagesApi;
@@ -45,23 +45,23 @@ interface Deps {
   /** Why a package may not be loaded yet; undefined where it may. */
   readonly consent: (plugin: Discovered) => Promise<string | undefined>;
   /** The folders of all plugins there are, before any of them is loaded. */
-  readonly found?: (folders: readonly string[]) => void;
+  readonly onDiscovered?: (folders: readonly string[]) => void;
   /** Prepares the tables that a plugin contributes, before its own hooks run. */
-  readonly prepare?: () => Promise<void>;
+  readonly migrate?: () => Promise<void>;
   /** Called before a plugin is taken away. */
-  readonly leaving?: (plugin: Discovered) => void;
+  readonly beforeUnload?: (plugin: Discovered) => void;
   readonly log: Log;
 }
 
 /** A refresh may be caused by a request, of which what is loaded is no part. */
-const outside = AsyncLocalStorage.snapshot();
+const withoutRequestContext = AsyncLocalStorage.snapshot();
 
 export class ThirdPartyPlugins implements ThirdParty {
   readonly #records = new Map<string, ThirdPartyRecord>();
   readonly #deps: Deps;
   #isStarted = false;
   /** One change at a time. */
-  #turn: Promise<void> = Promise.resolve();
+  #queue: Promise<void> = Promise.resolve();
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -72,23 +72,23 @@ export class ThirdPartyPlugins implements ThirdParty {
   }
 
   refresh(): Promise<PluginChanges> {
-    return this.#next(() => this.#refresh());
+    return this.#enqueue(() => this.#refresh());
   }
 
   start(): Promise<void> {
-    return this.#next(async () => {
+    return this.#enqueue(async () => {
       this.#isStarted = true;
       for (const plugin of this.#loaded()) await this.#attempt(plugin, () => this.#deps.packages.start(plugin));
     });
   }
 
   unload(name: string): Promise<void> {
-    return this.#next(() => this.#unload(name));
+    return this.#enqueue(() => this.#unload(name));
   }
 
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(() => outside(work));
-    this.#turn = turn.then(
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(() => withoutRequestContext(work));
+    this.#queue = turn.then(
       () => {},
       () => {},
     );
@@ -112,7 +112,7 @@ export class ThirdPartyPlugins implements ThirdParty {
   }
 
   async #update(folders: readonly string[]): Promise<void> {
-    this.#deps.found?.(folders);
+    this.#deps.onDiscovered?.(folders);
     for (const one of this.#loaded()) if (!folders.includes(one.folder)) await this.#unload(one.name);
     const kept = new Set(this.#loaded().map(({ folder }) => folder));
     for (const folder of this.#records.keys()) if (!kept.has(folder)) this.#records.delete(folder);
@@ -140,13 +140,13 @@ export class ThirdPartyPlugins implements ThirdParty {
     } catch (error) {
       const failure = BootFailure.from(folder, 'discover', error);
       this.#records.set(folder, { name: failure.plugin, folder, status: 'failed', failure });
-      this.#count(failure);
+      this.#recordDenial(failure);
       return false;
     }
     await this.#attempt(plugin, async () => {
       const refusal = await this.#deps.consent(plugin);
       if (refusal !== undefined) throw new BootFailure(plugin.name, 'grant', refusal);
-      await this.#deps.packages.load(plugin, this.#deps.prepare);
+      await this.#deps.packages.load(plugin, this.#deps.migrate);
       if (this.#isStarted) await this.#deps.packages.start(plugin);
     });
     return true;
@@ -162,20 +162,20 @@ export class ThirdPartyPlugins implements ThirdParty {
       const failure = BootFailure.from(name, 'start', error);
       this.#records.set(folder, { name, version, folder, manifest, status: 'failed', failure });
       this.#deps.log.error({ owner: name, phase: failure.phase }, failure.message);
-      this.#count(failure);
+      this.#recordDenial(failure);
     }
   }
 
   /** A package that asks for more than it may have is a denial, also where its code never ran. */
-  #count({ plugin, phase, message, cause }: BootFailure): void {
-    const isDenial = ASKING.has(phase) || (cause instanceof Failure && cause.code === 'CAPABILITY_DENIED');
+  #recordDenial({ plugin, phase, message, cause }: BootFailure): void {
+    const isDenial = PERMISSION_PHASES.has(phase) || (cause instanceof Failure && cause.code === 'CAPABILITY_DENIED');
     if (isDenial) this.#deps.packages.record('denied', plugin, `${phase}: ${message.slice(0, 200)}`);
   }
 
   async #unload(name: string): Promise<void> {
     const plugin = this.#loaded().find((one) => one.name === name);
     if (!plugin) return;
-    this.#deps.leaving?.(plugin);
+    this.#deps.beforeUnload?.(plugin);
     const provided = Object.keys(plugin.manifest.provides ?? {});
     for (const other of this.#loaded()) {
       if (other !== plugin && provided.some((id) => other.manifest.uses?.[id])) await this.#unload(other.name);

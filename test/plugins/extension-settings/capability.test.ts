@@ -3,19 +3,19 @@ import { type Capability, problems, type Subject } from '#kernel';
 import type { Invocation } from '../../../plugins/broker/contract.ts';
 import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
 import {
+  createSettingsCapability,
   type OwnSettings,
-  settingsCapability,
   settingsMethods,
 } from '../../../plugins/extension-settings/capability.ts';
-import type { Declaration } from '../../../plugins/extension-settings/contract.ts';
-import { declare } from '../../../plugins/extension-settings/declaration.ts';
+import type { SettingsDeclaration } from '../../../plugins/extension-settings/contract.ts';
+import { parseDeclaration } from '../../../plugins/extension-settings/declaration.ts';
 import { createOwners } from '../../../plugins/extension-settings/owners.ts';
 import { createReadValue } from '../../../plugins/extension-settings/reader.ts';
-import { createValues } from '../../../plugins/extension-settings/values.ts';
+import { createSettingValues } from '../../../plugins/extension-settings/values.ts';
 import { failureOf } from '../../support/plugin.ts';
 
 const CHAT = 'service-extension-chat';
-const { declaration } = declare({
+const { declaration } = parseDeclaration({
   room: { type: 'string' },
   limit: { type: 'number' },
   token: { type: 'string', secret: {} },
@@ -36,7 +36,7 @@ const secrets = {
 describe('the capability settings', () => {
   let rows: Record<string, string>;
   let isDown: boolean;
-  let capability: Capability<Declaration, OwnSettings>;
+  let capability: Capability<SettingsDeclaration, OwnSettings>;
   let invocation: Invocation;
   const owners = createOwners(log);
   const bound = (grant = declaration, name = CHAT) => capability.bind(grant, { name } as Subject);
@@ -55,10 +55,10 @@ describe('the capability settings', () => {
           return extension === CHAT ? rows[key] : undefined;
         },
       },
-      values: createValues(secrets, log),
+      values: createSettingValues(secrets, log),
       variables: { SERVICE_EXT_CHAT_PASSWORD: ' raw ', SERVICE_EXT_CHAT_UNSET: undefined },
     });
-    capability = settingsCapability(owners, read);
+    capability = createSettingsCapability(owners, read);
   });
 
   it('hands over values, and secrets as references', async () => {
@@ -119,7 +119,7 @@ describe('the capability settings', () => {
   });
 
   it('says what it is for', () => {
-    const sentences = (grant: Declaration) => renderAuthorities(capability.describe(grant));
+    const sentences = (grant: SettingsDeclaration) => renderAuthorities(capability.describe(grant));
     const secretly = '(its own secrets; confined code only by reference)';
     expect(sentences({})).to.deep.equal([]);
     expect(sentences(declaration)).to.deep.equal([

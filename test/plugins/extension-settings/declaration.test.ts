@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { declare } from '../../../plugins/extension-settings/declaration.ts';
+import { parseDeclaration } from '../../../plugins/extension-settings/declaration.ts';
 
-const problemsOf = (raw: unknown) => declare(raw).problems;
+const problemsOf = (raw: unknown) => parseDeclaration(raw).problems;
 
 describe('settings in a manifest', () => {
   it('get their defaults', () => {
     const presentation = { order: -1, width: 'half', interface: 'system-display-template' };
-    const { problems, declaration } = declare({
+    const { problems, declaration } = parseDeclaration({
       room: { type: 'string' },
       api_token: { type: 'string', secret: {} },
       password: { type: 'string', secret: { source: 'config' }, scope: 'global', appReadable: false },
@@ -27,7 +27,7 @@ describe('settings in a manifest', () => {
   });
 
   it('may be absent, but not empty', () => {
-    expect(declare(undefined)).to.deep.equal({ problems: [], declaration: {} });
+    expect(parseDeclaration(undefined)).to.deep.equal({ problems: [], declaration: {} });
     for (const raw of [{}, null, [], 'x', 5]) expect(problemsOf(raw), JSON.stringify(raw)).not.to.deep.equal([]);
   });
 
@@ -55,7 +55,7 @@ describe('settings in a manifest', () => {
       { type: 'string', presentation: { label: 'x' } },
       { type: 'string', scope: 'collection', presentation: { interface: 'input' } },
     ]) {
-      const { problems, declaration } = declare({ fine: { type: 'string' }, key: one });
+      const { problems, declaration } = parseDeclaration({ fine: { type: 'string' }, key: one });
       expect(problems[0], JSON.stringify(one)).to.match(/^\/settings\/key/);
       expect(declaration).to.deep.equal({});
     }

@@ -1,10 +1,14 @@
 import { expect } from 'chai';
-import type { Declaration, SettingsOwner, SettingsStatus } from '../../../plugins/extension-settings/contract.ts';
-import { variableOf } from '../../../plugins/extension-settings/names.ts';
+import type {
+  SettingsDeclaration,
+  SettingsOwner,
+  SettingsStatus,
+} from '../../../plugins/extension-settings/contract.ts';
+import { toVariableName } from '../../../plugins/extension-settings/names.ts';
 import { createOwners } from '../../../plugins/extension-settings/owners.ts';
 
-const plain: Declaration = { room: { type: 'string', scope: 'global', appReadable: false } };
-const config = (...keys: string[]): Declaration =>
+const plain: SettingsDeclaration = { room: { type: 'string', scope: 'global', appReadable: false } };
+const config = (...keys: string[]): SettingsDeclaration =>
   Object.fromEntries(
     keys.map((key) => [key, { type: 'string', scope: 'global', secret: { source: 'config' }, appReadable: false }]),
   );
@@ -26,13 +30,13 @@ const codesOf = (...all: readonly SettingsOwner[]) => loaded(...all).statuses.ma
 
 describe('variables of secrets of the configuration', () => {
   it('are made of scope, name and key', () => {
-    expect(variableOf('service-extension-chat-notify', 'api_token')).to.equal('SERVICE_EXT_CHAT_NOTIFY_API_TOKEN');
-    expect(variableOf('@acme/service-extension-chat-notify', 'api_token')).to.equal(
+    expect(toVariableName('service-extension-chat-notify', 'api_token')).to.equal('SERVICE_EXT_CHAT_NOTIFY_API_TOKEN');
+    expect(toVariableName('@acme/service-extension-chat-notify', 'api_token')).to.equal(
       'SERVICE_EXT_ACME_CHAT_NOTIFY_API_TOKEN',
     );
-    expect(variableOf('@service/extension-chat', 'a__b_')).to.equal('SERVICE_EXT_SERVICE_CHAT_A_B');
-    expect(variableOf('@a.c~/service-extension-9.~-x-', 'a')).to.equal('SERVICE_EXT_A_C_9_X_A');
-    expect(variableOf('chat', 'a')).to.equal(undefined);
+    expect(toVariableName('@service/extension-chat', 'a__b_')).to.equal('SERVICE_EXT_SERVICE_CHAT_A_B');
+    expect(toVariableName('@a.c~/service-extension-9.~-x-', 'a')).to.equal('SERVICE_EXT_A_C_9_X_A');
+    expect(toVariableName('chat', 'a')).to.equal(undefined);
   });
 });
 
@@ -75,8 +79,8 @@ describe('owners of settings', () => {
     const { statuses, owners, log } = loaded(...twins);
     expect(statuses.map(code)).to.deep.equal(['DUPLICATE', 'available', 'DUPLICATE']);
     expect(detail(statuses[0])).to.contain('service-extension-a');
-    expect(owners.named('service-extension-a')).to.equal(undefined);
-    expect(owners.named('service-extension-b')).to.equal(twins[1]);
+    expect(owners.findByName('service-extension-a')).to.equal(undefined);
+    expect(owners.findByName('service-extension-b')).to.equal(twins[1]);
     expect(log).to.deep.equal([]);
   });
 
@@ -111,7 +115,7 @@ describe('owners of settings', () => {
   });
 
   it('may have keys that would collide if they were secrets of the configuration', () => {
-    const inline: Declaration = {
+    const inline: SettingsDeclaration = {
       api_key: { type: 'string', scope: 'global', secret: { source: 'inline' }, appReadable: false },
       api__key: { type: 'string', scope: 'global', secret: { source: 'inline' }, appReadable: false },
     };
@@ -134,7 +138,7 @@ describe('owners of settings', () => {
     owners.load([second]);
     expect([owners.isAvailable(first.id), owners.isAvailable(second.id)]).to.deep.equal([false, true]);
     owners.load([]);
-    expect(owners.named('service-extension-a')).to.equal(undefined);
+    expect(owners.findByName('service-extension-a')).to.equal(undefined);
   });
 
   it('say in few words what is wrong, whatever they are called', () => {

@@ -1,17 +1,17 @@
 import { request as rawRequest } from 'node:http';
 import { expect } from 'chai';
 import { failureOf } from '../../support/plugin.ts';
-import { type Stage, startStage, TELL, told, until } from './stage.ts';
+import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
 
 describe('endpoints with full authority', () => {
-  let stage: Stage;
+  let stage: TestService;
   before(async () => {
-    stage = await startStage({ env: { MAX_PAYLOAD_SIZE: '2kb', QUERY_LIMIT_MAX: '50' } });
+    stage = await startTestService({ env: { MAX_PAYLOAD_SIZE: '2kb', QUERY_LIMIT_MAX: '50' } });
   });
   after(() => stage?.stop());
-  beforeEach(() => void told.splice(0));
+  beforeEach(() => void reports.splice(0));
 
-  const endpoint = (body: string, id = 'shop') => `${TELL}
+  const endpoint = (body: string, id = 'shop') => `${REPORT}
     export default { id: '${id}', handler: (router, context) => { ${body} } };`;
   const get = (path: string, headers = {}, token: string | null = null) =>
     stage.request('GET', path, { headers, token });
@@ -83,7 +83,7 @@ describe('endpoints with full authority', () => {
       });
       const second = await stage.load({ files: endpoint(`router.post('/', (req, res) => res.json(req.body))`) });
       expect((await stage.request('POST', '/shop', { body: { a: 1 } })).body).to.deep.equal({ a: 1 });
-      expect(told).to.deep.equal([{ a: 1 }]);
+      expect(reports).to.deep.equal([{ a: 1 }]);
       await second.remove();
       await first.remove();
     });
@@ -99,7 +99,7 @@ describe('endpoints with full authority', () => {
   describe('what a handler is given', () => {
     it('holds exactly the context of the specification', async () => {
       await stage.with(endpoint('tell(Object.keys(context).sort())'), async () => {
-        expect(told[0]).to.deep.equal(
+        expect(reports[0]).to.deep.equal(
           ['database', 'emitter', 'env', 'exceptions', 'extensionSettings', 'getSchema', 'logger', 'services'].sort(),
         );
       });
@@ -134,7 +134,7 @@ describe('endpoints with full authority', () => {
     it('is not reached with a wrong token', async () => {
       await stage.with(endpoint(`router.get('/', (req, res) => { tell(1); res.end(); })`), async () => {
         expect((await get('/shop', {}, 'wrong')).status).to.equal(401);
-        expect(told).to.deep.equal([]);
+        expect(reports).to.deep.equal([]);
       });
     });
 
@@ -310,7 +310,7 @@ describe('endpoints with full authority', () => {
             { code: 'ROUTE_NOT_FOUND', path },
           ]);
         }
-        expect(told).to.deep.equal(['/b', '/a']);
+        expect(reports).to.deep.equal(['/b', '/a']);
       });
     });
 
@@ -331,9 +331,9 @@ describe('endpoints with full authority', () => {
         const client = rawRequest(`${stage.url}/shop`);
         client.on('error', () => {});
         client.end();
-        await until(() => told.includes('asked'));
+        await until(() => reports.includes('asked'));
         client.destroy();
-        await until(() => told.includes('closed'));
+        await until(() => reports.includes('closed'));
         expect((await get('/server/ping')).body).to.equal('pong');
       });
     });

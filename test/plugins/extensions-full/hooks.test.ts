@@ -1,21 +1,21 @@
 import { expect } from 'chai';
-import { embeds } from '../../../plugins/extensions-full/embeds.ts';
-import { runInits, STARTING } from '../../../plugins/extensions-full/init.ts';
+import { renderEmbeds } from '../../../plugins/extensions-full/embeds.ts';
+import { runInitHandlers, START_EVENTS } from '../../../plugins/extensions-full/init.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { type Stage, startStage, TELL, told, until } from './stage.ts';
+import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
 
 describe('hooks with full authority', () => {
-  let stage: Stage;
+  let stage: TestService;
   before(async () => {
-    stage = await startStage();
+    stage = await startTestService();
     await stage.database.query('create table notes (id serial primary key, text text, size int)');
     await stage.database.query('create table traces (text text)');
     await until(async () => (await stage.deps.schema.refresh()).collections.has('notes'));
   });
   after(() => stage?.stop());
   beforeEach(async () => {
-    told.splice(0);
+    reports.splice(0);
     await stage.database.query('truncate notes; truncate traces');
   });
 
@@ -24,7 +24,7 @@ describe('hooks with full authority', () => {
       {
         type: 'hook',
         name,
-        files: `${TELL}export default async ({ filter, action, init, schedule, embed }, context) => { ${body} };`,
+        files: `${REPORT}export default async ({ filter, action, init, schedule, embed }, context) => { ${body} };`,
       },
       work,
     );
@@ -51,9 +51,9 @@ describe('hooks with full authority', () => {
       action('notes.items.create', (meta, { accountability }) => tell([meta, accountability?.admin]));`;
     await hook(body, async () => {
       const { body: reply } = await create({ text: 'a' });
-      await until(() => told.length === 2);
+      await until(() => reports.length === 2);
       const { id } = reply.data;
-      expect(told).to.deep.equal([
+      expect(reports).to.deep.equal([
         [{ text: 'a' }, { event: 'notes.items.create', collection: 'notes' }, true, true],
         [{ event: 'notes.items.create', collection: 'notes', payload: { text: 'a' }, key: id }, true],
       ]);
@@ -78,7 +78,7 @@ describe('hooks with full authority', () => {
         },
       });
       await hook(`tell(await context.emitter.emitFilter('x.asked', {}))`, async () => {
-        expect(told).to.deep.equal([{ accountability: null }]);
+        expect(reports).to.deep.equal([{ accountability: null }]);
       });
     });
   });
@@ -172,10 +172,10 @@ describe('hooks with full authority', () => {
       emitter.emitAction('x.said', { word: 'a' });
       await emitter.emitInit('x.begin', { app: 1 });`;
     await hook(body, async () => {
-      await until(() => told.length === 4);
-      expect(told.slice(0, 2)).to.deep.equal(['a!', 'a']);
-      expect(told).to.deep.include(['action', { event: 'x.said', word: 'a' }]);
-      expect(told).to.deep.include(['init', { event: 'x.begin', app: 1 }]);
+      await until(() => reports.length === 4);
+      expect(reports.slice(0, 2)).to.deep.equal(['a!', 'a']);
+      expect(reports).to.deep.include(['action', { event: 'x.said', word: 'a' }]);
+      expect(reports).to.deep.include(['init', { event: 'x.begin', app: 1 }]);
     });
   });
 
@@ -186,8 +186,8 @@ describe('hooks with full authority', () => {
     await hook(
       body,
       async () => {
-        await runInits(stage.deps, STARTING);
-        expect(told).to.deep.equal([
+        await runInitHandlers(stage.deps, START_EVENTS);
+        expect(reports).to.deep.equal([
           { event: 'app.before' },
           { event: 'routes.custom.before' },
           { event: 'app.after' },
@@ -196,8 +196,8 @@ describe('hooks with full authority', () => {
       },
       'initial',
     );
-    await runInits(stage.deps, ['app.before']);
-    expect(told).to.have.length(3);
+    await runInitHandlers(stage.deps, ['app.before']);
+    expect(reports).to.have.length(3);
   });
 
   it('add to the admin page', async () => {
@@ -209,11 +209,11 @@ describe('hooks with full authority', () => {
       embed('head', () => { throw new Error('no'); });
       embed('head', () => 7);`;
     await hook(body, async () => {
-      expect(embeds(stage.deps)).to.deep.equal({ head: '<meta name="a">', body: '<i>b</i>' });
+      expect(renderEmbeds(stage.deps)).to.deep.equal({ head: '<meta name="a">', body: '<i>b</i>' });
       expect(stage.log.filter((line) => String(line.msg).startsWith('something embedded is left out'))).to.have.length(
         2,
       );
     });
-    expect(embeds(stage.deps)).to.deep.equal({ head: '', body: '' });
+    expect(renderEmbeds(stage.deps)).to.deep.equal({ head: '', body: '' });
   });
 });

@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadFull } from '../../../plugins/extensions-full/load.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { type Extension, type Stage, startStage, TELL, told, until } from './stage.ts';
+import { type ExtensionSources, REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
 
-const LINE = (stage: Stage, name: string) => stage.deps.subjects.account().may.find((one) => one.name === name);
+const LINE = (stage: TestService, name: string) => stage.deps.subjects.account().may.find((one) => one.name === name);
 
 describe('loading code with full authority', () => {
-  let stage: Stage;
+  let stage: TestService;
   before(async () => {
-    stage = await startStage();
+    stage = await startTestService();
   });
   after(() => stage?.stop());
-  beforeEach(() => void told.splice(0));
+  beforeEach(() => void reports.splice(0));
 
-  const failureCode = async (extension: Extension, longest?: number) =>
-    (await failureOf<{ code: string }>(stage.load(extension, longest ? { longest } : {}))).code;
+  const failureCode = async (extension: ExtensionSources, deadline?: number) =>
+    (await failureOf<{ code: string }>(stage.load(extension, deadline ? { deadline } : {}))).code;
   const answer = async (path = '/one') => (await stage.request('GET', path)).body;
 
   it('takes modules, CommonJS, and modules compiled to it', async () => {
     const handler = `{ id: 'one', handler: (router) => { router.get('/', (req, res) => res.send('here')); } }`;
-    const forms: Extension[] = [
+    const forms: ExtensionSources[] = [
       { files: `export default ${handler}` },
       { files: { 'package.json': '{}', 'index.js': `module.exports = ${handler}` } },
       { files: { 'index.cjs': `module.exports = ${handler}` }, entry: 'index.cjs' },
@@ -45,7 +45,7 @@ describe('loading code with full authority', () => {
     it(`runs ${kind} anew each time, as it is then`, async () => {
       const text = (word: string) =>
         `${exports} { id: 'one', handler: (router) => { router.get('/', (req, res) => res.send('${word}')); } }`;
-      const found = await stage.found({ files: text('before'), entry });
+      const found = await stage.createExtension({ files: text('before'), entry });
       const first = await loadFull(found, stage.deps, 'endpoints');
       expect(await answer()).to.equal('before');
       await first.remove();
@@ -63,7 +63,7 @@ describe('loading code with full authority', () => {
     expect(await failureCode({ files: `require('./nothing')`, entry: 'index.cjs' })).to.equal('ENTRYPOINT_NOT_FOUND');
   });
 
-  for (const [what, extension] of Object.entries<Extension>({
+  for (const [what, extension] of Object.entries<ExtensionSources>({
     'what is not JavaScript': { files: 'export default (' },
     'what throws as it is imported': { files: `throw new Error('no')` },
     'what throws as it registers': { files: `export default () => { throw new Error('no'); }` },
@@ -83,7 +83,7 @@ describe('loading code with full authority', () => {
   }
 
   it('gives up what never ends registering, and undoes what it does later', async () => {
-    const files = `${TELL}
+    const files = `${REPORT}
       export default async (register, { emitter }) => {
         register.filter('x.one', () => 'changed');
         await new Promise((resolve) => setTimeout(resolve, 150));
@@ -94,7 +94,7 @@ describe('loading code with full authority', () => {
         tell('registered');
       };`;
     expect(await failureCode({ type: 'hook', files }, 50)).to.equal('REGISTRATION_FAILED');
-    await until(() => told.includes('registered'));
+    await until(() => reports.includes('registered'));
     for (const event of ['x.one', 'x.two', 'x.three'])
       expect(stage.deps.events.has('filter', event), event).to.equal(false);
   });
@@ -158,7 +158,7 @@ describe('loading code with full authority', () => {
   });
 
   it('takes away exactly its own, where two go by one name', async () => {
-    const hook = (event: string): Extension => ({
+    const hook = (event: string): ExtensionSources => ({
       type: 'hook',
       name: 'twin',
       files: `export default ({ filter }) => filter('${event}', () => 1);`,

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { Failures, fail } from '#kernel';
 import { exceptions } from '../../../plugins/extensions-full/exceptions.ts';
-import { rejection } from '../../../plugins/extensions-full/failure.ts';
+import { toRejectData } from '../../../plugins/extensions-full/failure.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { type Stage, startStage } from './stage.ts';
+import { startTestService, type TestService } from './test-service.ts';
 
 describe('operations with full authority', () => {
-  let stage: Stage;
+  let stage: TestService;
   before(async () => {
-    stage = await startStage();
+    stage = await startTestService();
   });
   after(() => stage?.stop());
 
@@ -54,7 +54,7 @@ describe('operations with full authority', () => {
 
   it('reject with what they throw', async () => {
     await stage.with(operation(`throw new context.exceptions.ForbiddenException('no');`), async () => {
-      expect(rejection(await failureOf(run()))).to.deep.equal({
+      expect(toRejectData(await failureOf(run()))).to.deep.equal({
         message: 'no',
         code: 'FORBIDDEN',
         extensions: {},
@@ -66,13 +66,13 @@ describe('operations with full authority', () => {
   it('become data of the reject branch by what they throw', () => {
     const shown = { message: 'bad', code: 'INVALID_PAYLOAD', extensions: { a: 1 }, status: 400 };
     const failure = fail('INVALID_PAYLOAD', 'bad', { a: 1 });
-    expect(rejection(failure)).to.deep.equal(shown);
-    expect(rejection(new Failures([failure]))).to.deep.equal(shown);
-    expect(rejection(new exceptions.InvalidPayloadException('bad', { a: 1 }))).to.deep.equal(shown);
-    expect(rejection(new Error('bad'))).to.deep.equal({ message: 'bad' });
-    expect(rejection('{"a":1}')).to.deep.equal({ a: 1 });
-    expect(rejection('text')).to.equal('text');
-    expect(rejection({ a: 1 })).to.deep.equal({ a: 1 });
-    expect(rejection(undefined)).to.equal(undefined);
+    expect(toRejectData(failure)).to.deep.equal(shown);
+    expect(toRejectData(new Failures([failure]))).to.deep.equal(shown);
+    expect(toRejectData(new exceptions.InvalidPayloadException('bad', { a: 1 }))).to.deep.equal(shown);
+    expect(toRejectData(new Error('bad'))).to.deep.equal({ message: 'bad' });
+    expect(toRejectData('{"a":1}')).to.deep.equal({ a: 1 });
+    expect(toRejectData('text')).to.equal('text');
+    expect(toRejectData({ a: 1 })).to.deep.equal({ a: 1 });
+    expect(toRejectData(undefined)).to.equal(undefined);
   });
 });

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import { type Context, createContext } from '../../../plugins/extensions-full/context.ts';
-import type { Kit } from '../../../plugins/extensions-full/kit.ts';
-import { createKit } from '../../../plugins/extensions-full/kit.ts';
-import { createScope, type Scope } from '../../../plugins/extensions-full/scope.ts';
+import type { ExtensionRuntime } from '../../../plugins/extensions-full/kit.ts';
+import { createExtensionRuntime } from '../../../plugins/extensions-full/kit.ts';
+import { createUndoStack, type UndoStack } from '../../../plugins/extensions-full/undo-stack.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { type Stage, startStage, until } from './stage.ts';
+import { startTestService, type TestService, until } from './test-service.ts';
 
 describe('services of extensions', () => {
-  let stage: Stage;
-  let scope: Scope;
-  let kit: Kit;
+  let stage: TestService;
+  let scope: UndoStack;
+  let kit: ExtensionRuntime;
   let context: Context;
   let role: string;
   let user: string;
   before(async () => {
-    stage = await startStage({
+    stage = await startTestService({
       env: { QUERY_LIMIT_DEFAULT: '3', SOME_FLAG: 'true', SOME_LIST: 'a, b', SOME_NUMBER: '12' },
     });
     const { database, request, admin: token } = stage;
@@ -33,8 +33,12 @@ describe('services of extensions', () => {
         fields: ['id', 'text'],
         permissions: action === 'create' ? null : { size: { _null: true } },
       });
-    scope = createScope();
-    kit = createKit(await stage.found({ name: 'service-extension-desk', files: '' }), stage.deps, scope);
+    scope = createUndoStack();
+    kit = createExtensionRuntime(
+      await stage.createExtension({ name: 'service-extension-desk', files: '' }),
+      stage.deps,
+      scope,
+    );
     context = createContext(kit);
   });
   after(async () => {

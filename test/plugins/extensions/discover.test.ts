@@ -5,18 +5,18 @@ import { expect } from 'chai';
 import { discover, prepareFolders } from '../../../plugins/extensions/discover/discover.ts';
 import { fingerprint } from '../../../plugins/extensions/discover/fingerprint.ts';
 import type { DiscoverDeps } from '../../../plugins/extensions/discover/packages.ts';
-import type { Found } from '../../../plugins/extensions/model.ts';
+import type { DiscoveredExtension } from '../../../plugins/extensions/model.ts';
 import { bundle, endpoint, operation, packageOf, panel, type Sketch, sketchFolder } from './sketch.ts';
 
 const warned: string[] = [];
 const deps: DiscoverDeps = {
   subjects: { problems: () => [] },
-  settings: { declare: () => ({ problems: [], declaration: {} }) },
+  settings: { parseDeclaration: () => ({ problems: [], declaration: {} }) },
   config: { EXTENSIONS_HOST_CHECK: 'warn' },
   warn: (name, what) => void warned.push(`${name}: ${what}`),
-  taken: (name) => name === '@tenon/items',
+  isReservedName: (name) => name === '@tenon/items',
 };
-const short = ({ name, type, local, failure }: Found) =>
+const short = ({ name, type, local, failure }: DiscoveredExtension) =>
   [name, String(type), local ? 'local' : 'installed', ...(failure ? [failure.code] : [])].join(' ');
 
 describe('extensions: discovery', () => {

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
+import { withDeadline } from '../../../plugins/extensions/load/deadline.ts';
 import { createExtensions, type Extensions } from '../../../plugins/extensions/load/extensions.ts';
-import type { Parts } from '../../../plugins/extensions/load/parts.ts';
-import type { Again } from '../../../plugins/extensions/load/plan.ts';
-import { within } from '../../../plugins/extensions/load/within.ts';
-import { type EntryOutcome, type Found, LoadFailure } from '../../../plugins/extensions/model.ts';
-import { createAsReason, recordOf } from '../../../plugins/extensions/records/record.ts';
+import type { LoadDeps } from '../../../plugins/extensions/load/load-deps.ts';
+import type { ReloadRequest } from '../../../plugins/extensions/load/load-plan.ts';
+import { type DiscoveredExtension, type EntryOutcome, LoadFailure } from '../../../plugins/extensions/model.ts';
+import { createToReason, toRecord } from '../../../plugins/extensions/records/record.ts';
 
 const log = { info: () => {}, warn: () => {}, error: () => {} } as never;
 
 /** What is on the disk of a test, and what was done with it. */
 class Stage {
-  all: Found[] = [];
+  all: DiscoveredExtension[] = [];
   readonly did: string[] = [];
   readonly fails = new Map<string, unknown>();
   readonly ambiguous = new Map<string, LoadFailure>();
@@ -18,7 +18,7 @@ class Stage {
   state: 'available' | 'unavailable' = 'available';
   readonly extensions: Extensions;
 
-  constructor(more: Partial<Parts> = {}) {
+  constructor(more: Partial<LoadDeps> = {}) {
     const step = (what: string, name: string) => {
       this.did.push(`${what} ${name}`);
       const failure = this.fails.get(`${what} ${name}`);
@@ -28,7 +28,7 @@ class Stage {
       ...(this.outcomes ? { entries: this.outcomes } : {}),
       remove: async () => step('remove', name),
     });
-    const parts: Parts = {
+    const parts: LoadDeps = {
       discover: async () => this.all,
       consent: async () => undefined,
       loadFull: async ({ name }) => {
@@ -36,17 +36,21 @@ class Stage {
         return loaded(name);
       },
       confined: {
-        gate: async (found) => {
+        passGate: async (found) => {
           step('gate', found.name);
           return found;
         },
         load: async (gated) => {
-          const { name } = gated as Found;
+          const { name } = gated as DiscoveredExtension;
           step('confined', name);
           return loaded(name);
         },
-        ambiguous: (all) =>
-          new Map([...this.ambiguous].filter(([id]) => (all as Found[]).filter((one) => one.id === id).length > 0)),
+        findAmbiguous: (all) =>
+          new Map(
+            [...this.ambiguous].filter(
+              ([id]) => (all as DiscoveredExtension[]).filter((one) => one.id === id).length > 0,
+            ),
+          ),
       },
       runtime: async () => {
         this.did.push('runtime');
@@ -63,34 +67,34 @@ class Stage {
         },
         chunk: () => undefined,
       },
-      hold: () => {},
-      settle: async () => {},
+      beforeLoad: () => {},
+      afterLoad: async () => {},
       log,
       ...more,
     };
     this.extensions = createExtensions(
       parts,
-      createAsReason((text) => text),
+      createToReason((text) => text),
     );
   }
 
   /** Loads, and answers what was done. */
-  async load(again: Again = { failed: true }): Promise<string[]> {
+  async load(again: ReloadRequest = { retryFailed: true }): Promise<string[]> {
     this.did.length = 0;
     await this.extensions.load(again);
     return [...this.did];
   }
 
   states(): string[] {
-    return this.extensions.rows().map(({ found, status, reason }) => `${found.name} ${reason?.code ?? status}`);
+    return this.extensions.rows().map(({ extension, status, reason }) => `${extension.name} ${reason?.code ?? status}`);
   }
 }
 
 function found(
   name: string,
-  type: Found['type'],
+  type: DiscoveredExtension['type'],
   more: { confined?: true; revision?: string; entries?: unknown } = {},
-): Found {
+): DiscoveredExtension {
   const { confined, revision = '1', entries } = more;
   const manifest = {
     type,
@@ -166,7 +170,7 @@ describe('extensions: loading', () => {
     expect(await stage.load()).to.deep.equal(['settings', 'runtime', 'full b', 'app ']);
     expect(stage.states()).to.deep.equal(['a VALIDATION_INCOMPLETE', 'b loaded']);
     expect(stage.extensions.rows()[0]?.reason?.detail).to.match(/^it is switched off\. .*EXTENSIONS_SANDBOX/);
-    expect(recordOf(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
+    expect(toRecord(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
   });
 
   it('makes of each failure one of that extension alone, by its code or as unknown', async () => {
@@ -198,7 +202,7 @@ describe('extensions: loading', () => {
     stage.all = [
       found('a', 'hook', { confined }),
       found('b', 'endpoint', { confined, revision: '2' }),
-      stage.all[2] as Found,
+      stage.all[2] as DiscoveredExtension,
     ];
     expect(await stage.load()).to.deep.equal([
       'settings',
@@ -278,7 +282,7 @@ describe('extensions: loading', () => {
     stage.fails.set('gate a', new LoadFailure('TIMEOUT', 'slow'));
     stage.fails.set('confined b', new LoadFailure('ROUTE_COLLISION', 'taken'));
     await stage.load();
-    stage.extensions.failed('c', new LoadFailure('RUNTIME_CRASHED', 'five times'));
+    stage.extensions.reportFailed('c', new LoadFailure('RUNTIME_CRASHED', 'five times'));
     expect(await stage.load({})).to.deep.equal(['settings', 'runtime', 'gate b', 'confined b', 'app ']);
     expect(stage.states()).to.deep.equal(['a TIMEOUT', 'b ROUTE_COLLISION', 'c RUNTIME_CRASHED', 'd loaded']);
     expect(await stage.load({ names: ['c'] }))
@@ -294,10 +298,10 @@ describe('extensions: loading', () => {
     const stage = new Stage();
     stage.all = [found('a', 'hook', { confined }), found('b', 'hook', { confined })];
     await stage.load();
-    stage.extensions.failed('a', new LoadFailure('RUNTIME_CRASHED', 'five times'));
-    stage.extensions.failed('b', new LoadFailure('RUNTIME_CRASHED', 'five times'));
+    stage.extensions.reportFailed('a', new LoadFailure('RUNTIME_CRASHED', 'five times'));
+    stage.extensions.reportFailed('b', new LoadFailure('RUNTIME_CRASHED', 'five times'));
     expect(stage.states()).to.deep.equal(['a RUNTIME_CRASHED', 'b RUNTIME_CRASHED']);
-    stage.extensions.recovered('b');
+    stage.extensions.reportRecovered('b');
     expect(stage.states()).to.deep.equal(['a RUNTIME_CRASHED', 'b loaded']);
     expect(await stage.load())
       .to.include.members(['gate a', 'remove a', 'confined a'])
@@ -344,7 +348,7 @@ describe('extensions: loading', () => {
     stage.all = [found('a', 'panel')];
     await stage.load();
     expect(stage.states()).to.deep.equal(['a discovered', '(app bundle) BUNDLE_BUILD_FAILED']);
-    expect(recordOf(stage.extensions.rows()[1] as never)).to.include({ type: null, local: false, status: 'failed' });
+    expect(toRecord(stage.extensions.rows()[1] as never)).to.include({ type: null, local: false, status: 'failed' });
   });
 
   it('shows settings of those that declare some', async () => {
@@ -358,7 +362,7 @@ describe('extensions: loading', () => {
   it('waits for nobody for ever, and takes away what comes too late', async () => {
     let finish = (_value: string) => {};
     const late: string[] = [];
-    const slow = within(
+    const slow = withDeadline(
       5,
       'REGISTRATION_FAILED',
       () => new Promise<string>((resolve) => (finish = resolve)),
@@ -369,6 +373,6 @@ describe('extensions: loading', () => {
     finish('late');
     await new Promise((resolve) => setImmediate(resolve));
     expect(late).to.deep.equal(['late']);
-    expect(await within(1000, 'UNKNOWN', async () => 'soon')).to.equal('soon');
+    expect(await withDeadline(1000, 'UNKNOWN', async () => 'soon')).to.equal('soon');
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { VERSION } from '#kernel';
-import { grantsOf } from '../../../plugins/extensions/manifest/capabilities.ts';
-import { checkPackage, type ManifestDeps } from '../../../plugins/extensions/manifest/check.ts';
-import { isExtensionName, withoutPrefix } from '../../../plugins/extensions/manifest/names.ts';
+import { selectGrants } from '../../../plugins/extensions/manifest/capabilities.ts';
+import { isExtensionName, stripNamePrefix } from '../../../plugins/extensions/manifest/names.ts';
+import { type ManifestDeps, validatePackage } from '../../../plugins/extensions/manifest/validate.ts';
 import { LoadFailure } from '../../../plugins/extensions/model.ts';
 import { bundle, confined, endpoint, operation, packageOf, panel } from './sketch.ts';
 
@@ -14,13 +14,16 @@ const deps: ManifestDeps = {
       ),
   },
   settings: {
-    declare: (raw) => ({ problems: Object.keys(raw as object).length ? [] : ['/settings is empty'], declaration: {} }),
+    parseDeclaration: (raw) => ({
+      problems: Object.keys(raw as object).length ? [] : ['/settings is empty'],
+      declaration: {},
+    }),
   },
   config: { EXTENSIONS_HOST_CHECK: 'warn' },
 };
 const hook = { type: 'hook', path: 'dist/index.js', source: 'src/index.js' };
 const check = (manifest: object, more: object = {}, other: ManifestDeps = deps) =>
-  checkPackage(packageOf('service-extension-a', manifest, more), other);
+  validatePackage(packageOf('service-extension-a', manifest, more), other);
 
 function refusal(manifest: object, more: object = {}, other: ManifestDeps = deps): string {
   try {
@@ -182,8 +185,8 @@ describe('extensions: manifest', () => {
     expect(refusal(endpoint, { name: '' })).to.match(/name must NOT/);
     expect(refusal(endpoint, { version: undefined })).to.match(/version/);
     expect(refusal(endpoint, { type: 'script' })).to.match(/type must be equal to one/);
-    expect(() => checkPackage(null, deps)).to.throw(LoadFailure, /the manifest must be object/);
-    expect(() => checkPackage({ name: 'a', version: '1' }, deps)).to.throw(/service:extension/);
+    expect(() => validatePackage(null, deps)).to.throw(LoadFailure, /the manifest must be object/);
+    expect(() => validatePackage({ name: 'a', version: '1' }, deps)).to.throw(/service:extension/);
   });
 
   it('only warns of another host where there is full authority, unless it is told to be strict', () => {
@@ -197,10 +200,10 @@ describe('extensions: manifest', () => {
   });
 
   it('grants neither what is reserved nor what says no', () => {
-    expect(grantsOf({ log: false, template: true, files: { accountability: 'user' } })).to.deep.equal({
+    expect(selectGrants({ log: false, template: true, files: { accountability: 'user' } })).to.deep.equal({
       template: true,
     });
-    expect(grantsOf()).to.deep.equal({});
+    expect(selectGrants()).to.deep.equal({});
   });
 
   it('knows names, and what is behind the prefix', () => {
@@ -209,11 +212,11 @@ describe('extensions: manifest', () => {
       ['@acme/service-extension-orders', 'orders'],
       ['@service/extension-orders', 'orders'],
     ] as const) {
-      expect([isExtensionName(name), withoutPrefix(name)]).to.deep.equal([true, rest]);
+      expect([isExtensionName(name), stripNamePrefix(name)]).to.deep.equal([true, rest]);
     }
     for (const name of ['service-extension-', 'orders', '@acme/extension-orders', 'x-service-extension-y', '@a/b/c']) {
       expect(isExtensionName(name), name).to.equal(false);
     }
-    expect(withoutPrefix('@acme/orders')).to.equal('orders');
+    expect(stripNamePrefix('@acme/orders')).to.equal('orders');
   });
 });

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { rowOf, type Slot } from '../../../plugins/extensions/load/slot.ts';
-import { type EntryOutcome, type Found, LoadFailure } from '../../../plugins/extensions/model.ts';
-import { createAsReason, recordOf } from '../../../plugins/extensions/records/record.ts';
+import { type Slot, toRow } from '../../../plugins/extensions/load/slot.ts';
+import { type DiscoveredExtension, type EntryOutcome, LoadFailure } from '../../../plugins/extensions/model.ts';
+import { createToReason, toRecord } from '../../../plugins/extensions/records/record.ts';
 import { redactDetail, redactGateDetail } from '../../../plugins/extensions/records/redact.ts';
 
-const asReason = createAsReason((text) => text.replaceAll('hunter2hunter2', '<redacted>'));
+const asReason = createToReason((text) => text.replaceAll('hunter2hunter2', '<redacted>'));
 const nothing = (text: string) => text;
-const found = (more: Partial<Found>): Found => ({
+const found = (more: Partial<DiscoveredExtension>): DiscoveredExtension => ({
   id: 'id',
   folder: '/srv/extensions/my-folder',
   name: 'service-extension-a',
@@ -18,7 +18,7 @@ const found = (more: Partial<Found>): Found => ({
   ...more,
 });
 const manifest = { type: 'endpoint', host: '^1.0.0', path: 'dist/index.js' } as const;
-const record = (slot: Slot, since?: LoadFailure) => recordOf(rowOf(slot, asReason, since));
+const record = (slot: Slot, since?: LoadFailure) => toRecord(toRow(slot, asReason, since));
 
 describe('extensions: records', () => {
   const forClients = {
@@ -28,7 +28,7 @@ describe('extensions: records', () => {
   };
 
   it('have the members of the specification, and those that other clients know; nothing that does not apply', () => {
-    expect(record({ found: found({ manifest }) })).to.deep.equal({
+    expect(record({ extension: found({ manifest }) })).to.deep.equal({
       id: 'id',
       name: 'service-extension-a',
       type: 'endpoint',
@@ -43,7 +43,7 @@ describe('extensions: records', () => {
     const capabilities = { log: true };
     const declared = { ...manifest, runtime: 'confined-server', capabilities, stateful: true } as const;
     const failure = new LoadFailure('ROUTE_COLLISION', 'another extension answers there');
-    const { bundle: _b, schema: _s, meta: _m, ...own } = record({ found: found({ manifest: declared }), failure });
+    const { bundle: _b, schema: _s, meta: _m, ...own } = record({ extension: found({ manifest: declared }), failure });
     expect(own).to.deep.equal({
       id: 'id',
       name: 'service-extension-a',
@@ -64,21 +64,24 @@ describe('extensions: records', () => {
   it('have no type where that could not be read, and no version where there is none', () => {
     const { version: _v, ...rest } = found({ type: null });
     const failure = new LoadFailure('MANIFEST_INVALID', 'package.json is not JSON. Correct it.');
-    expect(record({ found: rest, failure })).to.deep.include({
+    expect(record({ extension: rest, failure })).to.deep.include({
       type: null,
       status: 'failed',
       schema: null,
       reason: { code: 'MANIFEST_INVALID', detail: 'package.json is not JSON. Correct it.' },
     });
-    expect(record({ found: rest, failure })).not.to.have.any.keys('version', 'runtime', 'settings', 'entries');
+    expect(record({ extension: rest, failure })).not.to.have.any.keys('version', 'runtime', 'settings', 'entries');
   });
 
   it('say `discovered` of those for the browser, and show the settings of those that have some', () => {
     const settings = { status: 'available' } as const;
-    expect(record({ found: found({ type: 'panel' }), settings })).to.deep.include({ status: 'discovered', settings });
+    expect(record({ extension: found({ type: 'panel' }), settings })).to.deep.include({
+      status: 'discovered',
+      settings,
+    });
     const appFailure = new LoadFailure('BUNDLE_BUILD_FAILED', 'it cannot be bundled');
-    expect(record({ found: found({ type: 'panel' }), appFailure })).to.deep.include({ status: 'failed' });
-    const half = record({ found: found({ type: 'operation' }), appFailure });
+    expect(record({ extension: found({ type: 'panel' }), appFailure })).to.deep.include({ status: 'failed' });
+    const half = record({ extension: found({ type: 'operation' }), appFailure });
     expect(half).to.deep.include({ status: 'partial' });
     expect(half.reason).to.include({ code: 'BUNDLE_BUILD_FAILED' });
   });
@@ -105,14 +108,14 @@ describe('extensions: records', () => {
     const good = (name: string, type: string): EntryOutcome => ({ name, type, status: 'loaded' });
 
     it('with full authority give each entry the status of the bundle', () => {
-      expect(record({ found: full, loaded: loaded() })).to.deep.include({
+      expect(record({ extension: full, loaded: loaded() })).to.deep.include({
         status: 'loaded',
         entries: entries.map(({ name, type }) => ({ name, type, status: 'loaded' })),
       });
     });
 
     it('that are confined say what became of each entry', () => {
-      const shown = record({ found: confined, loaded: loaded(bad('a', 'endpoint'), good('b', 'hook')) });
+      const shown = record({ extension: confined, loaded: loaded(bad('a', 'endpoint'), good('b', 'hook')) });
       expect(shown).to.deep.include({
         status: 'partial',
         entries: [
@@ -131,13 +134,13 @@ describe('extensions: records', () => {
     });
 
     it('are loaded where all entries of the server are, and failed where none is', () => {
-      expect(record({ found: confined, loaded: loaded(good('a', 'endpoint'), good('b', 'hook')) }).status).to.equal(
+      expect(record({ extension: confined, loaded: loaded(good('a', 'endpoint'), good('b', 'hook')) }).status).to.equal(
         'loaded',
       );
-      const failed = record({ found: confined, loaded: loaded(bad('a', 'endpoint'), bad('b', 'hook')) });
+      const failed = record({ extension: confined, loaded: loaded(bad('a', 'endpoint'), bad('b', 'hook')) });
       expect(failed.status).to.equal('failed');
       expect(failed.reason).to.include({ code: 'ROUTE_COLLISION' });
-      const gate = record({ found: confined, failure: new LoadFailure('CRASH', 'it died'), byGate: true });
+      const gate = record({ extension: confined, failure: new LoadFailure('CRASH', 'it died'), failedAtGate: true });
       expect((gate.entries as EntryOutcome[]).map(({ status }) => status)).to.deep.equal([
         'failed',
         'failed',
@@ -146,7 +149,7 @@ describe('extensions: records', () => {
     });
 
     it('fail as a whole when their process is given up later', () => {
-      const slot = { found: confined, loaded: loaded(good('a', 'endpoint'), good('b', 'hook')) };
+      const slot = { extension: confined, loaded: loaded(good('a', 'endpoint'), good('b', 'hook')) };
       const shown = record(slot, new LoadFailure('RUNTIME_CRASHED', 'it crashed five times'));
       expect([shown.status, (shown.reason as { code: string }).code]).to.deep.equal(['failed', 'RUNTIME_CRASHED']);
     });

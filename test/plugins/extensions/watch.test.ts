@@ -21,11 +21,11 @@ describe('extensions: watching', () => {
     let looks = 0;
     const told: number[] = [];
     watching = watch({
-      look: async () => {
+      readState: async () => {
         looks++;
         return String(state);
       },
-      changed: async () => void told.push(state),
+      onChange: async () => void told.push(state),
       log,
       settle: 10,
     });
@@ -43,8 +43,8 @@ describe('extensions: watching', () => {
     const told: number[] = [];
     watching = watch({
       // As when a folder is being copied: something new at each look, up to the eighth.
-      look: async () => String(Math.min(++looks, 8)),
-      changed: async () => void told.push(looks),
+      readState: async () => String(Math.min(++looks, 8)),
+      onChange: async () => void told.push(looks),
       log,
       settle: 5,
     });
@@ -56,8 +56,8 @@ describe('extensions: watching', () => {
     let state = 0;
     const told: number[] = [];
     watching = watch({
-      look: async () => String(state),
-      changed: async () => {
+      readState: async () => String(state),
+      onChange: async () => {
         told.push(state);
         if (state === 1) state = 2;
       },
@@ -73,12 +73,12 @@ describe('extensions: watching', () => {
   it('goes on after a failure, and is quiet once it is stopped', async () => {
     let looks = 0;
     const one = watch({
-      look: async () => {
+      readState: async () => {
         looks++;
         if (looks === 2) throw new Error('the drive is gone');
         return String(looks > 3);
       },
-      changed: async () => {},
+      onChange: async () => {},
       log,
       settle: 1,
     });

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { stopBundler } from '../../../../plugins/extensions/packages/bundler.ts';
-import { packageFiles } from '../../../../plugins/extensions/packages/package-files.ts';
-import { scriptOf } from '../../../../plugins/extensions-confined/gate/artifact.ts';
-import { failureOf, freshPlace, type Place } from './packages.ts';
+import { openPackageFiles } from '../../../../plugins/extensions/packages/package-files.ts';
+import { buildScript } from '../../../../plugins/extensions-confined/gate/artifact.ts';
+import { catchLoadFailure, createPackageFolder, type PackageFolder } from './packages.ts';
 
 const LIMIT = 1024 * 1024;
 
 describe('extensions: the script of a built entry', () => {
-  let place: Place;
+  let place: PackageFolder;
   beforeEach(async () => {
-    place = await freshPlace();
+    place = await createPackageFolder();
     await mkdir(join(place.root, 'own'));
   });
   afterEach(() => place.remove());
@@ -23,7 +23,7 @@ describe('extensions: the script of a built entry', () => {
   const build = async (files: Record<string, string>, entry = 'index.js', limit = LIMIT) => {
     await place.write(Object.fromEntries(Object.entries(files).map(([path, text]) => [`own/${path}`, text])));
     const folder = join(place.root, 'own');
-    return scriptOf(await packageFiles(folder), join(folder, entry), limit);
+    return buildScript(await openPackageFiles(folder), join(folder, entry), limit);
   };
   /** What the script exports, evaluated as the runner does. */
   const exportsOf = (script: string) => {
@@ -133,7 +133,7 @@ describe('extensions: the script of a built entry', () => {
         'own/node_modules/there/index.js': '',
       });
       await symlink(join(place.root, 'outside.js'), join(place.root, 'own/link.js'));
-      const failure = await failureOf(make({ 'index.js': source }));
+      const failure = await catchLoadFailure(make({ 'index.js': source }));
       expect(failure.code, failure.detail).to.equal(code);
       expect(failure.detail).not.to.include(place.root);
       expect(failure.detail).not.to.include('..');
@@ -146,21 +146,23 @@ describe('extensions: the script of a built entry', () => {
       'a.js': `"${'a'.repeat(600)}"`,
       'b.js': `"${'b'.repeat(600)}"`,
     };
-    expect((await failureOf(make(files, 'index.js', 1000))).code).to.equal('ARTIFACT_TOO_LARGE');
+    expect((await catchLoadFailure(make(files, 'index.js', 1000))).code).to.equal('ARTIFACT_TOO_LARGE');
     await make(files, 'index.js', 2000);
   });
 
   it('is refused where the entry is missing, lies outside, or is a link to outside', async () => {
-    expect((await failureOf(make({}))).code).to.equal('SOURCE_UNAVAILABLE');
+    expect((await catchLoadFailure(make({}))).code).to.equal('SOURCE_UNAVAILABLE');
     await place.write({ 'outside.js': '' });
-    expect((await failureOf(make({}, '../outside.js'))).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
+    expect((await catchLoadFailure(make({}, '../outside.js'))).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
     await symlink(join(place.root, 'outside.js'), join(place.root, 'own/index.js'));
-    expect((await failureOf(make({}))).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
+    expect((await catchLoadFailure(make({}))).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
   });
 
   it('survives scripts that end or hold up the bundler', async function () {
     this.timeout(120_000);
-    expect((await failureOf(make({ 'index.ts': 'a?(b):c=>'.repeat(40) }, 'index.ts'))).code).to.equal('INVALID_ENTRY');
+    expect((await catchLoadFailure(make({ 'index.ts': 'a?(b):c=>'.repeat(40) }, 'index.ts'))).code).to.equal(
+      'INVALID_ENTRY',
+    );
     expect(exportsOf(await make({ 'index.js': "export default { id: 'a' };" }))).to.deep.include({ id: 'a' });
   });
 });

@@ -4,11 +4,18 @@ import { expect } from 'chai';
 import { problems } from '#kernel';
 import { type ExtensionManifest, LoadFailure } from '../../../../plugins/extensions/model.ts';
 import { stopBundler } from '../../../../plugins/extensions/packages/bundler.ts';
+import { listAllowedIds } from '../../../../plugins/extensions-confined/gate/contributions.ts';
 import { type GateDeps, passGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
-import { idsOf } from '../../../../plugins/extensions-confined/gate/identity.ts';
 import type { ContractEntry, GuestError } from '../../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
-import { ENDPOINT, failureOf, foundIn, freshPlace, type Place, packageJson } from './packages.ts';
+import {
+  catchLoadFailure,
+  createDiscovered,
+  createPackageFolder,
+  ENDPOINT,
+  type PackageFolder,
+  packageJson,
+} from './packages.ts';
 
 const NAME = 'service-extension-orders';
 const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
@@ -21,14 +28,14 @@ const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
 });
 
 describe('extensions: the gate of confined packages', () => {
-  let place: Place;
+  let place: PackageFolder;
   let contract: readonly ContractEntry[] | GuestError;
   let consent: LoadFailure | undefined;
   let probed: string[];
   const steps: string[] = [];
 
   beforeEach(async () => {
-    place = await freshPlace();
+    place = await createPackageFolder();
     contract = [entry()];
     consent = undefined;
     probed = [];
@@ -39,7 +46,7 @@ describe('extensions: the gate of confined packages', () => {
 
   const deps = (): GateDeps => ({
     subjects: { problems: (grants) => problems({ type: 'object' }, grants) },
-    settings: { declare: () => ({ problems: [], declaration: {} }) },
+    settings: { parseDeclaration: () => ({ problems: [], declaration: {} }) },
     config: { EXTENSIONS_HOST_CHECK: 'warn' },
     consent: async () => {
       steps.push('consent');
@@ -63,9 +70,9 @@ describe('extensions: the gate of confined packages', () => {
     name = NAME,
   ) => {
     await place.write({ 'package.json': packageJson(name, manifest), ...files });
-    return passGate(foundIn(place.root, name, manifest), deps());
+    return passGate(createDiscovered(place.root, name, manifest), deps());
   };
-  const codeOf = async (...args: Parameters<typeof pass>) => (await failureOf(pass(...args))).code;
+  const codeOf = async (...args: Parameters<typeof pass>) => (await catchLoadFailure(pass(...args))).code;
 
   it('lets through what is in order, and hands over what was probed', async () => {
     const gated = await pass();
@@ -79,7 +86,7 @@ describe('extensions: the gate of confined packages', () => {
   describe('manifest', () => {
     const changed = async (before: object, name = NAME) => {
       await place.write({ ...SOURCES, 'package.json': packageJson(name, before) });
-      return (await failureOf(passGate(foundIn(place.root, NAME, ENDPOINT), deps()))).code;
+      return (await catchLoadFailure(passGate(createDiscovered(place.root, NAME, ENDPOINT), deps()))).code;
     };
 
     it('is read again, and has to be what was discovered', async () => {
@@ -96,13 +103,13 @@ describe('extensions: the gate of confined packages', () => {
         ...SOURCES,
         'package.json': { ...packageJson(NAME, ENDPOINT), more: 'x'.repeat(256 * 1024) },
       });
-      const failure = await failureOf(passGate(foundIn(place.root, NAME, ENDPOINT), deps()));
+      const failure = await catchLoadFailure(passGate(createDiscovered(place.root, NAME, ENDPOINT), deps()));
       expect(failure.code).to.equal('MANIFEST_TOO_LARGE');
     });
 
     it('may be gone meanwhile', async () => {
       await place.write(SOURCES);
-      expect((await failureOf(passGate(foundIn(place.root, NAME, ENDPOINT), deps()))).code).to.equal(
+      expect((await catchLoadFailure(passGate(createDiscovered(place.root, NAME, ENDPOINT), deps()))).code).to.equal(
         'MANIFEST_INVALID',
       );
     });
@@ -135,7 +142,7 @@ describe('extensions: the gate of confined packages', () => {
     });
 
     it('are looked through with all that they import of the package, the file is named', async () => {
-      const failure = await failureOf(
+      const failure = await catchLoadFailure(
         pass(ENDPOINT, {
           ...SOURCES,
           'src/index.js': "import { a } from './lib/a.js';",
@@ -149,7 +156,7 @@ describe('extensions: the gate of confined packages', () => {
     });
 
     it('are not left by links', async () => {
-      const outside = await freshPlace();
+      const outside = await createPackageFolder();
       try {
         await outside.write({ 'index.js': '' });
         await place.write(SOURCES);
@@ -258,20 +265,20 @@ describe('extensions: the gate of confined packages', () => {
   });
 
   it('takes a name with or without its prefix, and with or without its scope', () => {
-    expect(idsOf('service-extension-orders')).to.deep.equal(['service-extension-orders', 'orders']);
-    expect(idsOf('@acme/service-extension-orders')).to.deep.equal([
+    expect(listAllowedIds('service-extension-orders')).to.deep.equal(['service-extension-orders', 'orders']);
+    expect(listAllowedIds('@acme/service-extension-orders')).to.deep.equal([
       '@acme/service-extension-orders',
       'orders',
       '@acme/orders',
     ]);
-    expect(idsOf('@service/extension-orders')).to.deep.equal(['@service/extension-orders', 'orders']);
+    expect(listAllowedIds('@service/extension-orders')).to.deep.equal(['@service/extension-orders', 'orders']);
   });
 
   it('never lets an error of another kind through', async () => {
-    const found = foundIn(place.root, NAME, ENDPOINT);
+    const found = createDiscovered(place.root, NAME, ENDPOINT);
     await place.write({ 'package.json': packageJson(NAME, ENDPOINT) });
     const broken = { ...deps(), consent: async () => Promise.reject(new Error('the database is away')) };
-    const failure = await failureOf(passGate(found, broken));
+    const failure = await catchLoadFailure(passGate(found, broken));
     expect(failure.code).to.equal('VALIDATION_INCOMPLETE');
     expect(failure.detail).not.to.include('database');
   });

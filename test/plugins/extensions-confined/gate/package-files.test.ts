@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { LoadFailure } from '../../../../plugins/extensions/model.ts';
-import { type PackageFile, packageFiles } from '../../../../plugins/extensions/packages/package-files.ts';
+import { openPackageFiles, type PackageFile } from '../../../../plugins/extensions/packages/package-files.ts';
 
 describe('extensions: files of a package that change while they are read', () => {
   let root: string;
@@ -19,7 +19,7 @@ describe('extensions: files of a package that change while they are read', () =>
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   const found = async () => {
-    const files = await packageFiles(folder);
+    const files = await openPackageFiles(folder);
     const file = (await files.find('lib/data.json')) as PackageFile;
     return { read: () => files.read(file, 1000, 'SOURCE_READ_FAILED') };
   };

@@ -1,17 +1,17 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type ExtensionManifest, type Found, LoadFailure } from '../../../../plugins/extensions/model.ts';
+import { type DiscoveredExtension, type ExtensionManifest, LoadFailure } from '../../../../plugins/extensions/model.ts';
 
 /** Packages in a folder of the test's own. */
-export interface Place {
+export interface PackageFolder {
   readonly root: string;
   /** Writes files, by path below the root. Objects are written as JSON. */
   write(files: Readonly<Record<string, string | object>>): Promise<void>;
   remove(): Promise<void>;
 }
 
-export async function freshPlace(): Promise<Place> {
+export async function createPackageFolder(): Promise<PackageFolder> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'tenon-gate-')));
   return {
     root,
@@ -41,7 +41,12 @@ export const packageJson = (name: string, manifest: object, version = '1.0.0') =
   'service:extension': manifest,
 });
 
-export function foundIn(folder: string, name: string, manifest: ExtensionManifest, version = '1.0.0'): Found {
+export function createDiscovered(
+  folder: string,
+  name: string,
+  manifest: ExtensionManifest,
+  version = '1.0.0',
+): DiscoveredExtension {
   const path = typeof manifest.path === 'string' ? manifest.path : manifest.path.api;
   return {
     id: `id of ${folder}`,
@@ -57,7 +62,7 @@ export function foundIn(folder: string, name: string, manifest: ExtensionManifes
 }
 
 /** The code of the LoadFailure that the work ends with. */
-export async function failureOf(work: Promise<unknown>): Promise<LoadFailure> {
+export async function catchLoadFailure(work: Promise<unknown>): Promise<LoadFailure> {
   try {
     await work;
   } catch (error) {

@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DiscoveredExtension, ExtensionManifest, ManifestDeps } from '../../extensions/contract.ts';
+import { LoadFailure, readManifest, serverEntries } from '../../extensions/library.ts';
+
+/** Bytes of a confined package's package.json. */
+const MAX_BYTES = 256 * 1024;
+
+/** A confined package whose manifest says the same as when it was discovered. */
+export interface VerifiedPackage {
+  readonly extension: DiscoveredExtension;
+  readonly manifest: ExtensionManifest;
+  readonly version: string;
+  /** Built code, absolute. */
+  readonly built: string;
+}
+
+/**
+ * Reads the manifest once more and holds it against what was discovered (conventions, "Load gate", 1): what is loaded is
+ * what the administrator was shown.
+ */
+export async function rereadManifest(found: DiscoveredExtension, deps: ManifestDeps): Promise<VerifiedPackage> {
+  const { name, version, manifest } = await readManifest(found.folder, deps, MAX_BYTES);
+  const before = found.manifest;
+  const built = found.files.api;
+  if (!before || built === undefined || manifest.runtime !== 'confined-server') {
+    throw createInvalidManifest('it is no longer meant to run confined');
+  }
+  if (name !== found.name || version !== found.version || !isDeepStrictEqual(manifest, before)) {
+    throw createInvalidManifest(
+      'it is not what was discovered: the file changed in between. Load the extensions again',
+    );
+  }
+  if (manifest.type === 'hook' && !manifest.events)
+    throw createInvalidManifest('a confined hook must declare its "events"');
+  const seen = new Set<string>();
+  for (const { type, name: entry, events } of serverEntries(manifest)) {
+    if (seen.has(`${type}:${entry}`))
+      throw createInvalidManifest(`two entries are called ${type} "${entry.slice(0, 80)}"`);
+    seen.add(`${type}:${entry}`);
+    if (type === 'hook' && !events)
+      throw createInvalidManifest(`the hook "${entry.slice(0, 80)}" must declare its "events"`);
+  }
+  return { extension: found, manifest, version, built };
+}
+
+const createInvalidManifest = (what: string) => new LoadFailure('MANIFEST_INVALID', `package.json: ${what}.`);
