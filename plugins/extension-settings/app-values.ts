@@ -9,7 +9,7 @@ interface Deps {
   readonly values: Pick<SettingValues, 'reveal'>;
 }
 
-/** What the app may know of a package's settings: never secrets, nothing whose type no longer fits. */
+/** The settings that a package's browser code may read: no secrets, no values of another type than declared. */
 export async function readAppValues(
   { owners, store, values }: Deps,
   subject: string,

@@ -18,20 +18,20 @@ declare module '#kernel' {
   }
 }
 
-/** As keys are declared. */
+/** The pattern of declared keys. */
 const KEY = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Bytes of the longest value that crosses to confined code, as JSON. */
+/** Limit for a value for confined code, in bytes of JSON. */
 const MAX_BYTES = 64 * 1024;
 
-/** Conventions, "settings.get". The grant is the declared map; the subject's name is whose settings they are. */
+/** Conventions, "settings.get". The grant is the declared map; the settings are those of the subject's name. */
 export const createSettingsCapability = (
   owners: Pick<Owners, 'findByName'>,
   read: ReadValue,
 ): Capability<SettingsDeclaration, OwnSettings> => ({
   name: 'settings',
   member: 'settings',
-  // What it must look like was checked when the manifest was read.
+  // `parseDeclaration` has validated the grant when the manifest was read.
   schema: { type: 'object' },
   bind: (declaration, { name }) => ({
     get: async (key) => (owners.findByName(name) ? read(name, declaration, key) : null),
@@ -54,7 +54,7 @@ export const createSettingsCapability = (
       ),
     ];
   },
-  // Its own values are nobody else's; a variable of the environment might be, and a value that was set for it alone is.
+  // More values of its own are no more authority. A variable of the environment is, and so is showing an existing value to the app.
   widens: (before = {}, after) =>
     Object.keys(after).some(
       (key) =>
@@ -74,7 +74,7 @@ export const settingsMethods: RemoteTable = {
   methods: {
     get: {
       args: { type: 'array', items: [{ type: 'string' }], minItems: 1, maxItems: 1 },
-      // Only what is declared: anything else would be a text of the caller's in the account.
+      // The ledger shows keys of the declared form only, never a text of the caller.
       target: (key: string) => (KEY.test(key) ? key : 'another key'),
       async call(own: OwnSettings, { secrets }, key: string) {
         const value = await own.get(key);

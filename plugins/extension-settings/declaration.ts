@@ -1,7 +1,7 @@
 import { problems } from '#kernel';
 import type { ExtensionSettings, SettingDeclaration, SettingsDeclaration } from './contract.ts';
 
-/** A declaration as it stands in a manifest, when its shape is right. */
+/** A declaration in a manifest, before defaults are filled in. */
 interface RawDeclaration {
   readonly type: SettingDeclaration['type'];
   readonly scope?: SettingDeclaration['scope'];
@@ -12,7 +12,7 @@ interface RawDeclaration {
 
 const AT = '/settings';
 const KEY = /^[a-z][a-z0-9_]{0,63}$/;
-/** Those that objects have of themselves and that would pass as keys. */
+/** Members of every object that match the pattern of keys. */
 const RESERVED: readonly string[] = ['constructor', 'prototype'];
 
 const strict = (properties: object, more: object = {}) => ({
@@ -38,7 +38,7 @@ const shape = strict(
 );
 const map = { type: 'object', minProperties: 1 };
 
-/** A manifest's `settings` (conventions, "Declaration"); undefined where there are none. Nothing unknown is let pass. */
+/** A manifest's `settings` (conventions, "Declaration"); absent settings are valid. Unknown members are problems. */
 export const parseDeclaration: ExtensionSettings['parseDeclaration'] = (raw) => {
   if (raw === undefined) return { problems: [], declaration: {} };
   const wrongMap = problems(map, raw, AT);
@@ -59,7 +59,7 @@ function findProblems(key: string, value: unknown): readonly string[] {
   return wrong.length > 0 ? wrong : findContradictions(value as RawDeclaration).map((what) => `${at} ${what}`);
 }
 
-/** What is right by itself but not together. */
+/** Members that are valid alone but not together. */
 function findContradictions({
   type,
   scope = 'global',
@@ -92,6 +92,6 @@ const withDefaults = (written: readonly (readonly [string, RawDeclaration])[]): 
     ),
   );
 
-/** One key's declaration; undefined for any other name, those that every object has included. */
+/** One key's declaration; undefined for any other name, also for members of every object. */
 export const findDeclaration = (declaration: SettingsDeclaration, key: unknown): SettingDeclaration | undefined =>
   typeof key === 'string' && Object.hasOwn(declaration, key) ? declaration[key] : undefined;

@@ -42,7 +42,7 @@ export default definePlugin<Settings>({
       }),
     });
     for (const route of createSettingsRoutes({ ...used, db, owners, store, values })) host.contribute(routes, route);
-    // Another collection of the same name starts without them.
+    // A new collection of the same name must start without these settings.
     events.onFilter('collections.delete', async (_payload, { keys }) => store.removeCollections(keys as string[]));
   },
 });

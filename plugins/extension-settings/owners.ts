@@ -15,15 +15,15 @@ export interface Owners {
   isAvailable(id: string): boolean;
   /** The one available package of this name. */
   findByName(subject: string): SettingsOwner | undefined;
-  /** Does any package of this name, available or not, say that this is a secret? */
+  /** Whether any package of this name, available or not, declares the key as a secret. */
   isSecret(subject: string, key: string): boolean;
 }
 
 export function createOwners(log: Pick<Log, 'warn'>): Owners {
   let listed: readonly ListedOwner[] = [];
   return {
-    load(given) {
-      const owners = given.filter(({ declaration }) => Object.keys(declaration).length > 0);
+    load(declaredOwners) {
+      const owners = declaredOwners.filter(({ declaration }) => Object.keys(declaration).length > 0);
       const collisions = findCollisions(owners, log);
       listed = owners.map((owner) => ({ owner, status: computeStatus(owner, owners, collisions) }));
       return new Map(listed.map(({ owner, status }) => [owner.id, status]));
@@ -39,7 +39,7 @@ export function createOwners(log: Pick<Log, 'warn'>): Owners {
   };
 }
 
-/** Conventions, "Subject availability": only the settings are refused, never the package. */
+/** Conventions, "Subject availability": the settings become unavailable; the package loads all the same. */
 function computeStatus(
   { name }: SettingsOwner,
   owners: readonly SettingsOwner[],
@@ -67,8 +67,8 @@ interface Claim {
 }
 
 /**
- * Names of packages whose secrets would be read from one variable, each with what may be told: packages or keys, never the
- * variable, which stands in the log alone. Several packages of one name are no collision but duplicates.
+ * Packages whose secrets would be read from one variable, each with a detail that names packages or keys. Only the log names
+ * the variable. Several packages of one name are duplicates, not a collision.
  */
 function findCollisions(owners: readonly SettingsOwner[], log: Pick<Log, 'warn'>): ReadonlyMap<string, string> {
   const claims = new Map<string, Claim[]>();
@@ -86,9 +86,9 @@ function findCollisions(owners: readonly SettingsOwner[], log: Pick<Log, 'warn'>
     if (group.length < 2) continue;
     const names = [...new Set(group.map(({ name }) => name))];
     log.warn({ variable, claims: group }, 'one variable would be the secret of several settings');
-    const who =
+    const affected =
       names.length > 1 ? `These packages: ${names.join(', ')}.` : `Keys: ${group.map(({ key }) => key).join(', ')}.`;
-    const detail = `Several secrets would be read from one place of the configuration. ${who}`;
+    const detail = `Several secrets would be read from one place of the configuration. ${affected}`;
     for (const name of names) if (!details.has(name)) details.set(name, detail);
   }
   return details;

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { SettingFilter, SettingLocation } from './store.ts';
 
-/** What a client sent, checked for its shape alone. INVALID_PAYLOAD where it has another one. */
+/** Parsers of request bodies and queries; each throws INVALID_PAYLOAD for another shape. */
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -13,26 +13,26 @@ const createInvalidPayload = (what: string) => fail('INVALID_PAYLOAD', what);
 export const isScope = (value: unknown): value is 'global' | 'collection' =>
   value === 'global' || value === 'collection';
 
-export function parseWrite(body: unknown): { readonly place: SettingLocation; readonly value: unknown } {
+export function parseWrite(body: unknown): { readonly location: SettingLocation; readonly value: unknown } {
   const members = requireObject(body);
   const missing = WRITE.find((name) => !Object.hasOwn(members, name));
   if (missing !== undefined) throw createInvalidPayload(`"${missing}" is required.`);
   if (Object.keys(members).length > WRITE.length)
     throw createInvalidPayload(`Only these are allowed: ${WRITE.join(', ')}.`);
-  return { place: parseLocation(members), value: members.value };
+  return { location: parseLocation(members), value: members.value };
 }
 
-/** One value, or all of a package: these two shapes exactly. */
+/** Either one value, or all values of a package. */
 export function parseDeletion(body: unknown): Pick<SettingLocation, 'extension'> | SettingLocation {
   const members = requireObject(body);
   const names = Object.keys(members);
-  const has = (wanted: readonly string[]) =>
-    names.length === wanted.length && wanted.every((name) => Object.hasOwn(members, name));
+  const has = (expected: readonly string[]) =>
+    names.length === expected.length && expected.every((name) => Object.hasOwn(members, name));
   if (has(['subject'])) return { extension: requireText(members, 'subject') };
   if (!has(CLEAR)) throw createInvalidPayload(`It takes exactly ${CLEAR.join(', ')}, or exactly subject.`);
-  const place = parseLocation(members);
-  if (!isScope(place.scope)) throw createInvalidPayload('"scope" must be global or collection.');
-  return place;
+  const location = parseLocation(members);
+  if (!isScope(location.scope)) throw createInvalidPayload('"scope" must be global or collection.');
+  return location;
 }
 
 /** `subject`, `scope` and `scope_key` of a query string. */

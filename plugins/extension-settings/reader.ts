@@ -4,7 +4,7 @@ import { toVariableName } from './names.ts';
 import type { SettingStore } from './store.ts';
 import type { SettingValue, SettingValues } from './values.ts';
 
-/** Reads one value of a package; null wherever there is none of the declared type. Database failures reject. */
+/** Reads one value of a package; null if there is none of the declared type. Rejects with SERVICE_UNAVAILABLE. */
 export type ReadValue = (
   subject: string,
   declaration: SettingsDeclaration,
@@ -15,7 +15,7 @@ export type ReadValue = (
 interface Deps {
   readonly store: Pick<SettingStore, 'find'>;
   readonly values: Pick<SettingValues, 'reveal'>;
-  /** Secrets of the configuration by variable. */
+  /** The `SERVICE_EXT_*` variables by name. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
@@ -29,15 +29,15 @@ export const createReadValue =
       const variable = toVariableName(subject, key as string);
       return variable !== undefined && Object.hasOwn(variables, variable) ? (variables[variable] ?? null) : null;
     }
-    const place = { extension: subject, scope: declared.scope, scope_key: scopeKey, key: key as string };
-    const value = await store.find(place);
-    return value === undefined ? null : values.reveal({ ...place, value }, declared);
+    const location = { extension: subject, scope: declared.scope, scope_key: scopeKey, key: key as string };
+    const value = await store.find(location);
+    return value === undefined ? null : values.reveal({ ...location, value }, declared);
   };
 
-/** Undefined where the scope asked for is not the one declared. */
+/** Undefined if the requested scope is not the declared one. */
 function resolveScopeKey({ scope }: SettingDeclaration, options: unknown): string | undefined {
-  const { scope: asked = 'global', collection } = (options ?? {}) as { scope?: unknown; collection?: unknown };
-  if (asked !== scope) return undefined;
+  const { scope: requestedScope = 'global', collection } = (options ?? {}) as { scope?: unknown; collection?: unknown };
+  if (requestedScope !== scope) return undefined;
   if (scope === 'global') return '';
   return typeof collection === 'string' && collection !== '' ? collection : undefined;
 }

@@ -32,12 +32,12 @@ const PATH = '/extension-settings';
 /** Specification, "Extension settings endpoints". */
 export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
   const { access, activity, db, owners, store, values } = deps;
-  /** What was set, never to what. */
+  /** Records target setting changed, never its value. */
   const record = (
     caller: Caller,
     action: 'update' | 'delete',
-    which: Pick<SettingLocation, 'extension'> | SettingLocation,
-  ) => activity.record(caller, { action, collection: SETTINGS_TABLE, item: toActivityItem(which) });
+    target: Pick<SettingLocation, 'extension'> | SettingLocation,
+  ) => activity.record(caller, { action, collection: SETTINGS_TABLE, item: toActivityItem(target) });
 
   async function list(ctx: HttpContext): Promise<void> {
     const { subject, narrow } = parseListQuery(rawQueryOf(ctx));
@@ -51,21 +51,21 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
   }
 
   async function write(ctx: HttpContext): Promise<void> {
-    const { place, value } = parseWrite(bodyOf(ctx));
-    const admitted = await validateWrite(deps, place, value);
-    const stored = values.serialize(place, admitted.declared, admitted.value);
+    const { location, value } = parseWrite(bodyOf(ctx));
+    const validated = await validateWrite(deps, location, value);
+    const stored = values.serialize(location, validated.declared, validated.value);
     await db.transaction(async () => {
-      await store.put({ ...place, value: stored });
-      await record(ctx.state.caller, 'update', place);
+      await store.put({ ...location, value: stored });
+      await record(ctx.state.caller, 'update', location);
     });
     sendData(ctx, null);
   }
 
   async function remove(ctx: HttpContext): Promise<void> {
-    const which = parseDeletion(bodyOf(ctx));
+    const target = parseDeletion(bodyOf(ctx));
     const removed = await db.transaction(async () => {
-      const count = await store.remove(which);
-      if (count > 0) await record(ctx.state.caller, 'delete', which);
+      const count = await store.remove(target);
+      if (count > 0) await record(ctx.state.caller, 'delete', target);
       return count;
     });
     sendData(ctx, { removed });
@@ -110,8 +110,8 @@ const toOwnerRecord = ({ owner: { name, declaration }, status }: ListedOwner): o
     ? { subject: name, displaySubject: name, ...status, declaration }
     : { displaySubject: toDisplayName(name), ...status };
 
-/** As much as an entry of the activity holds. */
-const toActivityItem = (which: Pick<SettingLocation, 'extension'> | SettingLocation): string => {
-  const parts = 'key' in which ? [which.extension, which.scope_key, which.key] : [which.extension];
+/** The `item` of an activity entry. */
+const toActivityItem = (target: Pick<SettingLocation, 'extension'> | SettingLocation): string => {
+  const parts = 'key' in target ? [target.extension, target.scope_key, target.key] : [target.extension];
   return toDisplayName(parts.filter((part) => part !== '').join('/'));
 };

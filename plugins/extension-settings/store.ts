@@ -2,7 +2,7 @@ import type { Db } from '../database/contract.ts';
 import { asUnavailable } from '../database/library.ts';
 import { SETTINGS_TABLE } from './collections.ts';
 
-/** Where a value belongs. */
+/** The key columns of a value. */
 export interface SettingLocation {
   readonly extension: string;
   readonly scope: string;
@@ -11,7 +11,7 @@ export interface SettingLocation {
 }
 
 export interface StoredSetting extends SettingLocation {
-  /** JSON text, or an envelope. */
+  /** JSON text, or the envelope of a sealed secret. */
   readonly value: string;
 }
 
@@ -21,40 +21,40 @@ export interface SettingFilter {
 }
 
 export interface SettingStore {
-  /** Values of a package, narrowed by whatever is given, in a fixed order. */
-  list(extension: string, narrow?: SettingFilter): Promise<readonly StoredSetting[]>;
-  find(place: SettingLocation): Promise<string | undefined>;
+  /** Values of a package that match the filter, ordered by scope, scope key and key. */
+  list(extension: string, filter?: SettingFilter): Promise<readonly StoredSetting[]>;
+  find(location: SettingLocation): Promise<string | undefined>;
   put(setting: StoredSetting): Promise<void>;
-  /** Answers how many there were. */
-  remove(which: Pick<SettingLocation, 'extension'> | SettingLocation): Promise<number>;
+  /** Answers the number of removed values. */
+  remove(target: Pick<SettingLocation, 'extension'> | SettingLocation): Promise<number>;
   removeCollections(names: readonly string[]): Promise<void>;
 }
 
 const LOCATION_COLUMNS = ['extension', 'scope', 'scope_key', 'key'] as const;
 
-/** PostgreSQL has no text with a NUL in it, so nothing is stored under one. */
-const hasNulCharacter = (which: object): boolean => Object.values(which).some((part) => String(part).includes('\0'));
+/** PostgreSQL has no text with a NUL character, so no such location is stored. */
+const hasNulCharacter = (target: object): boolean => Object.values(target).some((part) => String(part).includes('\0'));
 
 export function createSettingStore(db: Pick<Db, 'table'>): SettingStore {
   const table = () => db.table(SETTINGS_TABLE);
-  const select = (which: Partial<SettingLocation>, scopeKeys?: readonly string[]) => {
+  const select = (target: Partial<SettingLocation>, scopeKeys?: readonly string[]) => {
     const rows = table()
       .select(...LOCATION_COLUMNS, 'value')
-      .where(which)
+      .where(target)
       .orderBy(['scope', 'scope_key', 'key']);
     return runStatement<StoredSetting[]>(scopeKeys ? rows.whereIn('scope_key', [...scopeKeys]) : rows);
   };
   return {
     async list(extension, { scope, scopeKeys } = {}) {
-      const which = { extension, ...(scope === undefined ? {} : { scope }) };
-      return hasNulCharacter(which) || hasNulCharacter(scopeKeys ?? []) ? [] : select(which, scopeKeys);
+      const target = { extension, ...(scope === undefined ? {} : { scope }) };
+      return hasNulCharacter(target) || hasNulCharacter(scopeKeys ?? []) ? [] : select(target, scopeKeys);
     },
-    find: async (place) => (hasNulCharacter(place) ? undefined : (await select(place))[0]?.value),
-    async put({ value, ...place }) {
-      const row = table().insert({ ...place, value });
+    find: async (location) => (hasNulCharacter(location) ? undefined : (await select(location))[0]?.value),
+    async put({ value, ...location }) {
+      const row = table().insert({ ...location, value });
       await runStatement(row.onConflict([...LOCATION_COLUMNS]).merge(['value']));
     },
-    remove: async (which) => (hasNulCharacter(which) ? 0 : runStatement<number>(table().where(which).delete())),
+    remove: async (target) => (hasNulCharacter(target) ? 0 : runStatement<number>(table().where(target).delete())),
     async removeCollections(names) {
       const rows = table().where({ scope: 'collection' });
       await runStatement(rows.whereIn('scope_key', [...names]).delete());

@@ -21,22 +21,26 @@ export interface ValidatedWrite {
 
 const createInvalidPayload = (what: string) => fail('INVALID_PAYLOAD', what);
 
-/** May this value stand here? FORBIDDEN, INVALID_PAYLOAD or INVALID_CONFIG where not (conventions, "Routes"). */
+/**
+ * Validates a write of a setting (conventions, "Routes").
+ * @throws FORBIDDEN without an available owner, INVALID_PAYLOAD for a wrong key, scope or value, INVALID_CONFIG for a secret
+ * without SECRETS_ENCRYPTION_KEY.
+ */
 export async function validateWrite(
   { owners, schema, secrets }: Deps,
-  place: SettingLocation,
+  location: SettingLocation,
   value: unknown,
 ): Promise<ValidatedWrite> {
-  const owner = owners.findByName(place.extension);
+  const owner = owners.findByName(location.extension);
   if (!owner) throw fail('FORBIDDEN', 'no available owner of settings has this name');
-  const declared = findDeclaration(owner.declaration, place.key);
+  const declared = findDeclaration(owner.declaration, location.key);
   if (!declared) throw createInvalidPayload('The extension declares no such key.');
-  if (place.scope !== declared.scope) throw createInvalidPayload(`The scope of this key is ${declared.scope}.`);
-  if (declared.scope === 'global' && place.scope_key !== '')
+  if (location.scope !== declared.scope) throw createInvalidPayload(`The scope of this key is ${declared.scope}.`);
+  if (declared.scope === 'global' && location.scope_key !== '')
     throw createInvalidPayload('"scope_key" of a global key must be empty.');
-  if (declared.scope === 'collection' && !(await isCollection(schema, place.scope_key)))
+  if (declared.scope === 'collection' && !(await isCollection(schema, location.scope_key)))
     throw createInvalidPayload('"scope_key" names no collection.');
-  // In this order: nobody learns from the answer to a wrong value whether there is a key.
+  // The type is checked before the encryption key, so that the answer to a wrong value does not tell whether there is a key.
   if (declared.secret?.source === 'config') throw createInvalidPayload('This secret is set by the configuration.');
   if (!isOfType(value, declared.type)) throw createInvalidPayload(`The value must be of the type ${declared.type}.`);
   if (declared.secret && value === MASK) throw createInvalidPayload('The mask of a secret is not its value.');
@@ -45,6 +49,6 @@ export async function validateWrite(
   return { declared, value };
 }
 
-/** Before saying that there is none, the database is asked. */
+/** Refreshes the schema before it answers false. */
 const isCollection = async (schema: Deps['schema'], name: string): Promise<boolean> =>
   (await schema.overview()).collections.has(name) || (await schema.refresh()).collections.has(name);

@@ -7,15 +7,15 @@ import type { SettingLocation, StoredSetting } from './store.ts';
 export type SettingValue = string | number | boolean;
 
 export interface SettingValues {
-  /** What is stored for a value. INVALID_CONFIG for a secret where there is no key to seal it with. */
-  serialize(place: SettingLocation, declared: SettingDeclaration, value: SettingValue): string;
-  /** The value where it is of the declared type, secrets opened; null otherwise. */
+  /** The stored text of a value. @throws INVALID_CONFIG for a secret without SECRETS_ENCRYPTION_KEY. */
+  serialize(location: SettingLocation, declared: SettingDeclaration, value: SettingValue): string;
+  /** The value with secrets opened; null if it is not of the declared type. */
   reveal(setting: StoredSetting, declared: SettingDeclaration): SettingValue | null;
-  /** What an admin sees: secrets masked. Undefined where it cannot be read, which is logged. */
+  /** The value for admins, secrets masked. Undefined if it cannot be read, which is logged. */
   mask(setting: StoredSetting, isSecret: boolean): { readonly value: unknown } | undefined;
 }
 
-/** An envelope counts for its place alone: copied to another row it stays closed. */
+/** The kind of an envelope contains its location, so that an envelope copied to another row cannot be opened. */
 const createEnvelopeKind = ({ extension, scope, scope_key, key }: SettingLocation): string =>
   `extension-setting:${JSON.stringify([extension, scope, scope_key, key])}`;
 
@@ -23,13 +23,13 @@ export const isOfType = (value: unknown, type: SettingDeclaration['type']): valu
   type === 'number' ? Number.isFinite(value) : typeof value === type;
 
 export function createSettingValues(secrets: SecretStore, log: Pick<Log, 'warn'>): SettingValues {
-  /** Places that were complained of and have not been readable since. */
+  /** Locations with a logged warning that have not been readable since. */
   const warned = new Set<string>();
-  const warnOnce = (place: SettingLocation, what: string): void => {
-    const kind = createEnvelopeKind(place);
+  const warnOnce = (location: SettingLocation, what: string): void => {
+    const kind = createEnvelopeKind(location);
     if (warned.has(kind)) return;
     warned.add(kind);
-    log.warn(pickLocation(place), what);
+    log.warn(pickLocation(location), what);
   };
 
   function openSecret(setting: StoredSetting): string | null {
@@ -41,8 +41,8 @@ export function createSettingValues(secrets: SecretStore, log: Pick<Log, 'warn'>
   }
 
   return {
-    serialize: (place, { secret }, value) =>
-      secret ? secrets.seal(createEnvelopeKind(place), value as string) : JSON.stringify(value),
+    serialize: (location, { secret }, value) =>
+      secret ? secrets.seal(createEnvelopeKind(location), value as string) : JSON.stringify(value),
     reveal(setting, { type, secret }) {
       if (secret) return openSecret(setting);
       if (secrets.isSealed(setting.value)) return null;

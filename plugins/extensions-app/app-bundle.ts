@@ -23,14 +23,14 @@ export function createAppBundle(
     try {
       chunks = parts.length === 0 ? createEmptyChunks() : await buildTogether(parts, failed);
     } catch (error) {
-      log.error({ err: error }, 'the extensions of the browser could not be bundled');
+      log.error({ err: error }, 'the browser code of extensions could not be bundled');
       failure = toLoadFailure(error, 'the extensions cannot be bundled together');
     }
     last = { key, built: { failed, ...(failure ? { failure } : {}) } };
     return last.built;
   }
 
-  /** All at once; where that fails, each is built alone to find the ones to leave out. */
+  /** Builds all halves together. If that fails, builds each alone, and then those that succeeded. */
   async function buildTogether(parts: readonly BuildableHalf[], failed: Map<string, LoadFailure>): Promise<Chunks> {
     try {
       return await compileChunks(parts);
@@ -71,7 +71,7 @@ async function selectBuildable(
   return parts;
 }
 
-/** The bundler's own first sentence; where it was is in the log. */
+/** The first error of the bundler; the log has its position. */
 function toLoadFailure(error: unknown, what: string): LoadFailure {
   const first = listBuildErrors(error)[0]?.text;
   return new LoadFailure('BUNDLE_BUILD_FAILED', first === undefined ? what : `${what}: ${first}`, { cause: error });

@@ -9,13 +9,13 @@ import {
 } from '../extensions/library.ts';
 import { type BuildableHalf, renderEntry } from './entry.ts';
 
-/** The running admin app has these, and a second copy of them would not work beside the first. */
+/** Modules of the running admin app; a second copy of them would not work. */
 const SHARED = ['vue', 'vue-router', 'vue-i18n', 'pinia', '@tenon/extension-sdk'] as const;
 const isShared = (path: string): boolean => SHARED.some((name) => path === name || path.startsWith(`${name}/`));
 
 export type Chunks = ReadonlyMap<string, string>;
 
-/** Bundles the halves into chunks, in memory; `index.js` is the first one. Rejects where one of them cannot be built. */
+/** Bundles the halves into chunks in memory; `index.js` is the entry. Rejects if one of them cannot be built. */
 export async function compileHalves(parts: readonly BuildableHalf[]): Promise<Chunks> {
   const roots = await Promise.all(parts.map(async ({ folder }) => (await realpath(folder)) + sep));
   const waiting = await findTopLevelAwaits(parts, roots);
@@ -30,7 +30,7 @@ export async function compileHalves(parts: readonly BuildableHalf[]): Promise<Ch
   );
 }
 
-/** Those that wait while they are loaded: in a format that does not know how to, they are errors. Other errors come again. */
+/** Halves with top-level await: a build as IIFE reports them as errors. Other errors are reported by the next build. */
 async function findTopLevelAwaits(
   parts: readonly BuildableHalf[],
   roots: readonly string[],
@@ -53,12 +53,12 @@ const createOptions = (text: string, roots: readonly string[]): BuildOptions => 
   bundle: true,
   platform: 'browser',
   target: 'es2022',
-  // Comments and names of what is not minified tell where files lie on the server.
+  // Comments and names in code that is not minified would show paths of the server.
   minify: true,
   sourcemap: false,
   legalComments: 'none',
   logLevel: 'silent',
-  // Nothing that lies around on the server decides how things are built.
+  // A tsconfig.json on the server must not change the build.
   tsconfigRaw: '{}',
   define: { [['process', 'env', 'NODE_ENV'].join('.')]: '"production"' },
   plugins: [createEntryPlugin(text), createContainmentPlugin(roots)],
@@ -73,8 +73,7 @@ const createEntryPlugin = (text: string): BuildPlugin => ({
 });
 
 /**
- * What is bundled is public: a package takes in nothing but its own files, wherever a path or a link of it may lead.
- * Sources it was built from are its author's matter.
+ * Bundled code is public, so a package may import only its own files, also through paths and links.
  */
 const createContainmentPlugin = (roots: readonly string[]): BuildPlugin => ({
   name: 'kept',
@@ -93,7 +92,7 @@ const createContainmentPlugin = (roots: readonly string[]): BuildPlugin => ({
       const real = await realpath(path);
       if (!roots.some((one) => real.startsWith(one)))
         return { errors: [{ text: `"${basename(path)}" lies outside of the package` }] };
-      // Read here, since what would be read a moment later might be another file.
+      // Read here, because esbuild would read the file later, when it may be another one.
       const contents = await readCompleteFile(
         { path: real, displayPath: basename(path) },
         MAX_FILE_BYTES,

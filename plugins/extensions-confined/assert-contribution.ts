@@ -1,12 +1,15 @@
 import { LoadFailure } from '../extensions/library.ts';
 import type { Contribution } from './gate/contributions.ts';
 
-/** A route without anything that a pattern could mean (conventions, "Mounting, order, collisions"). */
+/** A route without pattern characters (conventions, "Mounting, order, collisions"). */
 const SAFE_ROUTE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9_][a-z0-9._-]*$/;
 const EVENT = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$/;
 const MAX_EVENTS = 16;
 
-/** What the manifest's shape does not tell, looked at when something is registered. */
+/**
+ * Checks a contribution beyond the manifest's schema, before it is registered.
+ * @throws LoadFailure CAPABILITY_MISSING, ROUTE_INVALID or EVENT_INVALID.
+ */
 export function assertContribution({ type, id, capabilities, events }: Contribution): void {
   if (type === 'endpoint') {
     if (capabilities.endpoint === undefined) {
@@ -28,17 +31,17 @@ export function assertContribution({ type, id, capabilities, events }: Contribut
       }
       for (const event of names) assertEventName(event);
     }
-    const inside = events.filter?.find((event) => event.split('.')[0] === 'auth');
-    if (inside !== undefined) {
+    const authEvent = events.filter?.find((event) => event.split('.')[0] === 'auth');
+    if (authEvent !== undefined) {
       throw new LoadFailure(
         'EVENT_INVALID',
-        `A confined hook cannot filter "${inside}": who signs in is not for it to decide.`,
+        `A confined hook cannot filter "${authEvent}": confined code does not decide about sign-ins.`,
       );
     }
   }
 }
 
-/** Conventions, "events": names that are looked up somewhere must not find what every object has. */
+/** Conventions, "events": segments that are members of every object (`constructor`) are refused. */
 function assertEventName(event: string): void {
   const isUnsafe = (segment: string) => segment === '' || segment === '_listeners' || segment in Object.prototype;
   if (EVENT.test(event) && !event.split('.').some(isUnsafe)) return;

@@ -11,7 +11,7 @@ export interface SharedConfig {
   readonly EXTENSIONS_HOST_CHECK: 'warn' | 'strict';
 }
 
-/** What confined packages are checked and loaded with. */
+/** What the validation and the load of confined packages need. */
 export interface ConfinedDeps extends ManifestDeps {
   readonly config: SharedConfig;
   readonly log: Log;

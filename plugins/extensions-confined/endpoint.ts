@@ -10,8 +10,8 @@ import { sendHandlerResult } from './response.ts';
 import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
 
 /**
- * Answers requests by a confined handler. What its author refuses by `reject` is answered as he states it; what goes wrong
- * inside is `500` with one sentence for all of it, and `503` where there is no room or the program has been set aside.
+ * Answers requests with a confined handler. A `reject` of the author is answered with its status, code and message; any other
+ * failure is `500` with a fixed sentence, or `503` if no process is free or the program is parked.
  */
 export function createEndpointHandler(
   level: AccessLevel,

@@ -3,16 +3,17 @@ import type { EventMeta } from '#kernel';
 import { MASK } from '../extension-settings/contract.ts';
 import { type Collection, type Field, type Overview, SYSTEM_PREFIX } from '../schema/contract.ts';
 
-/** A filter has answered with a change that is not its to make. */
+/** A filter answered a change that it may not make. The message names the rows. */
 export class RowChangeRefused extends Error {}
 
-/** What a hook is shown of the rows that an event is about, and what it may make of them. Values are plain JSON. */
+/** The rows of an event as a confined hook sees them, and the changes that it may make. Values are plain JSON. */
 export interface EventRows {
-  /** Passwords, tokens and the like read as the mask, also in rows that are written along. */
+  /** Replaces concealed values (passwords, tokens) with the mask, also in nested rows. */
   mask(value: unknown): unknown;
   /**
-   * What a filter answered, with what the mask stands for; undefined for no change. Rows of the service stay as they are,
-   * whoever acts: its own rules were asked before, and who may do what is not for a stranger to decide. RowChangeRefused.
+   * A filter's answer with the masked values restored; undefined for no change.
+   * @throws RowChangeRefused for a change of system rows: permissions were checked before, and third-party code must not
+   * change who may do what.
    */
   applyAnswer(answer: unknown, payload: unknown): unknown;
 }
@@ -21,21 +22,21 @@ const WRITES = ['create', 'update', 'delete'];
 const ABOUT_ROWS = [...WRITES, 'read'];
 
 /** Undefined for events that are not about rows. */
-export function createEventRows({ event, collection: name }: EventMeta, overview: Overview): EventRows | undefined {
-  const collection = typeof name === 'string' ? overview.collections.get(name) : undefined;
+export function createEventRows({ event, collection: name }: EventMeta, schema: Overview): EventRows | undefined {
+  const collection = typeof name === 'string' ? schema.collections.get(name) : undefined;
   const verb = collection && parseVerb(event, collection);
   if (!collection || verb === undefined) return undefined;
-  const shown = (value: unknown) => mapRows(overview, collection, value, undefined, { onConcealed: maskValue });
+  const shown = (value: unknown) => mapRows(schema, collection, value, undefined, { onConcealed: maskValue });
   return {
     mask: shown,
     applyAnswer(answer, payload) {
-      const isOurs = collection.system && WRITES.includes(verb);
-      const taken = mapRows(overview, collection, answer, payload, {
+      const isSystemWrite = collection.system && WRITES.includes(verb);
+      const unmasked = mapRows(schema, collection, answer, payload, {
         onConcealed: unmaskValue,
-        onRelated: isOurs ? undefined : assertSystemRowUnchanged,
+        onRelated: isSystemWrite ? undefined : assertSystemRowUnchanged,
       });
-      if (!isOurs) return taken;
-      if (!isDeepStrictEqual(taken, payload)) throw new RowChangeRefused(`rows of ${collection.name}`);
+      if (!isSystemWrite) return unmasked;
+      if (!isDeepStrictEqual(unmasked, payload)) throw new RowChangeRefused(`rows of ${collection.name}`);
       return undefined;
     },
   };
@@ -52,7 +53,7 @@ const isRow = (value: unknown): value is Row => typeof value === 'object' && val
 const memberOf = (value: unknown, key: string): unknown =>
   isRow(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
-/** What is done on the way through rows; `was` is what stood at the same place before. */
+/** Called for each concealed field and each relation; `was` is the value before, at the same path. */
 interface RowVisitor {
   onConcealed(value: unknown, was: unknown): unknown;
   onRelated?: ((field: Field, to: readonly Collection[], value: unknown, was: unknown) => void) | undefined;
@@ -61,17 +62,17 @@ interface RowVisitor {
 const maskValue = (value: unknown): unknown => (value === null || value === undefined ? value : MASK);
 const unmaskValue = (value: unknown, was: unknown): unknown => (value === MASK && was !== undefined ? was : value);
 
-/** Rows of the service are written along as whoever acts has put them, or not at all; their keys are values like others. */
+/** Nested system rows must be as the caller sent them. A key alone is a value like any other. */
 function assertSystemRowUnchanged({ relation }: Field, to: readonly Collection[], value: unknown, was: unknown): void {
-  const [ours] = to.filter(({ system }) => system);
-  if (!ours || (relation?.kind !== 'many' && !isRow(value)) || isDeepStrictEqual(value, was)) return;
-  throw new RowChangeRefused(`rows of ${ours.name}`);
+  const [systemCollection] = to.filter(({ system }) => system);
+  if (!systemCollection || (relation?.kind !== 'many' && !isRow(value)) || isDeepStrictEqual(value, was)) return;
+  throw new RowChangeRefused(`rows of ${systemCollection.name}`);
 }
 
-/** A row, or a list of rows, of one collection, and all rows in it. */
-function mapRows(overview: Overview, collection: Collection, value: unknown, was: unknown, steps: RowVisitor): unknown {
+/** Maps a row or a list of rows of one collection, with all nested rows. */
+function mapRows(schema: Overview, collection: Collection, value: unknown, was: unknown, steps: RowVisitor): unknown {
   if (Array.isArray(value)) {
-    return value.map((one, at) => mapRows(overview, collection, one, Array.isArray(was) ? was[at] : undefined, steps));
+    return value.map((one, at) => mapRows(schema, collection, one, Array.isArray(was) ? was[at] : undefined, steps));
   }
   if (!isRow(value)) return value;
   return Object.fromEntries(
@@ -81,34 +82,32 @@ function mapRows(overview: Overview, collection: Collection, value: unknown, was
       if (!field) return [name, inner];
       return [
         name,
-        field.concealed
-          ? steps.onConcealed(inner, before)
-          : mapRelatedRows(overview, field, value, inner, before, steps),
+        field.concealed ? steps.onConcealed(inner, before) : mapRelatedRows(schema, field, value, inner, before, steps),
       ];
     }),
   );
 }
 
 function mapRelatedRows(
-  overview: Overview,
+  schema: Overview,
   field: Field,
   row: Row,
   value: unknown,
   was: unknown,
   steps: RowVisitor,
 ): unknown {
-  const to = listTargets(field, row).flatMap((name) => overview.collections.get(name) ?? []);
+  const to = listTargets(field, row).flatMap((name) => schema.collections.get(name) ?? []);
   const isChanges = field.relation?.kind === 'many' && isRow(value);
-  const inside = (inner: unknown, before: unknown) =>
-    to.reduce((rest, collection) => mapRows(overview, collection, rest, before, steps), inner);
-  const through = isChanges
-    ? Object.fromEntries(Object.entries(value).map(([name, list]) => [name, inside(list, memberOf(was, name))]))
-    : inside(value, was);
-  steps.onRelated?.(field, to, through, was);
-  return through;
+  const mapTargets = (inner: unknown, before: unknown) =>
+    to.reduce((rest, collection) => mapRows(schema, collection, rest, before, steps), inner);
+  const mapped = isChanges
+    ? Object.fromEntries(Object.entries(value).map(([name, list]) => [name, mapTargets(list, memberOf(was, name))]))
+    : mapTargets(value, was);
+  steps.onRelated?.(field, to, mapped, was);
+  return mapped;
 }
 
-/** Where a row does not say which of several collections it means, it may be any. */
+/** The collections that a relation may refer to; all allowed ones if the row does not name one. */
 function listTargets({ relation }: Field, row: Row): readonly string[] {
   if (!relation) return [];
   if (relation.kind !== 'any') return [relation.to];

@@ -4,21 +4,21 @@ import type { GuestFailure } from '../sandbox/library.ts';
 import type { Contribution } from './gate/contributions.ts';
 import type { Positions } from './gate/positions.ts';
 
-/** Different failures that are kept of one contribution, the latest. */
+/** Number of different failures that are kept for one contribution. */
 const MAX_KEPT = 5;
-/** Lines of log at once, and milliseconds until there may be one more. */
+/** Log lines in a burst, and milliseconds until one more is allowed. */
 const LINE_BURST = 5;
 const LINE_INTERVAL = 10_000;
 
 /** The latest failures of one contribution. */
 export interface FailureLog {
-  /** Keeps it, and writes a line unless there were many just now. `event`: of hooks. */
+  /** Keeps a failure, and logs it unless there were many just now. `event` is set for hooks. */
   record(error: GuestFailure | FailureNote, event?: string): void;
-  /** The latest first. */
+  /** The kept failures, the latest first. */
   list(): readonly ContributionFailure[];
 }
 
-/** A failure that is found by the service rather than by the sandbox. */
+/** A failure that the service detected rather than the sandbox. */
 export interface FailureNote {
   readonly code: string;
   readonly message: string;
@@ -28,13 +28,13 @@ interface Options {
   readonly extension: string;
   readonly contribution: Pick<Contribution, 'type' | 'id'>;
   readonly positions: Positions;
-  /** Takes values of the environment out of a text. */
+  /** Removes values of the environment from a text. */
   redact(text: string): string;
   readonly log: Pick<Log, 'warn'>;
   readonly now?: () => number;
 }
 
-/** What failed in one contribution, for its author and for admins: bounded in memory and in lines of log. */
+/** Failures of one contribution, for its author and for admins: bounded in memory and in log lines. */
 export function createFailureLog({
   extension,
   contribution,

@@ -9,13 +9,13 @@ import { createUnavailable, type RunningContribution, runHandler } from './run-h
 const MAX_PAYLOAD = 1024 * 1024;
 const MAX_META = 256 * 1024;
 
-/** The overview says which parts of a row a stranger must not see. */
+/** The schema snapshot marks the fields that third-party code must not see. */
 type SchemaReader = Pick<Schema, 'overview'>;
 
 /**
- * A filter by a confined handler. It runs inside of the unit of work that it may stop, and so does what it asks of its
- * host. No answer leaves the payload as it is; a failure blocks what was about to happen, with what the author states by
- * `reject`, or one sentence for all others.
+ * A filter listener that calls a confined handler. The handler and its calls of the host run inside of the unit of work.
+ * `undefined` keeps the payload; a failure rejects the write with the status of the author's `reject`, or with one fixed
+ * sentence.
  */
 export const createConfinedFilter =
   (running: () => RunningContribution, schema: SchemaReader): FilterHandler =>
@@ -38,25 +38,25 @@ export const createConfinedFilter =
   };
 
 function toFilterFailure(error: unknown, one: RunningContribution, event: string): unknown {
-  const { guest, failures, admitted, contribution } = one;
-  let why: string;
+  const { guest, failures, brokerAccess, contribution } = one;
+  let cause: string;
   if (error instanceof RowChangeRefused) {
-    why = `it may not change ${error.message}`;
-    admitted.denied(`${event}: may not change ${error.message}`);
+    cause = `it may not change ${error.message}`;
+    brokerAccess.denied(`${event}: may not change ${error.message}`);
     failures.record({ code: 'change-refused', message: `The filter may not change ${error.message}.` }, event);
   } else if (error instanceof GuestFailure) {
     const stated = toStatedFailure(error, failures, event);
     if (stated) return stated;
     if (error.code === 'busy' || guest.state() === 'parked') return createUnavailable('A hook of this event');
-    why = error.code;
+    cause = error.code;
   } else return error;
   return fail(
     'INTERNAL_SERVER_ERROR',
-    `the hook "${contribution.id}" of ${admitted.subject.name} failed at ${event} (${why})`,
+    `the hook "${contribution.id}" of ${brokerAccess.subject.name} failed at ${event} (${cause})`,
   );
 }
 
-/** An action by a confined handler. A failure is a warning in the log, which the events write. */
+/** An action listener that calls a confined handler. The kernel logs a failure as a warning. */
 export const createConfinedAction =
   (running: () => RunningContribution, schema: SchemaReader): ActionHandler =>
   async (meta) => {
@@ -74,7 +74,7 @@ export const createConfinedAction =
     }
   };
 
-/** Without the caller, of whom the context tells what a stranger may know. */
+/** Renders the event's data without the caller; the handler's context has what third-party code may know about the caller. */
 function renderMeta({ caller: _caller, ...meta }: EventMeta, rows?: EventRows): string {
   return toBoundedJson(
     rows && 'payload' in meta ? { ...meta, payload: rows.mask(toPlainJson(meta.payload)) } : meta,
@@ -82,12 +82,12 @@ function renderMeta({ caller: _caller, ...meta }: EventMeta, rows?: EventRows): 
   );
 }
 
-/** As it is after a way through JSON. */
+/** Converts a value to plain JSON and back. */
 const toPlainJson = (value: unknown): unknown =>
   value === undefined ? undefined : JSON.parse(toBoundedJson(value, MAX_PAYLOAD));
 
 const INVALID_EVENT = {
-  message: 'The payload or the data of the event is no JSON, or larger than a confined hook is handed.',
+  message: 'The payload or the data of the event is not JSON, or larger than the limit for confined hooks.',
 };
 
 function toBoundedJson(value: unknown, limit: number): string {

@@ -11,7 +11,7 @@ import { type RegisteredContribution, registerContribution } from './register-co
 /** A confined package while it is loaded. */
 export interface LoadedPackage extends LoadedExtension {
   readonly gated: GatedPackage;
-  /** Ends those of its contributions that can no longer be told from others. */
+  /** Stops its contributions that have become ambiguous. */
   failAmbiguous(all: ReadonlyMap<string, LoadFailure>): void;
 }
 
@@ -22,8 +22,9 @@ interface PackageEntry {
 }
 
 /**
- * Loads a package that passed the gate: one program for all of it, its authority per contribution. A package of one
- * contribution fails with it; in a bundle the others load, and the outcomes tell.
+ * Loads a package that passed the gate: one program for the package, authority per contribution. A package with one
+ * contribution fails with it; in a bundle the others load, and each entry has its own outcome.
+ * @throws LoadFailure
  */
 export function loadPackage(
   gated: GatedPackage,
@@ -35,15 +36,15 @@ export function loadPackage(
   if (!manifest) throw new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');
   const grants = grantsByEntry(manifest, deps.settings);
   const guests = new Map<'hooks' | 'open', Guest>();
-  // A program belongs to the whole package; each run says on whose authority it is. Hooks of a bundle have a process of
-  // their own, so that a crowd at its endpoints holds up no write.
-  const openGuest = (admitted: Admitted, type: Contribution['type']): Guest => {
+  // A program belongs to the whole package; each run names its authority. Hooks of a bundle have a process of their own, so
+  // that many requests to its endpoints do not delay writes.
+  const openGuest = (brokerAccess: Admitted, type: Contribution['type']): Guest => {
     const kind = type === 'hook' ? 'hooks' : 'open';
     const existing = guests.get(kind);
     if (existing) return existing;
     const onParked = ({ detail }: { readonly detail: string }) =>
       deps.loader.reportFailed(extension.id, new LoadFailure('RUNTIME_CRASHED', detail));
-    const guest = deps.sandbox.open({ admitted, script, reuse: isStateful, kind, onParked });
+    const guest = deps.sandbox.open({ admitted: brokerAccess, script, reuse: isStateful, kind, onParked });
     guests.set(kind, guest);
     return guest;
   };

@@ -9,15 +9,15 @@ export type { GatedPackage };
 
 export type ConfinedPhase = 'operations' | 'endpoints' | 'hooks' | 'bundles';
 
-/** Confined packages: what lets them in, and what runs of them. */
+/** Validates and loads confined packages. */
 export interface ConfinedPackages {
-  /** LoadFailure where it may not be loaded. Nothing of it is registered, and nothing is read again after this. */
+  /** Validates a package; registers nothing, and no file is read after this. @throws LoadFailure */
   passGate(found: DiscoveredExtension, consent: PackageConsent['check']): Promise<GatedPackage>;
-  /** Registers what passed. The phase orders the calls; what is registered is what the package's type says. */
+  /** Registers a package that passed the gate. The phase only orders the calls. */
   load(gated: GatedPackage, phase: ConfinedPhase): Promise<LoadedExtension>;
   /**
-   * Those among all that passed that cannot be told apart, by the package's id. Entries of bundles are kept in mind here:
-   * those that are about to be loaded fail, those that run end.
+   * Packages with an ambiguous contribution, by package id. Ambiguous entries of bundles are remembered: entries that load
+   * later fail, entries that run are stopped.
    */
   findAmbiguous(all: readonly GatedPackage[]): ReadonlyMap<string, LoadFailure>;
 }

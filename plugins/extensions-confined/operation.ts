@@ -5,19 +5,19 @@ import { GuestFailure } from '../sandbox/library.ts';
 import { toStatedFailure } from './reject.ts';
 import { type RunningContribution, runHandler } from './run-handler.ts';
 
-/** Bytes of options and input together, as JSON. */
+/** Limit for options and input together, in bytes of JSON. */
 const MAX_INPUT = 1024 * 1024;
 
-/** Codes that flows know (conventions, "Failure of an invocation"), of those that say it more exactly to the author. */
+/** Codes in flows (conventions, "Failure of an invocation"), by the more exact codes of the sandbox. */
 const FLOW_CODES: Partial<Record<GuestError, GuestError>> = {
   'cpu-limit': 'timeout',
   'result-too-large': 'invalid-result',
 };
 
-/** Why a step took the reject branch; its members are what its data holds. The text is the host's own, unless stated. */
+/** Why a step took the reject branch; its members are the data of the branch. The message is fixed unless the author called `reject`. */
 export class OperationFailure extends Error {
   readonly code: string;
-  /** What the author stated by `reject`. */
+  /** The status of the author's `reject`. */
   readonly status: number | undefined;
 
   constructor(code: GuestError, stated?: StatedFailure) {
@@ -27,7 +27,7 @@ export class OperationFailure extends Error {
     this.status = stated?.status;
   }
 
-  /** As data of the chain. */
+  /** The data in the chain. */
   toJSON(): { readonly message: string; readonly code: string; readonly status?: number } {
     const { message, code, status } = this;
     return { message, code, ...(status === undefined ? {} : { status }) };
@@ -35,8 +35,8 @@ export class OperationFailure extends Error {
 }
 
 /**
- * A step of flows by a confined handler: it gets its options and what the step before answered, not the whole chain
- * (conventions, "Operation input"). Options delivered by reference reach it as references that only the host can read.
+ * A flow operation that calls a confined handler. The handler gets its options and the result of the previous step, not the
+ * whole chain (conventions, "Operation input"). Options with `delivery: reference` are references that only the host resolves.
  */
 export function createConfinedOperation(
   running: () => RunningContribution,
@@ -78,6 +78,6 @@ export function createConfinedOperation(
   };
 }
 
-/** Blank is as good as not set; what is no text is no secret, and is not shown either. */
+/** A reference to a secret; null for an empty value and for one that is not a text. */
 const toReference = (value: unknown, secrets: { conceal(value: string): unknown }): unknown =>
   typeof value === 'string' && value !== '' ? secrets.conceal(value) : null;

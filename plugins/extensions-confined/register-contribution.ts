@@ -14,41 +14,42 @@ import { createConfinedAction, createConfinedFilter } from './hook.ts';
 import { createConfinedOperation } from './operation.ts';
 import type { RunningContribution } from './run-handler.ts';
 
-/** Something registered. */
+/** A registered contribution. */
 export interface RegisteredContribution {
-  /** What failed of late. */
+  /** Its latest failures. */
   failures(): readonly ContributionFailure[];
-  /** No request, step or event reaches it any more. */
+  /** Stops it: no request, step or event reaches it any more. */
   stop(): void;
-  /** Its line in the audit and all its listeners are gone. */
+  /** Removes its audit line and its listeners. */
   remove(): void;
 }
 
 /**
- * Registers one contribution of a package: checks first, then what may be refused (a route, an operation), and only then
- * its authority. LoadFailure leaves nothing behind.
+ * Registers one contribution of a package: checks it, then registers what may be refused (a route, an operation), then its
+ * authority.
+ * @throws LoadFailure; nothing stays registered.
  */
 export function registerContribution(
   { extension, version, positions }: GatedPackage,
   contribution: Contribution,
   grants: Grants,
-  guest: (admitted: Admitted, type: Contribution['type']) => Guest,
+  guest: (brokerAccess: Admitted, type: Contribution['type']) => Guest,
   deps: ConfinedDeps,
 ): RegisteredContribution {
   assertContribution(contribution);
   const { type, id, events } = contribution;
   let running: RunningContribution | undefined;
-  const current = (): RunningContribution => {
-    if (!running) throw new Error('a contribution that is not loaded was asked for something');
+  const getRunning = (): RunningContribution => {
+    if (!running) throw new Error('a contribution was called before it was registered');
     return running;
   };
-  const withdraw =
+  const unregister =
     type === 'endpoint'
-      ? registerMount(extension.name, contribution, current, deps)
+      ? registerMount(extension.name, contribution, getRunning, deps)
       : type === 'operation'
-        ? registerOperation(extension.name, contribution, current, deps)
+        ? registerOperation(extension.name, contribution, getRunning, deps)
         : undefined;
-  const admitted = deps.subjects.admit({
+  const brokerAccess = deps.subjects.admit({
     name: extension.name,
     version,
     runtime: 'confined',
@@ -57,23 +58,24 @@ export function registerContribution(
   });
   const redact = (text: string) => deps.subjects.redact(text);
   const failures = createFailureLog({ extension: extension.name, contribution, positions, redact, log: deps.log });
-  running = { contribution, admitted, guest: guest(admitted, type), failures };
+  running = { contribution, brokerAccess, guest: guest(brokerAccess, type), failures };
   let isStopped = false;
   if (type === 'hook') {
-    const own = admitted.get<EventsApi>('events');
-    const filter = createConfinedFilter(current, deps.schema);
-    const action = createConfinedAction(current, deps.schema);
+    const ownEvents = brokerAccess.get<EventsApi>('events');
+    const filter = createConfinedFilter(getRunning, deps.schema);
+    const action = createConfinedAction(getRunning, deps.schema);
     for (const event of events.filter ?? [])
-      own.onFilter(event, (payload, meta) => (isStopped ? undefined : filter(payload, meta)));
-    for (const event of events.action ?? []) own.onAction(event, (meta) => (isStopped ? undefined : action(meta)));
+      ownEvents.onFilter(event, (payload, meta) => (isStopped ? undefined : filter(payload, meta)));
+    for (const event of events.action ?? [])
+      ownEvents.onAction(event, (meta) => (isStopped ? undefined : action(meta)));
   }
   return {
     failures: () => failures.list(),
     stop() {
-      if (!isStopped) withdraw?.();
+      if (!isStopped) unregister?.();
       isStopped = true;
     },
-    remove: () => admitted.remove(),
+    remove: () => brokerAccess.remove(),
   };
 }
 

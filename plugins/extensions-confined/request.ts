@@ -4,15 +4,16 @@ import { rawQueryOf } from '../http/library.ts';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
-/** Bounds of what a handler is given (conventions, "Endpoint input and output"). */
+/** Limits of a handler's input (conventions, "Endpoint input and output"). */
 const MAX_PATH = 2048;
 const MAX_KEYS = 64;
 const MAX_VALUE = 2048;
 const MAX_BODY = 1024 * 1024;
 
 /**
- * The handler's input as JSON: `{ method, path, query, body }`, and nothing else of the request. INVALID_PAYLOAD for what
- * is outside of the bounds; METHOD_NOT_ALLOWED. `path` is what follows the mount, as it was sent.
+ * The handler's input as JSON: `{ method, path, query, body }`, and nothing else of the request. `path` is what follows the
+ * mount, as it was sent.
+ * @throws INVALID_PAYLOAD for input outside of the limits; METHOD_NOT_ALLOWED.
  */
 export async function renderInput(ctx: HttpContext, mount: string, readBody: Routing['readBody']): Promise<string> {
   const { method } = ctx;
@@ -27,7 +28,7 @@ export async function renderInput(ctx: HttpContext, mount: string, readBody: Rou
   return `{"method":"${method}","path":${JSON.stringify(path)},"query":${JSON.stringify(query)},"body":${body}}`;
 }
 
-/** Anything that JSON can say. What is no JSON or too long is outside of the bounds like everything else. */
+/** Any JSON value. A body that is too large or has another media type is INVALID_PAYLOAD. */
 async function readBodyAsJson(ctx: HttpContext, readBody: Routing['readBody']): Promise<unknown> {
   if (ctx.is('multipart')) throw fail('INVALID_PAYLOAD', 'The body must be JSON.');
   try {
@@ -38,7 +39,7 @@ async function readBodyAsJson(ctx: HttpContext, readBody: Routing['readBody']): 
   }
 }
 
-/** A mount of one or two segments, which a request may have written in other letters or encoded. */
+/** Cuts the one or two segments of the mount, which a request may write with other case or encoding. */
 function cutMount(path: string, mount: string): string {
   const below = `/${path.split('/').slice(mount.split('/').length).join('/')}`;
   if (below.length > MAX_PATH)
@@ -46,7 +47,7 @@ function cutMount(path: string, mount: string): string {
   return below;
 }
 
-/** Names and values as text. The token that a request may carry here is nobody's business but the service's. */
+/** Names and values as text, without `access_token`: the token is for the service only. */
 function parseQuery(ctx: HttpContext): Readonly<Record<string, string>> {
   const query: Record<string, string> = { __proto__: null } as never;
   let count = 0;

@@ -4,11 +4,11 @@ import type { Activation, Guest, Outcome, Run } from '../sandbox/contract.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Contribution } from './gate/contributions.ts';
 
-/** One contribution while it runs: its program and what it may call. */
+/** A loaded contribution: its program and its access to the host. */
 export interface RunningContribution {
   readonly contribution: Contribution;
   readonly guest: Guest;
-  readonly admitted: Admitted;
+  readonly brokerAccess: Admitted;
   readonly failures: FailureLog;
 }
 
@@ -17,20 +17,20 @@ type HandlerCall = Pick<Run, 'input' | 'prepare' | 'signal'> & {
   readonly caller: Caller | null;
 };
 
-/** Runs a handler. Rejects with a GuestFailure, or with the reason of the signal where nobody waits any more. */
+/** Runs a handler. Rejects with a GuestFailure, or with the signal's reason if the client has disconnected. */
 export async function runHandler(
-  { contribution, guest, admitted }: RunningContribution,
-  { caller, signal, ...asked }: HandlerCall,
+  { contribution, guest, brokerAccess }: RunningContribution,
+  { caller, signal, ...request }: HandlerCall,
 ): Promise<Outcome> {
   signal?.throwIfAborted();
   try {
     return await guest.invoke({
-      ...asked,
+      ...request,
       signal,
       entry: contribution.key,
       contributionId: contribution.id,
-      admitted,
-      // Who acts without a user may do everything; what a stranger does at that moment may not.
+      admitted: brokerAccess,
+      // The system may do everything; third-party code that runs on its behalf acts without a user instead.
       caller: caller && !isSystem(caller) ? caller : null,
     });
   } catch (error) {
@@ -42,6 +42,6 @@ export async function runHandler(
 /** Seconds after which a client may try again. */
 const RETRY_AFTER = 1;
 
-/** There is no process or place for it, or its program is not started again: 503 with `Retry-After`. */
+/** 503 with `Retry-After`: no process is free, or the program is parked. */
 export const createUnavailable = (what: string): Failure =>
   fail('SERVICE_UNAVAILABLE', `${what} is not available at the moment.`, { retryAfter: RETRY_AFTER });

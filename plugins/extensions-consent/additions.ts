@@ -4,20 +4,20 @@ import type { RequestedGrants } from './requested-grants.ts';
 import type { Agreement, Agreements } from './store.ts';
 import { describeRequest, describeWidening } from './widening.ts';
 
-/** As the manifest declares them. */
+/** This plugin's settings. */
 export interface ConsentConfig {
   readonly EXTENSIONS_CONSENT: 'first-use' | 'always' | 'off';
 }
 
-/** A package as consent sees it. */
+/** A package whose consent is checked. */
 export interface ConsentCandidate {
   readonly name: string;
   readonly version: string;
-  /** A uuid made of where it lies. */
+  /** A UUID computed from the location of the package. */
   readonly locationId: string;
   readonly requested: RequestedGrants;
   readonly isPlugin: boolean;
-  /** Asked about from its first version on; without it only where it takes the place of a package that was. */
+  /** Whether its first version needs consent (confined packages, plugins). If false, only replacing such a package needs it. */
   readonly needsFirstConsent: boolean;
 }
 
@@ -26,34 +26,36 @@ interface Deps {
   readonly subjects: Subjects;
 }
 
-/** Sentences of what the package asks for and was not allowed before; empty where it may load, which is then remembered. */
+/** Sentences of what the package requests beyond its agreements. Empty if it may load; then its requests are stored. */
 export async function findAdditions(
-  one: ConsentCandidate,
+  candidate: ConsentCandidate,
   agreements: Agreements,
   deps: Deps,
 ): Promise<readonly string[]> {
-  const { name, locationId, version, requested } = one;
-  const now = { version, requested };
-  const all = await findAgreements(one, now, agreements, deps.config);
-  if (all === 'first use') return [];
-  if (all.length === 0) return describeRequest(requested, deps.subjects);
-  const asks = new Set(all.flatMap((agreed) => describeWidening(agreed.requested, requested, deps.subjects)));
-  const isKnown = all.length === 1 && isDeepStrictEqual(all[0], now);
-  if (asks.size === 0 && !isKnown) await agreements.put({ name, locationId }, now, null);
+  const { name, locationId, version, requested } = candidate;
+  const current = { version, requested };
+  const earlier = await findAgreements(candidate, current, agreements, deps.config);
+  if (earlier === 'first use') return [];
+  if (earlier.length === 0) return describeRequest(requested, deps.subjects);
+  const asks = new Set(earlier.flatMap((agreed) => describeWidening(agreed.requested, requested, deps.subjects)));
+  const isKnown = earlier.length === 1 && isDeepStrictEqual(earlier[0], current);
+  if (asks.size === 0 && !isKnown) await agreements.put({ name, locationId }, current, null);
   return [...asks];
 }
 
 async function findAgreements(
   { name, locationId, needsFirstConsent }: ConsentCandidate,
-  now: Agreement,
+  current: Agreement,
   agreements: Agreements,
   config: ConsentConfig,
 ): Promise<readonly Agreement[] | 'first use'> {
   if (!needsFirstConsent) {
-    const all = await agreements.findByLocation(locationId);
-    return all.length > 0 ? all : 'first use';
+    const earlier = await agreements.findByLocation(locationId);
+    return earlier.length > 0 ? earlier : 'first use';
   }
-  const all = await agreements.find({ name, locationId });
-  if (all.length > 0 || config.EXTENSIONS_CONSENT !== 'first-use') return all;
-  return (await agreements.putFirst({ name, locationId }, now)) ? 'first use' : agreements.find({ name, locationId });
+  const earlier = await agreements.find({ name, locationId });
+  if (earlier.length > 0 || config.EXTENSIONS_CONSENT !== 'first-use') return earlier;
+  return (await agreements.putFirst({ name, locationId }, current))
+    ? 'first use'
+    : agreements.find({ name, locationId });
 }

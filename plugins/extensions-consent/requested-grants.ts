@@ -3,36 +3,36 @@ import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import type { DiscoveredExtension, Grants } from '../extensions/contract.ts';
 import { grantsByEntry, hasAppPart, hasServerPart, isConfined } from '../extensions/library.ts';
 
-/** What a package asks for: what consent is given to. */
+/** What a package requests and consent is given to. */
 export interface RequestedGrants {
   /** Grants by contract key. */
   readonly entries: Readonly<Record<string, Grants>>;
-  /** It keeps state between callers. */
+  /** The package keeps state between callers. */
   readonly stateful: boolean;
-  /** A part of it runs in the admin app, as whoever is signed in there. */
+  /** A part of it runs in the admin app, with the rights of the signed-in user. */
   readonly browser?: boolean;
-  /** Its code runs in this process, and nothing can be kept from it. */
+  /** Its code runs in this process with full authority. */
   readonly full?: boolean;
-  /** It is a plugin: all that its manifest declares. Its code runs in this process as well. */
+  /** Set for a plugin: all authorities that its manifest declares. Its code runs in this process with full authority. */
   readonly plugin?: readonly Authority[];
 }
 
-/** As plain JSON, which is how it is kept and compared. */
+/** The requests of an extension, as plain JSON for storage and comparison. */
 export function toRequestedGrants(
-  found: DiscoveredExtension,
+  extension: DiscoveredExtension,
   settings: Pick<ExtensionSettings, 'parseDeclaration'>,
 ): RequestedGrants {
-  const { manifest } = found;
-  const isHeld = manifest !== undefined && isConfined(found);
-  const asked: RequestedGrants = {
-    entries: isHeld ? Object.fromEntries(grantsByEntry(manifest, settings)) : {},
+  const { manifest } = extension;
+  const isConfinedPackage = manifest !== undefined && isConfined(extension);
+  const requested: RequestedGrants = {
+    entries: isConfinedPackage ? Object.fromEntries(grantsByEntry(manifest, settings)) : {},
     stateful: manifest?.stateful === true,
-    browser: hasAppPart(found),
-    full: !isHeld && hasServerPart(found),
+    browser: hasAppPart(extension),
+    full: !isConfinedPackage && hasServerPart(extension),
   };
-  return JSON.parse(JSON.stringify(asked));
+  return JSON.parse(JSON.stringify(requested));
 }
 
-/** The same of a plugin. */
+/** The same for a third-party plugin. */
 export const toPluginGrants = (authorities: readonly Authority[]): RequestedGrants =>
   JSON.parse(JSON.stringify({ entries: {}, stateful: false, plugin: authorities }));

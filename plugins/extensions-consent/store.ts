@@ -8,22 +8,22 @@ export interface Agreement {
   readonly requested: RequestedGrants;
 }
 
-/** A package, and where it lies: an upgrade that calls itself otherwise is an upgrade all the same. */
+/** A package by name and location: a package with another name at the same location counts as an upgrade. */
 export interface PackageIdentity {
   readonly name: string;
-  /** The id of what was found, a uuid. */
+  /** The id of the package, a UUID computed from its location. */
   readonly locationId: string;
 }
 
 /** Agreements of all processes on this database, by package name. */
 export interface Agreements {
-  /** Of this name, and of whatever was allowed something at this place before. */
+  /** Agreements of this name and of this location. */
   find(subject: PackageIdentity): Promise<readonly Agreement[]>;
-  /** Only what was allowed something at this place. */
+  /** Agreements of this location, under any name. */
   findByLocation(place: string): Promise<readonly Agreement[]>;
-  /** False where there is one already: of two processes that come first, one is. */
+  /** Stores the first agreement of a name. False if there is one: only one of several processes stores it. */
   putFirst(subject: PackageIdentity, agreement: Agreement): Promise<boolean>;
-  /** Stores what is asked now as allowed, by the user `by`; null keeps the user who allowed it before. */
+  /** Stores the current requests as allowed by the user `by`; null keeps the user of the previous agreement. */
   put(subject: PackageIdentity, agreement: Agreement, by: string | null): Promise<void>;
 }
 

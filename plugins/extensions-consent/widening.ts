@@ -5,16 +5,16 @@ import type { RequestedGrants } from './requested-grants.ts';
 
 type GrantComparer = Pick<Subjects, 'widens' | 'describe'>;
 
-const STATEFUL = 'keeps state between those who call it';
-const BROWSER = 'runs in the admin app, as whoever is signed in there';
+const STATEFUL = 'keeps state between its callers';
+const BROWSER = 'runs in the admin app, with the rights of the signed-in user';
 const IN_PROCESS = 'runs in this process with full authority: what its manifest declares does not confine it';
 
-/** Sentences of all that is asked for. */
-export function describeRequest(asked: RequestedGrants, subjects: GrantComparer): readonly string[] {
-  return describeAdded({ entries: {}, stateful: false }, asked, subjects, () => true);
+/** Sentences of all that a package requests. */
+export function describeRequest(requested: RequestedGrants, subjects: GrantComparer): readonly string[] {
+  return describeAdded({ entries: {}, stateful: false }, requested, subjects, () => true);
 }
 
-/** Sentences of what is asked for now and was not before; empty where nothing is added. */
+/** Sentences of what `after` requests beyond `before`; empty if it requests nothing more. */
 export function describeWidening(
   before: RequestedGrants,
   after: RequestedGrants,
@@ -31,7 +31,7 @@ function describeAdded(
   subjects: GrantComparer,
   isAdded: (had: Grants, wants: Grants) => boolean,
 ): readonly string[] {
-  // There is no more than everything.
+  // A package with full authority cannot request more.
   if (before.full || (before.plugin && !after.plugin)) return [];
   const found: string[] = after.plugin ? [...describeAddedToPlugin(before.plugin, after.plugin)] : [];
   if (after.full) found.push(...subjects.describe({ full: true }));
@@ -41,8 +41,8 @@ function describeAdded(
     const known = new Set(subjects.describe(had));
     for (const [capability, grant] of Object.entries(grants)) {
       const wants = { [capability]: grant };
-      const hadOfIt = Object.hasOwn(had, capability) ? { [capability]: had[capability] } : {};
-      if (!isAdded(hadOfIt, wants)) continue;
+      const hadOfCapability = Object.hasOwn(had, capability) ? { [capability]: had[capability] } : {};
+      if (!isAdded(hadOfCapability, wants)) continue;
       const all = subjects.describe(wants);
       const fresh = all.filter((sentence) => !known.has(sentence));
       const shown = fresh.length > 0 ? fresh : all.length > 0 ? all : [`asks for more of ${capability}`];
@@ -53,7 +53,7 @@ function describeAdded(
   return found;
 }
 
-/** By authorities and not by sentences: one sentence names several objects. */
+/** Compares authorities rather than sentences, because one sentence names several objects. */
 function describeAddedToPlugin(
   before: readonly Authority[] | undefined,
   after: readonly Authority[],

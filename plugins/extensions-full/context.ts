@@ -6,12 +6,12 @@ import type { ExtensionRuntime, QueryBuilder } from './kit.ts';
 import type { PlainSchema } from './plain-schema.ts';
 import { createServices, type Services } from './services/index.ts';
 
-/** What code with full authority is given (specification, "Custom endpoint extensions"): this and nothing else. */
+/** The context of code with full authority (specification, "Custom endpoint extensions"): exactly these members. */
 export interface Context {
   readonly services: Services;
   readonly exceptions: Exceptions;
   readonly database: QueryBuilder;
-  /** The options say which connection to use; there is one. */
+  /** The options name a connection and are ignored, since there is only one. */
   getSchema(options?: unknown): Promise<PlainSchema>;
   readonly env: Readonly<Record<string, unknown>>;
   readonly logger: Log;

@@ -10,7 +10,7 @@ import type { Query } from '../query/contract.ts';
 import type { Schedule } from '../schedule/contract.ts';
 import type { Schema, SchemaWrites } from '../schema/contract.ts';
 
-/** What code with full authority is loaded with, and works with. */
+/** What loading and running code with full authority needs. */
 export interface FullDeps {
   readonly log: Log;
   readonly packages: PackagesApi;

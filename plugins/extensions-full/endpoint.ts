@@ -12,7 +12,7 @@ export type Endpoint = Register | { readonly id: string; readonly handler: Regis
 /** One segment, or a scope and a segment. */
 const PATH = /^(?:@[^/?#\s]+\/)?[^/?#\s]+$/;
 
-/** Registers the routes, and mounts them once they are complete. `name` is what a function without an id goes by. */
+/** Calls the register function, then mounts the complete router. `name` is the path of an endpoint without an id. */
 export async function addEndpoint(
   kit: ExtensionRuntime,
   context: Context,
@@ -26,7 +26,7 @@ export async function addEndpoint(
   kit.recordAuthority({ verb: 'serves', object: `/${id}` });
 }
 
-/** The package's name without its prefix; in the layout of single files the folder's. */
+/** The package's name without its prefix; in the single-file layout the folder's name. */
 export const endpointName = ({ name, manifest }: DiscoveredExtension): string =>
   manifest ? stripNamePrefix(name) : name;
 

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode, Failure, Failures } from '#kernel';
 import { StatedFailure } from '../http/library.ts';
 import { BaseException } from './exceptions.ts';
 
-/** The code of the table for a status, as far as there is one. */
+/** The error code of the service for a status. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   400: 'INVALID_PAYLOAD',
   401: 'INVALID_CREDENTIALS',
@@ -19,8 +19,8 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 const CODE = /^[\w.:-]{1,64}$/;
 
 /**
- * What the service makes of an error of an extension: its exceptions with their status, code and text; errors that carry
- * a status between 400 and 499 likewise; all others as they are, which is 500 without their text.
+ * Turns an error of an extension into the failure that the service answers: its exceptions with their status, code and
+ * message; errors with a status between 400 and 499 likewise; all others unchanged, which is a 500 without the message.
  */
 export function toFailure(error: unknown): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
@@ -30,13 +30,14 @@ export function toFailure(error: unknown): unknown {
   }
   if (isException(error)) return createStatedFailure(error.status, error.code, error.message, error.extensions);
   const { status, statusCode, expose, message } = (error ?? {}) as Record<string, unknown>;
-  const asked = Number(status ?? statusCode);
-  const isRefusal = Number.isInteger(asked) && asked >= 400 && asked < 500 && expose !== false;
-  if (error instanceof Error && isRefusal) return createStatedFailure(asked, toErrorCode(asked), String(message), {});
+  const refusalStatus = Number(status ?? statusCode);
+  const isRefusal = Number.isInteger(refusalStatus) && refusalStatus >= 400 && refusalStatus < 500 && expose !== false;
+  if (error instanceof Error && isRefusal)
+    return createStatedFailure(refusalStatus, toErrorCode(refusalStatus), String(message), {});
   return error instanceof Error ? error : new Error(toText(error));
 }
 
-/** As data of the reject branch of a flow (conventions, "Operation, server half"). */
+/** The data of the reject branch of a flow (conventions, "Operation, server half"). */
 export function toRejectData(error: unknown): unknown {
   if (isException(error)) return pickShown(error);
   if (error instanceof Failures) return toRejectData(error.failures[0]);
@@ -65,17 +66,17 @@ const pickShown = ({
   status,
 });
 
-/** By its chain of classes alone: some classes answer `instanceof` for failures of the service as well. */
+/** Checks the prototype chain, because `instanceof` of these classes is also true for failures of the service. */
 const isException = (error: unknown): error is BaseException =>
   error instanceof Object && Object.prototype.isPrototypeOf.call(BaseException.prototype, error);
 
 function createStatedFailure(status: number, code: unknown, message: string, extensions: unknown): StatedFailure {
   const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
-  const answered = isStatus ? status : 500;
-  const said = typeof code === 'string' && CODE.test(code) ? code : toErrorCode(answered);
-  return new StatedFailure(isKnown(said) ? said : (CODES[answered] ?? 'INTERNAL_SERVER_ERROR'), {
-    status: answered,
-    code: said,
+  const answeredStatus = isStatus ? status : 500;
+  const knownCode = typeof code === 'string' && CODE.test(code) ? code : toErrorCode(answeredStatus);
+  return new StatedFailure(isKnown(knownCode) ? knownCode : (CODES[answeredStatus] ?? 'INTERNAL_SERVER_ERROR'), {
+    status: answeredStatus,
+    code: knownCode,
     message,
     extensions: typeof extensions === 'object' && extensions !== null ? { ...extensions } : {},
   });
@@ -95,6 +96,6 @@ function toText(value: unknown): string {
   try {
     return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
   } catch {
-    return 'an error that is none';
+    return 'a thrown value that cannot be shown';
   }
 }

@@ -8,7 +8,7 @@ export function addInitHandler(kit: ExtensionRuntime, event: string, handler: Ha
   return kit.undoStack.add(off);
 }
 
-/** Points of the start, in their order (conventions, "Init events"). */
+/** Init events, in their order (conventions, "Init events"). */
 export const START_EVENTS = [
   'app.before',
   'middlewares.before',
@@ -20,7 +20,7 @@ export const START_EVENTS = [
   'app.after',
 ] as const;
 
-/** Tells those who wait for these points, one after the other; what fails is in the log. */
+/** Calls the init handlers of these events one after the other; failures are logged. */
 export async function runInitHandlers(
   deps: Pick<ExtensionRuntime['deps'], 'log'>,
   events: readonly string[],

@@ -9,10 +9,10 @@ import { parsedEnvironment } from './parsed-environment.ts';
 import { type PlainSchema, toPlainSchema } from './plain-schema.ts';
 import type { UndoStack } from './undo-stack.ts';
 
-/** All of knex. */
+/** The knex query builder. */
 export type QueryBuilder = ReturnType<Db['builder']>;
 
-/** What all parts of one loaded extension work with. */
+/** What the parts of one loaded extension share. */
 export interface ExtensionRuntime {
   readonly name: string;
   readonly deps: FullDeps;
@@ -24,11 +24,11 @@ export interface ExtensionRuntime {
   readonly settings: SettingsReader;
   /** Events that it filters. */
   readonly filters: string[];
-  /** Enters in the audit what the extension added. */
+  /** Adds an authority to the extension's audit line. */
   recordAuthority(authority: Authority): void;
-  /** Acts without a user's permissions, which the ledger counts. */
+  /** The system caller, without a user's permissions; the ledger counts each use. */
   asSystem(reason: string): Caller;
-  /** Loads the query builder when first read. */
+  /** The query builder, loaded at the first read. */
   readonly database: QueryBuilder;
   schema(): Promise<PlainSchema>;
 }
@@ -40,36 +40,36 @@ const FULL = {
   database: { sql: 'code with full authority has all of the database', ddl: true },
 } as const;
 
-/** Admits the extension under its name, with everything; `scope` takes it away. */
+/** Registers the extension as a subject with full authority; the undo stack removes it. */
 export function createExtensionRuntime(
-  found: DiscoveredExtension,
+  extension: DiscoveredExtension,
   deps: FullDeps,
-  scope: UndoStack,
+  undoStack: UndoStack,
   filters: string[] = [],
 ): ExtensionRuntime {
   const authorities: Authority[] = [];
-  const admitted: Admitted = deps.subjects.admit({
-    name: found.name,
-    version: found.version ?? 'local',
+  const brokerAccess: Admitted = deps.subjects.admit({
+    name: extension.name,
+    version: extension.version ?? 'local',
     runtime: 'full',
     grants: FULL,
     authorities,
   });
-  scope.add(() => admitted.remove());
-  const db = admitted.get<Db>('database');
-  const { declaration } = deps.settings.parseDeclaration(found.manifest?.settings ?? {});
+  undoStack.add(() => brokerAccess.remove());
+  const db = brokerAccess.get<Db>('database');
+  const { declaration } = deps.settings.parseDeclaration(extension.manifest?.settings ?? {});
   return {
-    name: found.name,
+    name: extension.name,
     deps,
-    undoStack: scope,
-    events: admitted.get('events'),
-    log: admitted.get('log'),
+    undoStack,
+    events: brokerAccess.get('events'),
+    log: brokerAccess.get('log'),
     db,
     env: parsedEnvironment(deps.packages.settings()),
-    settings: deps.settings.createReader({ id: found.id, name: found.name, declaration }),
+    settings: deps.settings.createReader({ id: extension.id, name: extension.name, declaration }),
     filters,
     recordAuthority: (authority) => void authorities.push(authority),
-    asSystem: (reason) => admitted.subject.asSystem(reason),
+    asSystem: (reason) => brokerAccess.subject.asSystem(reason),
     get database() {
       return db.builder();
     },

@@ -8,20 +8,20 @@ type ListenerKind = 'filter' | 'action';
 type Meta = Readonly<Record<string, unknown>>;
 type Call = (...args: unknown[]) => unknown;
 
-/** Callers are the platform's own; extensions are told of them by `accountability`. */
+/** Callers are internal; extensions see them as `accountability`. */
 const withoutCaller = ({ caller: _caller, ...meta }: EventMeta): Meta => meta;
 
-/** Listens until the extension goes, or until the answer is called. */
+/** Adds a listener until the extension is unloaded. Answers a function that removes it earlier. */
 export function listen(kit: ExtensionRuntime, kind: ListenerKind, event: string, handler: Handler): () => unknown {
   assertHandler(event, handler);
   const call = handler as Call;
-  const off =
+  const remove =
     kind === 'filter'
       ? kit.events.onFilter(event, async (payload, meta) => {
           try {
             const context = await createEventContext(kit, meta.caller);
             if (meta.event !== 'request.not_found') return await call(payload, withoutCaller(meta), context);
-            return await answerNotFound(kit, meta, (given) => call(payload, given, context));
+            return await answerNotFound(kit, meta, (listenerMeta) => call(payload, listenerMeta, context));
           } catch (error) {
             throw toFailure(error);
           }
@@ -30,5 +30,5 @@ export function listen(kit: ExtensionRuntime, kind: ListenerKind, event: string,
           call(withoutCaller(meta), await createEventContext(kit, meta.caller)),
         );
   if (kind === 'filter') kit.filters.push(event);
-  return kit.undoStack.add(off);
+  return kit.undoStack.add(remove);
 }

@@ -15,32 +15,35 @@ export type Phase = 'hooks' | 'endpoints' | 'operations' | 'bundles';
 const DEADLINE = 10_000;
 
 /**
- * Loads one extension with full authority in its phase of the load. LoadFailure ENTRYPOINT_NOT_FOUND, REGISTRATION_FAILED
- * and what the mounts say; nothing of one that failed is left behind, also not what its code adds later.
+ * Loads one extension with full authority in its phase of the load. Of an extension that fails nothing stays registered, nor
+ * what its code adds later.
+ * @throws LoadFailure ENTRYPOINT_NOT_FOUND, REGISTRATION_FAILED, ROUTE_COLLISION
  */
 export async function loadFull(
-  found: DiscoveredExtension,
+  extension: DiscoveredExtension,
   deps: FullDeps,
   phase: Phase,
   { deadline = DEADLINE }: { readonly deadline?: number } = {},
 ): Promise<LoadedExtension> {
-  const module = await loadModule(found);
-  const scope = createUndoStack();
+  const module = await loadModule(extension);
+  const undoStack = createUndoStack();
   const filters: string[] = [];
   try {
-    const kit = createExtensionRuntime(found, deps, scope, filters);
+    const kit = createExtensionRuntime(extension, deps, undoStack, filters);
     const context = createContext(kit);
     const { hooks, endpoints, operations } = module;
     const isBundle = [hooks, endpoints, operations].some((part) => part !== undefined);
     const register = {
       hooks: () => addHook(kit, context, defaultExport(module)),
-      endpoints: () => addEndpoint(kit, context, defaultExport(module), endpointName(found)),
+      endpoints: () => addEndpoint(kit, context, defaultExport(module), endpointName(extension)),
       operations: async () => addOperation(kit, context, defaultExport(module)),
       bundles: () => addBundle(kit, context, isBundle ? module : defaultExport(module)),
     }[phase];
     await withDeadline(register(), deadline);
   } catch (error) {
-    await scope.close().catch((failure) => deps.log.error({ err: failure, extension: found.name }, 'undoing failed'));
+    await undoStack
+      .close()
+      .catch((failure) => deps.log.error({ err: failure, extension: extension.name }, 'undoing failed'));
     throw error instanceof LoadFailure
       ? error
       : new LoadFailure('REGISTRATION_FAILED', error instanceof Error ? error.message : String(error), {
@@ -48,11 +51,11 @@ export async function loadFull(
         });
   }
   return {
-    ...(found.manifest?.entries
-      ? { entries: found.manifest.entries.map(({ name, type }) => ({ name, type, status: 'loaded' })) }
+    ...(extension.manifest?.entries
+      ? { entries: extension.manifest.entries.map(({ name, type }) => ({ name, type, status: 'loaded' })) }
       : {}),
     filters,
-    remove: () => scope.close(),
+    remove: () => undoStack.close(),
   };
 }
 

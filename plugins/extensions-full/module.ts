@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { DiscoveredExtension } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
 
-/** What says that a file, or something it imports, is not there. */
+/** Error codes of a missing file or import. */
 const UNRESOLVED_CODES: readonly unknown[] = [
   'ERR_MODULE_NOT_FOUND',
   'MODULE_NOT_FOUND',
@@ -18,16 +18,16 @@ let loads = 0;
 
 type Namespace = Readonly<Record<string, unknown>>;
 
-/** Loads the built entry anew each time. ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED. */
+/** Imports the built stats again each time. @throws LoadFailure ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED. */
 export async function loadModule({ name, folder, files, manifest }: DiscoveredExtension): Promise<Namespace> {
   const { api } = files;
   if (api === undefined || !(await isFile(api)))
-    throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `the built entry of ${name} is not there. Build the extension.`);
+    throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `the built stats of ${name} is not there. Build the extension.`);
   forgetCommonJs(await realpath(folder));
   try {
     return (await import(`${pathToFileURL(api).href}?v=${++loads}`)) as Namespace;
   } catch (error) {
-    // A single file belongs to no package that could say what it is; the nearest one around it says it of others.
+    // A single file has no package.json of its own, so its module type is tried: first ESM, then CommonJS.
     if (manifest || !isCommonJs(error)) throw toLoadFailure(name, error);
   }
   try {
@@ -49,14 +49,14 @@ interface CommonJsModule {
 }
 
 function compileCommonJs(path: string, source: string): unknown {
-  const made = new Module(path) as unknown as CommonJsModule;
-  made.filename = path;
-  made.paths = (Module as unknown as { _nodeModulePaths(from: string): string[] })._nodeModulePaths(dirname(path));
-  made._compile(source, path, 'commonjs');
-  return made.exports;
+  const module = new Module(path) as unknown as CommonJsModule;
+  module.filename = path;
+  module.paths = (Module as unknown as { _nodeModulePaths(from: string): string[] })._nodeModulePaths(dirname(path));
+  module._compile(source, path, 'commonjs');
+  return module.exports;
 }
 
-/** `export default`, `module.exports`, and `exports.default` of a file that was compiled from the first. */
+/** The default export: `export default`, `module.exports`, or `exports.default` of a module compiled to CommonJS. */
 export function defaultExport(namespace: Namespace): unknown {
   let value: unknown = namespace.default ?? namespace;
   for (let depth = 0; depth < 2 && isModuleObject(value); depth++) value = value.default;
@@ -68,12 +68,12 @@ const isModuleObject = (value: unknown): value is { readonly default: unknown } 
 
 async function isFile(path: string): Promise<boolean> {
   return stat(path).then(
-    (entry) => entry.isFile(),
+    (stats) => stats.isFile(),
     () => false,
   );
 }
 
-/** CommonJS files are remembered by their path: the package's own are forgotten, what it depends on is not. */
+/** Removes the package's own files from the CommonJS cache, but not its dependencies. */
 function forgetCommonJs(folder: string): void {
   const { cache } = createRequire(import.meta.url);
   for (const path of Object.keys(cache)) {
@@ -85,6 +85,8 @@ function toLoadFailure(name: string, error: unknown): LoadFailure {
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const text = typeof message === 'string' ? message : String(error);
   return UNRESOLVED_CODES.includes(code)
-    ? new LoadFailure('ENTRYPOINT_NOT_FOUND', `${name} needs what is not there: ${text}`, { cause: error })
+    ? new LoadFailure('ENTRYPOINT_NOT_FOUND', `${name} imports a module that is not installed: ${text}`, {
+        cause: error,
+      })
     : new LoadFailure('REGISTRATION_FAILED', text, { cause: error });
 }

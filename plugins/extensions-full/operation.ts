@@ -15,7 +15,7 @@ export function addOperation(kit: ExtensionRuntime, context: Context, operation:
     id,
     async run(options, { data, caller, flow }) {
       const own = { data, flow, accountability: caller && toAccountability(caller) };
-      // Not spread: the query builder is loaded when somebody reads it.
+      // Not spread, because reading `database` loads the query builder.
       const result = await handler(options, Object.defineProperties(own, members) as never);
       return result === undefined ? null : result;
     },

@@ -1,7 +1,7 @@
 import type { Collection, Field, Overview } from '../schema/contract.ts';
 import { relationRecord } from '../schema/library.ts';
 
-/** `getSchema()` and `req.schema`: what is in the database, as plain objects. */
+/** `getSchema()` and `req.schema`: the schema as plain objects. */
 export interface PlainSchema {
   readonly collections: Readonly<Record<string, PlainCollection>>;
   readonly relations: readonly unknown[];
@@ -19,18 +19,16 @@ interface PlainCollection {
 
 const cache = new WeakMap<Overview, PlainSchema>();
 
-/** Collections that items can be read of; folders, and tables without a key of one column, are left out. */
-export function toPlainSchema(overview: Overview): PlainSchema {
-  let plain = cache.get(overview);
+/** Collections with readable items; folders and tables without a primary key of one column are left out. */
+export function toPlainSchema(schema: Overview): PlainSchema {
+  let plain = cache.get(schema);
   if (!plain) {
-    const served = [...overview.collections.values()].filter(
-      ({ table, primary }) => table !== null && primary !== null,
-    );
+    const served = [...schema.collections.values()].filter(({ table, primary }) => table !== null && primary !== null);
     plain = {
       collections: Object.fromEntries(served.map((one) => [one.name, toPlainCollection(one)])),
-      relations: overview.relations.map(relationRecord),
+      relations: schema.relations.map(relationRecord),
     };
-    cache.set(overview, plain);
+    cache.set(schema, plain);
   }
   return plain;
 }

@@ -8,11 +8,11 @@ export interface Embed {
   readonly code: string | (() => unknown);
 }
 
-/** What extensions of one service added that lives nowhere else. */
+/** Init handlers, embeds and schedules of all extensions of one service. */
 export interface FullState {
   readonly inits: { readonly owner: string; readonly event: string; readonly handle: InitHandler }[];
   readonly embeds: Embed[];
-  /** Names under which schedules are known in the cluster. */
+  /** Reserved names of schedules. */
   readonly schedules: Set<string>;
 }
 
@@ -27,7 +27,7 @@ export function getFullState({ log }: Pick<FullDeps, 'log'>): FullState {
   return state;
 }
 
-/** Adds to one of the lists above; answers how to take it away. */
+/** Adds to a list. Answers a function that removes it. */
 export function addTo<T>(list: T[], one: T): () => void {
   list.push(one);
   return () => {

@@ -1,13 +1,13 @@
 type Undo = () => unknown;
 
 /**
- * Everything one extension added, to be taken away as a whole. What is added after it was closed is taken away at once:
- * code that was given up may still be running.
+ * The undo functions of everything that one extension added. What is added after `close` is undone at once, because code that
+ * exceeded its deadline may still run.
  */
 export interface UndoStack {
-  /** Answers how to take this one thing away before. */
+  /** Adds an undo function. Answers a function that undoes this one thing earlier. */
   add(undo: Undo): () => unknown;
-  /** Last in, first out; one that fails does not keep the others. Throws the first failure. */
+  /** Undoes everything, last in first out. A failure does not stop the others; the first one is thrown at the end. */
   close(): Promise<void>;
 }
 
@@ -16,10 +16,10 @@ export function createUndoStack(): UndoStack {
   let closed = false;
   return {
     add(undo) {
-      const now = () => (undos.delete(now) ? undo() : undefined);
-      undos.add(now);
-      if (closed) now();
-      return now;
+      const undoOnce = () => (undos.delete(undoOnce) ? undo() : undefined);
+      undos.add(undoOnce);
+      if (closed) undoOnce();
+      return undoOnce;
     },
     async close() {
       closed = true;

@@ -1,21 +1,24 @@
 import { type EventsApi, fail } from '#kernel';
 
-/** Where it is not known what a package filters: every change of rows, of users' collections and of the service's own. */
+/** The events that are refused if a package's filters are not known: every change of rows. */
 const ALL_WRITES = ['*.create', '*.update', '*.delete'] as const;
 
-/** Refuses events in the place of packages that are not loaded. */
+/** Refuses the events that packages filter while they are not loaded. */
 export interface EventRefusals {
-  /** Refuses these events from now on, and no others of the package; `null`: every change of rows. */
+  /** Refuses exactly these events for the package; `null` refuses every change of rows. */
   set(name: string, filters: readonly string[] | null): void;
   clear(name: string): void;
-  /** Packages of which something is or was refused. */
+  /** Names of packages for which events are or were refused. */
   names(): readonly string[];
 }
 
 interface RefusedEvents {
-  /** Stays once it was there, before the package's own listeners: refuses while `isActive`, also where they are there and broken. */
+  /** Stays registered before the package's own listeners, and refuses while `isActive`, also if those are registered and broken. */
   readonly permanent: Map<string, { isActive: boolean }>;
-  /** Those of now. An emit under way keeps the listeners it began with: these refuse it even if the package is back meanwhile. */
+  /**
+   * Registered while the event is refused. An emit that has begun keeps its listeners, so these refuse it even if the package is
+   * loaded meanwhile.
+   */
   readonly current: Map<string, () => void>;
 }
 

@@ -6,12 +6,12 @@ import { assertAllLoaded, findMissing } from './must-load.ts';
 import { createRequirementCache, type RequirementCache } from './requirement-cache.ts';
 import type { RequirementStore } from './store.ts';
 
-/** As the manifest declares them. */
+/** This plugin's settings. */
 export interface OwnConfig {
   readonly EXTENSIONS_MUST_LOAD: readonly string[];
 }
 
-/** Of `extensions`. */
+/** The setting of `extensions` that it reads. */
 export interface SharedConfig {
   readonly SAFE_MODE: boolean;
 }
@@ -27,15 +27,15 @@ interface Deps {
 const CHANNEL = 'extensions.required';
 
 /**
- * Which packages are required, and what is refused because of it. What they filter is remembered in the database, so that it is
- * refused as well while a package is broken or gone and cannot say it.
+ * Knows which packages are required, and refuses their events while they are not loaded. Their filters are stored, so that the
+ * events are refused also while a package is broken or removed and its manifest cannot be read.
  */
 export function createRequiredPackages({ config, store, refusals, bus, log }: Deps): RequiredPackages {
   const mustLoad = new Set(config.EXTENSIONS_MUST_LOAD);
   const cache = createRequirementCache(store, mustLoad);
-  /** What was there at the last `settle`. */
+  /** The states at the last `afterLoad`. */
   let lastStates: readonly PackageState[] | undefined;
-  /** Names of what is being loaded or taken away. */
+  /** Names of packages that are being loaded or unloaded. */
   const loading = new Set<string>();
   const apply = () => applyRefusals({ cache, refusals, loading, states: lastStates ?? [], isSafe: config.SAFE_MODE });
 
@@ -46,7 +46,9 @@ export function createRequiredPackages({ config, store, refusals, bus, log }: De
   }
   const rereadInBackground = () => {
     if (lastStates)
-      void reread().catch((error) => log.warn({ err: error }, 'required packages could not be read again'));
+      void reread().catch((error) =>
+        log.warn({ err: error }, 'required packages could not be read again from the database'),
+      );
   };
   bus.subscribe(CHANNEL, rereadInBackground);
   bus.onGap(rereadInBackground);
@@ -69,7 +71,7 @@ export function createRequiredPackages({ config, store, refusals, bus, log }: De
       loading.clear();
       for (const state of all) cache.learn(state);
       apply();
-      await cache.write().catch((error) => log.error({ err: error }, 'what is required could not be stored'));
+      await cache.write().catch((error) => log.error({ err: error }, 'required packages could not be stored'));
     },
     listMissing: () =>
       cache
@@ -79,7 +81,7 @@ export function createRequiredPackages({ config, store, refusals, bus, log }: De
     async setRequired({ id, name }, required) {
       const before = cache.find(name) ?? { name, place: id, declared: false, filters: null };
       const isThere = lastStates?.some((state) => state.name === name) ?? false;
-      // Of what is gone, a decision against it is the end.
+      // A removed package that an admin no longer requires needs no row.
       if (!isThere && required !== true) await store.remove(name);
       else await store.putDecision({ ...before, decision: required });
       await reread();
@@ -87,7 +89,7 @@ export function createRequiredPackages({ config, store, refusals, bus, log }: De
     },
     assertLoaded(all, reasons) {
       if (!config.SAFE_MODE) assertAllLoaded(mustLoad, all, reasons);
-      else if (mustLoad.size > 0) log.warn('SAFE_MODE is on: EXTENSIONS_MUST_LOAD is not looked at');
+      else if (mustLoad.size > 0) log.warn('SAFE_MODE is on: EXTENSIONS_MUST_LOAD is ignored');
     },
   };
 }
@@ -100,16 +102,16 @@ interface RefusalInput {
   readonly isSafe: boolean;
 }
 
-/** Refuses what required packages filter and do not check now, and nothing else. */
+/** Refuses exactly the events of required packages that these do not filter now. */
 function applyRefusals({ cache, refusals, loading, states, isSafe }: RefusalInput): void {
-  /** In safe mode, in which no package is loaded, an admin must be able to sign in. */
+  /** In safe mode no package is loaded, and an admin must be able to sign in. */
   const refused = (filters: readonly string[] | null) =>
     isSafe ? (filters?.filter((event) => !event.startsWith('auth.')) ?? null) : filters;
   for (const name of refusals.names()) if (!cache.find(name)) refusals.clear(name);
   for (const { name, filters } of cache.all()) {
     const missing = cache.isRequired(name) ? findMissing(name, states) : [];
     if (loading.has(name) && cache.isRequired(name)) {
-      // What is being loaded anew, while it is not known what it filters, leaves what is refused as it is.
+      // During a load, a package whose filters are not known leaves the refusals as they are.
       if (filters) refusals.set(name, refused(filters));
     } else if (missing === 'all') refusals.set(name, refused(filters));
     else if (missing.length > 0) refusals.set(name, refused(missing));

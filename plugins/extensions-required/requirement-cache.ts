@@ -2,23 +2,23 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PackageState } from '../extensions/contract.ts';
 import type { Requirement, RequirementStore } from './store.ts';
 
-/** What this process knows of packages, present or gone: what the database remembers, and what it saw itself. */
+/** What this process knows about packages, also removed ones: the stored requirements and the states of its own loads. */
 export interface RequirementCache {
   all(): readonly Requirement[];
   find(name: string): Requirement | undefined;
-  /** By an admin's decision, else by the manifest or EXTENSIONS_MUST_LOAD. */
+  /** An admin's decision; without one the manifest or EXTENSIONS_MUST_LOAD. */
   isRequired(name: string): boolean;
-  /** What a package cannot say of itself now stays as it was. */
+  /** Takes over the state of a package. Members that are not known now keep their values. */
   learn(state: PackageState): void;
-  /** Forgets everything but what the database remembers. @throws SERVICE_UNAVAILABLE */
+  /** Replaces everything by the stored requirements. @throws SERVICE_UNAVAILABLE */
   read(): Promise<void>;
-  /** Stores what was learned of packages that are required or decided about. @throws SERVICE_UNAVAILABLE */
+  /** Stores what was learned about packages that are required or have a decision. @throws SERVICE_UNAVAILABLE */
   write(): Promise<void>;
 }
 
 export function createRequirementCache(store: RequirementStore, mustLoad: ReadonlySet<string>): RequirementCache {
   const known = new Map<string, Requirement>();
-  /** What of it is in the database, as far as this process knows. */
+  /** The requirements that are in the database, as far as this process knows. */
   const stored = new Map<string, Requirement>();
   const isRequired = (name: string): boolean => {
     const one = known.get(name);

@@ -2,23 +2,23 @@ import type { Db } from '../database/contract.ts';
 import { asUnavailable } from '../database/library.ts';
 import { REQUIREMENTS } from './migrations.ts';
 
-/** What is remembered of one package, in all processes on this database. */
+/** What is stored about one package, for all processes on this database. */
 export interface Requirement {
   readonly name: string;
-  /** The id of what was found last. */
+  /** The id of the package when it was last on disk. */
   readonly place: string;
-  /** An admin's; null where there is none. */
+  /** An admin's decision; null without one. */
   readonly decision: boolean | null;
-  /** The manifest's. */
+  /** Whether the manifest says `required`. */
   readonly declared: boolean;
-  /** Events that the package filters; null where they are not known. */
+  /** Events that the package filters; null if they are not known. */
   readonly filters: readonly string[] | null;
 }
 
 export interface RequirementStore {
   all(): Promise<readonly Requirement[]>;
   put(one: Requirement): Promise<void>;
-  /** Writes the decision alone, which another process may have changed. */
+  /** Writes only the decision, so that another process's other members stay. */
   putDecision(one: Requirement): Promise<void>;
   remove(name: string): Promise<void>;
 }

@@ -24,16 +24,16 @@ interface Deps {
   readonly subjects: Subjects;
   readonly settings: ExtensionSettings;
   readonly migrator: Migrator;
-  readonly parts: LoaderContributions;
+  readonly contributions: LoaderContributions;
 }
 
-/** Third-party packages of this process: extensions, plugins, and those that are required and not there. */
+/** Third-party packages of this process: extensions, third-party plugins, and required packages that are missing. */
 export interface AllPackages {
   readonly extensions: Extensions;
   readonly plugins: ThirdPartyPlugins;
   rows(): readonly ExtensionRow[];
   states(): readonly PackageState[];
-  /** Lines for the audit of what is found now, by manifests alone. */
+  /** Audit lines of the packages that are on disk now, read from their manifests. */
   auditLines(): Promise<readonly AuditLine[]>;
 }
 
@@ -42,12 +42,20 @@ const ABSENT = new LoadFailure(
   'It is required and no longer there. Install it, or PATCH "required": false to extensions with its id.',
 );
 
-export function createAllPackages({ config, packages, log, subjects, settings, migrator, parts }: Deps): AllPackages {
-  const { consent, requirements } = parts;
-  const asReason = createToReason((text) => subjects.redact(text));
+export function createAllPackages({
+  config,
+  packages,
+  log,
+  subjects,
+  settings,
+  migrator,
+  contributions,
+}: Deps): AllPackages {
+  const { consent, requirements } = contributions;
+  const toReason = createToReason((text) => subjects.redact(text));
   const extensions = createExtensions(
     {
-      ...parts,
+      ...contributions,
       async discover() {
         if (config.SAFE_MODE) return [];
         const all = await scan({ config, packages, log, subjects, settings });
@@ -61,7 +69,7 @@ export function createAllPackages({ config, packages, log, subjects, settings, m
       afterLoad: async () => requirements()?.afterLoad(states()),
       log,
     },
-    asReason,
+    toReason,
   );
   const folder = config.SAFE_MODE ? undefined : resolve(config.EXTENSIONS_PATH);
   const plugins = new ThirdPartyPlugins({
@@ -76,7 +84,7 @@ export function createAllPackages({ config, packages, log, subjects, settings, m
     migrate: migrator.run,
     log,
   });
-  const rowsOfPlugins = () => pluginRows(plugins.records(), asReason);
+  const rowsOfPlugins = () => pluginRows(plugins.records(), toReason);
   const states = () => [
     ...extensions.states(),
     ...plugins.records().map((record, at) => toPluginState(record, (rowsOfPlugins()[at] as ExtensionRow).extension)),
@@ -86,12 +94,12 @@ export function createAllPackages({ config, packages, log, subjects, settings, m
       ({ id, name }): ExtensionRow => ({
         extension: { ...createPlaceholder(name, ABSENT), id },
         status: 'failed',
-        reason: asReason(ABSENT, false),
+        reason: toReason(ABSENT, false),
       }),
     );
   async function auditLines(): Promise<readonly AuditLine[]> {
     const describeFailure = (failure: { code: string; detail: string }) => {
-      const { code, detail } = asReason(failure, false);
+      const { code, detail } = toReason(failure, false);
       return `${code}: ${detail}`;
     };
     const deps = { packages, settings, describeFailure };

@@ -4,7 +4,7 @@ import type { Extensions } from './load/extensions.ts';
 import type { AppType } from './model.ts';
 import type { ExtensionRow } from './records/record.ts';
 
-/** What of the admin app packages add to, by the names of the answer. */
+/** Kinds of extensions for the admin app, by their names in the answer. */
 const LISTED = {
   interfaces: 'interface',
   displays: 'display',
@@ -12,7 +12,7 @@ const LISTED = {
   modules: 'module',
 } as const satisfies Record<string, AppType>;
 
-/** The names of what is loaded in the browser, by kind (specification, "Server endpoints"); for whoever may see `/extensions`. */
+/** The names of what is loaded in the browser, by kind (specification, "Server endpoints"); for callers that may read `GET /extensions`. */
 export const createExtensionFields = (extensions: Pick<Extensions, 'rows'>): readonly GraphqlField[] => [
   {
     scope: 'system',
@@ -32,7 +32,7 @@ export const createExtensionFields = (extensions: Pick<Extensions, 'rows'>): rea
   },
 ];
 
-/** By itself, or as parts of a bundle whose half for the browser works: a reason says that it does not. */
+/** The extension itself, or the entries of a bundle whose browser half works: a bundle with a reason does not. */
 function listNames({ extension, status, reason }: ExtensionRow, type: AppType): readonly string[] {
   if (status === 'failed') return [];
   if (extension.type === type) return [extension.name];

@@ -27,7 +27,7 @@ import type { ExtensionsConfig } from './settings.ts';
 import { registerPackageFolders } from './throwing-package.ts';
 import { type Watch, watch } from './watch/watch.ts';
 
-/** Milliseconds after which the service listens, whatever is still being loaded. */
+/** Milliseconds after which the service listens although extensions are still loading. */
 const FIRST_LOAD_DEADLINE = 50_000;
 
 export default definePlugin<ExtensionsConfig>({
@@ -40,63 +40,64 @@ export default definePlugin<ExtensionsConfig>({
     host.define(consents);
     host.define(fullLoaders);
     host.define(requirements);
-    const parts = readLoaderContributions(host);
+    const contributions = readLoaderContributions(host);
     const { migrator: migrations, settings, subjects } = used;
-    const all = createAllPackages({ config, packages, log, subjects, settings, migrator: migrations, parts });
+    const all = createAllPackages({ config, packages, log, subjects, settings, migrator: migrations, contributions });
     const { extensions, plugins, rows } = all;
     const ledgers = createJointLedger({ ...used, did: packages.did, since: new Date().toISOString() });
     const reload = createReload({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
-    let watching: Watch | undefined;
-    let undoResolve: (() => void) | undefined;
-    let undoCulprits: (() => void) | undefined;
+    let watcher: Watch | undefined;
+    let removeImportHooks: (() => void) | undefined;
+    let removePackageFolders: (() => void) | undefined;
 
     host.provide(extensionLoader, {
       reportFailed: (id, failure) => extensions.reportFailed(id, failure),
       reportRecovered: (id) => extensions.reportRecovered(id),
       reload: (names) => reload.reloadEverywhere(asSystem('extensions come and go'), names),
     });
-    const own = extensionRoutes({
+    const extensionRouteList = extensionRoutes({
       rows,
       runtime: extensions.runtime,
-      appBundle: parts.appBundle,
+      appBundle: contributions.appBundle,
       reload: reload.reloadEverywhere,
-      setRequired: (found, required) => parts.requirements()?.setRequired(found, required),
+      setRequired: (found, required) => contributions.requirements()?.setRequired(found, required),
       activity: used.activity,
       readAudit: async () => ({ may: subjects.account().may, ...(await ledgers()) }),
       cacheTtl: config.EXTENSIONS_CACHE_TTL,
     });
     host.contribute(commands, auditCommand({ packages, packageLines: all.auditLines }));
-    for (const route of own) host.contribute(routes, route);
+    for (const route of extensionRouteList) host.contribute(routes, route);
     for (const field of createExtensionFields(extensions)) host.contribute<GraphqlField>('graphql.fields', field);
 
     host.contribute<HealthCheck>('health', createFailedCheck(rows));
 
-    // Before core plugins start: what these contribute, a storage driver for example, may be what they start with.
+    // Third-party plugins load before core plugins start, because a core plugin may start with what they contribute, a storage
+    // driver for example.
     host.onMigrate(async () => {
-      undoResolve = registerImportHooks();
-      undoCulprits = registerPackageFolders(() => rows().map(({ extension }) => extension));
+      removeImportHooks = registerImportHooks();
+      removePackageFolders = registerPackageFolders(() => rows().map(({ extension }) => extension));
       await plugins.refresh();
     });
     host.onStart(async () => {
-      await parts.requirements()?.prepare();
+      await contributions.requirements()?.prepare();
       await plugins.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
       else await prepareFolders(config.EXTENSIONS_PATH, log);
-      await firstLoad(reload, parts.afterFirstLoad, log);
-      parts.requirements()?.assertLoaded(all.states(), listReasons(rows()));
+      await firstLoad(reload, contributions.afterFirstLoad, log);
+      contributions.requirements()?.assertLoaded(all.states(), listReasons(rows()));
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
-      // Finding out which layers of confinement hold takes a second, which the first confined package need not wait for.
-      void parts.runtime();
+      // Detecting the layers of confinement takes a second; started here, the first confined package does not wait for it.
+      void contributions.runtime();
       const path = resolve(config.EXTENSIONS_PATH);
-      watching = watch({ readState: () => fingerprint(path), onChange: reload.reloadChanged, log });
+      watcher = watch({ readState: () => fingerprint(path), onChange: reload.reloadChanged, log });
     });
     host.onStop(async () => {
-      await watching?.stop();
+      await watcher?.stop();
       reload.announceUnload();
       await extensions.stop();
       await stopBundler();
-      undoResolve?.();
-      undoCulprits?.();
+      removeImportHooks?.();
+      removePackageFolders?.();
     });
   },
 });
@@ -116,7 +117,7 @@ const listReasons = (rows: readonly ExtensionRow[]): ReadonlyMap<string, string>
     rows.flatMap(({ extension, reason }) => (reason ? [[extension.name, `${reason.code}: ${reason.detail}`]] : [])),
   );
 
-/** How many packages failed, as a whole or in part. */
+/** Counts packages that failed, as a whole or in part. */
 const createFailedCheck = (rows: () => readonly ExtensionRow[]): HealthCheck => ({
   name: 'extensions:failed',
   componentType: 'component',

@@ -1,7 +1,7 @@
 import type { Operation, Operations } from '../flows/contract.ts';
 import type { PackageOperations } from './model.ts';
 
-/** Adds steps of flows in the name of packages. */
+/** Registers flow operations in the name of packages. */
 export const createPackageOperations = (
   known: Operations,
   contribute: (operation: Operation) => () => void,

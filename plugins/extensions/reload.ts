@@ -20,24 +20,24 @@ interface ReloadDeps {
 export interface Reload {
   /** The first load of this process. */
   loadFirst(): Promise<void>;
-  /** What changed in this process, because a folder did. */
+  /** Loads what changed in this process, because a folder changed. */
   reloadChanged(): Promise<void>;
-  /** What changed, and `names` in any case, or without names all that failed, in all processes. */
+  /** Loads in all processes what changed, and `names` in any case; without names all failed extensions too. */
   reloadEverywhere(caller: Caller, names?: readonly string[]): Promise<void>;
-  /** Says that everything is taken away. */
+  /** Emits that all extensions are unloaded. */
   announceUnload(): void;
 }
 
 const CHANNEL = 'extensions.reload';
-/** Bytes of names that a message holds; where there are more, the receivers try all that failed. */
+/** Bytes of names in one message; if there are more, the receivers try all failed extensions. */
 const MAX_BYTES = 6000;
 
 const toReloadRequest = (list: readonly string[]): ReloadRequest =>
   list.length > 0 ? { names: list } : { retryFailed: true };
 
-/** Loading again, in one process or in all of them, and who is told. */
+/** Reloads extensions in one process or in all, and emits the events. */
 export function createReload({ extensions, plugins, rows, events, bus, asSystem, log }: ReloadDeps): Reload {
-  const self = randomUUID();
+  const processId = randomUUID();
   const system = () => asSystem('extensions come and go');
   const names = () =>
     rows()
@@ -51,11 +51,11 @@ export function createReload({ extensions, plugins, rows, events, bus, asSystem,
   }
 
   async function reloadHere(caller: Caller, again: ReloadRequest): Promise<void> {
-    // Plugins first: an extension must not take the name of one.
-    const [ofPlugins, ofExtensions] = [await plugins.refresh(), await extensions.load(again)];
+    // Plugins first, because an extension must not take the name of a plugin.
+    const [pluginChanges, extensionChanges] = [await plugins.refresh(), await extensions.load(again)];
     const changes = {
-      added: [...ofPlugins.added, ...ofExtensions.added],
-      removed: [...ofPlugins.removed, ...ofExtensions.removed],
+      added: [...pluginChanges.added, ...extensionChanges.added],
+      removed: [...pluginChanges.removed, ...extensionChanges.removed],
     };
     log.info({ added: changes.added, removed: changes.removed }, 'extensions were loaded again');
     emitLoadEvents(caller, changes);
@@ -63,7 +63,7 @@ export function createReload({ extensions, plugins, rows, events, bus, asSystem,
 
   bus.subscribe(CHANNEL, (payload) => {
     const { from, names: again } = (payload ?? {}) as { from?: unknown; names?: unknown };
-    if (from === self) return;
+    if (from === processId) return;
     const list = Array.isArray(again) ? again.filter((one) => typeof one === 'string') : [];
     void reloadHere(system(), toReloadRequest(list));
   });
@@ -77,7 +77,7 @@ export function createReload({ extensions, plugins, rows, events, bus, asSystem,
     async reloadEverywhere(caller, again = []) {
       await reloadHere(caller, toReloadRequest(again));
       const isLong = Buffer.byteLength(JSON.stringify(again)) > MAX_BYTES;
-      await bus.publish(CHANNEL, { from: self, names: isLong ? [] : again });
+      await bus.publish(CHANNEL, { from: processId, names: isLong ? [] : again });
     },
     announceUnload: () => events.action(['extensions.unload'], { caller: system(), extensions: names() }),
   };

@@ -9,25 +9,25 @@ import type { AppBundle } from './model.ts';
 import { type ExtensionRow, toRecord } from './records/record.ts';
 
 interface RouteDeps {
-  /** Extensions, and plugins that run in this process. */
+  /** Extensions and third-party plugins. */
   readonly rows: () => readonly ExtensionRow[];
   readonly runtime: Extensions['runtime'];
   /** Loads what changed, here and in the other processes; `names` in any case. */
   reload(caller: Caller, names: readonly string[]): Promise<void>;
-  /** Whether a package is required; null leaves it to its manifest. */
+  /** Stores whether a package is required; null leaves it to its manifest. */
   setRequired(found: ExtensionRow['extension'], required: boolean | null): Promise<void> | undefined;
   readonly appBundle: Pick<AppBundle, 'chunk'>;
   readonly activity: Pick<Activity, 'record'>;
-  /** The whole account: who may do what, and who did in all processes. */
+  /** The audit: what each package may do, and what it did in all processes. */
   readAudit(): Promise<unknown>;
   /** Milliseconds for which browsers may keep the code for them. */
   readonly cacheTtl: number | undefined;
 }
 
-/** Under which name loads are recorded; it is no collection. */
+/** The `collection` of activity entries about extensions; it is not a table. */
 const ACTIVITY_COLLECTION = 'platform_extensions';
 
-/** Routes of the list and of the browser's code (specification, "Extension endpoints"); reload, restart and audit are ours. */
+/** Routes of the list and of the browser code (specification, "Extension endpoints"); this service adds reload, restart and audit. */
 export function extensionRoutes(deps: RouteDeps): readonly Route[] {
   const { rows, runtime, appBundle, activity } = deps;
   const list = () => rows().map(toRecord);
@@ -62,8 +62,8 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         const required = await parseRequired(bodyOf(ctx));
-        const named = () => rows().find(({ extension }) => extension.id === ctx.params.id);
-        const row = named();
+        const findRow = () => rows().find(({ extension }) => extension.id === ctx.params.id);
+        const row = findRow();
         if (!row) throw fail('FORBIDDEN', 'there is no extension with this id');
         await deps.setRequired(row.extension, required);
         const comment = `required: ${required}`;
@@ -73,7 +73,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
           item: row.extension.name.slice(0, 255),
           comment,
         });
-        const now = named();
+        const now = findRow();
         sendData(ctx, now ? toRecord(now) : null);
       }),
     },
@@ -95,11 +95,11 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         const name = await parseName(bodyOf(ctx));
-        const named = () => rows().filter(({ extension }) => extension.name === name);
-        assertRestartable(named(), name);
+        const findRows = () => rows().filter(({ extension }) => extension.name === name);
+        assertRestartable(findRows(), name);
         await deps.reload(caller, [name]);
         await activity.record(caller, { action: 'restart', collection: ACTIVITY_COLLECTION, item: name.slice(0, 255) });
-        send(ctx, named().map(toRecord));
+        send(ctx, findRows().map(toRecord));
       }),
     },
   ];
@@ -125,7 +125,7 @@ async function parseName(body: unknown): Promise<string> {
   throw fail('INVALID_PAYLOAD', '"name" is required: the name of an extension.');
 }
 
-/** Code of this process is started once; what changed of it is for a reload. */
+/** Code with full authority runs in this process and cannot be restarted; a reload loads what changed of it. */
 function assertRestartable(rows: readonly ExtensionRow[], name: string): void {
   if (rows.length === 0) throw fail('INVALID_PAYLOAD', `There is no extension "${name}".`);
   const isFailed = rows.some(({ status }) => status === 'failed');

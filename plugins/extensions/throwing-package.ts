@@ -9,32 +9,34 @@ interface Package {
 }
 
 /** The packages of each service in this process. */
-const lists = new Set<() => readonly Package[]>();
+const packageLists = new Set<() => readonly Package[]>();
 
-/** Has these packages looked through by `culpritOf`; answers how to end that. */
+/** Adds packages to those that `findThrowingPackage` searches. Answers a function that removes them. */
 export function registerPackageFolders(packages: () => readonly Package[]): () => void {
-  lists.add(packages);
-  return () => void lists.delete(packages);
+  packageLists.add(packages);
+  return () => void packageLists.delete(packages);
 }
 
 /**
- * The name of the third-party package whose code threw this error, by the files in its stack, the innermost first. Undefined where
- * none of them is a package's, and for what is thrown without a stack.
+ * The name of the third-party package whose code threw this error, by the files in its stack, the innermost first. Undefined if no
+ * file belongs to a package, and for values thrown without a stack.
  */
 export function culpritOf(error: unknown): string | undefined {
   const { stack } = (error ?? {}) as { readonly stack?: unknown };
   if (typeof stack !== 'string') return undefined;
-  const all = [...lists].flatMap((packages) => packages()).flatMap(({ name, folder }) => foldersOf(name, folder));
+  const all = [...packageLists]
+    .flatMap((packages) => packages())
+    .flatMap(({ name, folder }) => listFolders(name, folder));
   for (const line of stack.split('\n')) {
     const file = parseStackLine(line);
-    const found = file && all.find(({ folder }) => file.startsWith(`${folder}${sep}`));
-    if (found) return found.name;
+    const match = file && all.find(({ folder }) => file.startsWith(`${folder}${sep}`));
+    if (match) return match.name;
   }
   return undefined;
 }
 
-/** A package may be a link: Node names files by where it leads. */
-function foldersOf(name: string, folder: string): readonly Package[] {
+/** A package may be a symbolic link; Node names files by the target of the link. */
+function listFolders(name: string, folder: string): readonly Package[] {
   if (folder === '') return [];
   try {
     return [

@@ -27,10 +27,10 @@ const ENDINGS = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json', '/in
 const PACKAGE_NAMESPACE = 'package';
 const KIT_NAMESPACE = 'kit';
 
-/** The kit as confined code sees it: each function answers what it is given. */
+/** The SDK for confined code: each function answers its argument. */
 const KIT_SOURCE = CONFINED_NAMES.map((name) => `export const ${name} = (config) => config;`).join('\n');
 
-/** What is probed and run, and where its parts were written. */
+/** The script that is probed and run, with the source positions of its parts. */
 export interface BuiltScript {
   readonly script: Script;
   readonly positions: Positions;
@@ -39,37 +39,38 @@ export interface BuiltScript {
 const HEAD = '(function (module, exports) {\n';
 
 /**
- * Turns a built entry and what it imports of its own package into one script, `(function (module, exports) { … })`: what
- * is probed, and then run, with nothing read again (conventions, "Load gate", 4 and 6). ESM, CommonJS and TypeScript
- * will do. `limit` is for all files together, and for the script.
+ * Builds a built entry and its imports from the same package into one script, `(function (module, exports) { … })`, which is
+ * probed and then run without reading a file again (conventions, "Load gate", 4 and 6). Accepts ESM, CommonJS and TypeScript.
+ * `limit` is in bytes, for all files together and for the script.
+ * @throws LoadFailure
  */
 export async function buildScript(files: PackageFiles, built: string, limit: number): Promise<BuiltScript> {
   const entry = await files.find(built);
   if (!entry)
     throw new LoadFailure('SOURCE_UNAVAILABLE', 'The built entry that "path" names is missing; build the package.');
-  const found = new RefusedImports();
+  const refusedImports = new RefusedImports();
   try {
     const { outputFiles } = await runBundler({
       entryPoints: [entry.path],
       absWorkingDir: files.root,
       bundle: true,
       write: false,
-      // Said of the files by position alone: the map tells authors where something failed.
+      // The map gives authors the positions of failures; it needs no contents.
       sourcemap: 'external',
       sourcesContent: false,
       outfile: join(files.root, 'artifact.js'),
       format: 'cjs',
       platform: 'neutral',
       target: 'node24',
-      // The confined engine runs without it, since each context would pay for it (sandbox/runner/flags.ts).
+      // The confined engine runs without `using`, which would make each context more expensive (sandbox/runner/flags.ts).
       supported: { using: false },
       charset: 'utf8',
       legalComments: 'none',
       minifyWhitespace: true,
       logLevel: 'silent',
-      // Otherwise it would look for a tsconfig.json, and for those that one extends.
+      // Without it esbuild would read a tsconfig.json and those that it extends.
       tsconfigRaw: '{}',
-      plugins: [createContainmentPlugin(files, entry, limit, found)],
+      plugins: [createContainmentPlugin(files, entry, limit, refusedImports)],
     });
     const contentsOf = (ending: string) => outputFiles?.find(({ path }) => path.endsWith(ending))?.contents;
     const text = contentsOf('.js');
@@ -82,25 +83,27 @@ export async function buildScript(files: PackageFiles, built: string, limit: num
         : NO_POSITIONS,
     };
   } catch (error) {
-    throw found.first() ?? (error instanceof LoadFailure ? error : toInvalidEntry(error, files));
+    throw refusedImports.first() ?? (error instanceof LoadFailure ? error : toInvalidEntry(error, files));
   }
 }
 
-/** esbuild reads nothing by itself: each path and each file goes through here. */
+/** esbuild reads no file by itself: this plugin resolves every import and reads every file of the package. */
 function createContainmentPlugin(
   files: PackageFiles,
   entry: PackageFile,
   limit: number,
-  found: RefusedImports,
+  refusedImports: RefusedImports,
 ): BuildPlugin {
   let left = limit;
   return {
     name: 'own-files-only',
     setup(build) {
-      build.onResolve({ filter: /.*/ }, (args) => found.capture(args, () => resolveImport(files, entry, args)));
+      build.onResolve({ filter: /.*/ }, (args) =>
+        refusedImports.capture(args, () => resolveImport(files, entry, args)),
+      );
       build.onLoad({ filter: /.*/, namespace: KIT_NAMESPACE }, () => ({ contents: KIT_SOURCE, loader: 'js' }));
       build.onLoad({ filter: /.*/, namespace: PACKAGE_NAMESPACE }, (args) =>
-        found.capture(args, async (): Promise<OnLoadResult> => {
+        refusedImports.capture(args, async (): Promise<OnLoadResult> => {
           const file: PackageFile = { path: args.path, displayPath: args.pluginData ?? entry.displayPath };
           const loader = LOADERS[extname(file.path)];
           if (!loader)
@@ -151,7 +154,7 @@ const createTooLarge = (entry: PackageFile, limit: number) =>
     `"${entry.displayPath}" and what it imports are larger than ${limit} bytes (EXTENSIONS_SANDBOX_MAX_ARTIFACT).`,
   );
 
-/** What esbuild says of a script, without more of its text than a word. */
+/** Turns an error of esbuild into INVALID_ENTRY without quoting the script. */
 function toInvalidEntry(error: unknown, files: PackageFiles): LoadFailure {
   const [first] = listBuildErrors(error);
   if (!first) return new LoadFailure('INVALID_ENTRY', 'The built entry cannot be read.', { cause: error });
@@ -169,11 +172,11 @@ function toInvalidEntry(error: unknown, files: PackageFiles): LoadFailure {
   });
 }
 
-/** What the plugin refused. esbuild looks at several files at once, so the first is the first by name. */
+/** Imports that the plugin refused. esbuild reads several files at once, so the first one is the first by name. */
 class RefusedImports {
   readonly #all = new Map<string, unknown>();
 
-  /** Runs `work`; what it throws is kept, and esbuild is told that there is something. */
+  /** Runs `work` and keeps what it throws; esbuild gets a build error. */
   async capture<T extends object>(args: { path: string; importer?: string }, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

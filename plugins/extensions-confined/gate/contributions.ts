@@ -2,20 +2,20 @@ import type { EventNames, ExtensionManifest, ServerType } from '../../extensions
 import { LoadFailure, serverEntries, stripNamePrefix } from '../../extensions/library.ts';
 import type { ContractEntry } from '../../sandbox/contract.ts';
 
-/** One thing that runs confined, as its manifest declares it and its code confirms. */
+/** A hook, endpoint or operation that runs confined, as its manifest declares it and its code exports it. */
 export interface Contribution {
   readonly type: ServerType;
-  /** `''`, or `type:name` inside of a bundle: under which the sandbox knows it. */
+  /** The key in the sandbox: `''`, or `type:name` inside of a bundle. */
   readonly key: string;
-  /** What it is called by requests, flows and the log. */
+  /** The id in requests, flows and the log. */
   readonly id: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly events: EventNames;
-  /** Options that it is handed as references only. */
+  /** Options that it receives as references only. */
   readonly secretOptions: readonly string[];
 }
 
-/** The ids that a package of its own may call itself by: its name, or that without the prefix, with or without its scope. */
+/** The ids that a package with one contribution may export: its name, or the name without prefix, with or without scope. */
 export function listAllowedIds(name: string): readonly string[] {
   const short = stripNamePrefix(name);
   const scope = /^@(?!service\/)[^/]+\//.exec(name)?.[0];
@@ -23,8 +23,8 @@ export function listAllowedIds(name: string): readonly string[] {
 }
 
 /**
- * Holds what the code says of itself against the manifest (conventions, "Load gate", 5): INVALID_ENTRY where something is
- * missing, IDENTITY_MISMATCH where it is called otherwise or handles other events than declared.
+ * Compares the contract that the code exports with the manifest (conventions, "Load gate", 5).
+ * @throws LoadFailure INVALID_ENTRY if an export is missing, IDENTITY_MISMATCH if an id or the events differ.
  */
 export function matchContributions(
   name: string,
@@ -32,46 +32,48 @@ export function matchContributions(
   contract: readonly ContractEntry[],
 ): readonly Contribution[] {
   if (manifest.type === 'bundle') {
-    // The sandbox would run one of the two; which one was looked at must not be left to chance.
+    // With two entries under one key, the sandbox might run another one than the gate checked.
     if (new Set(contract.map(({ key }) => key)).size < contract.length) {
       throw createInvalidEntry('the built entry has an entry twice; export each under a key of its own');
     }
     return serverEntries(manifest).map((entry) => {
       const key = `${entry.type}:${entry.name}`;
-      const said = contract.find((one) => one.key === key);
-      if (!said) throw createInvalidEntry(`the built entry has no "${key}"; export it under this key`);
-      return matchContribution(entry as Declared, said, entry.name, [entry.name]);
+      const exportedEntry = contract.find((one) => one.key === key);
+      if (!exportedEntry) throw createInvalidEntry(`the built entry has no "${key}"; export it under this key`);
+      return matchContribution(entry as Declared, exportedEntry, entry.name, [entry.name]);
     });
   }
-  const [said, ...more] = contract;
-  if (said?.key !== '' || more.length > 0) {
+  const [exportedEntry, ...more] = contract;
+  if (exportedEntry?.key !== '' || more.length > 0) {
     throw createInvalidEntry(
       'the built entry exports no single contract; export one object by default, as the kit makes it',
     );
   }
-  return [matchContribution(manifest as Declared, said, said.id, listAllowedIds(name))];
+  return [matchContribution(manifest as Declared, exportedEntry, exportedEntry.id, listAllowedIds(name))];
 }
 
 type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDelivery'> & { readonly type: ServerType };
 
 function matchContribution(
   declared: Declared,
-  said: ContractEntry,
+  exportedEntry: ContractEntry,
   id: string | null,
   ids: readonly string[],
 ): Contribution {
   const { type, capabilities = {}, events = {}, optionDelivery = {} } = declared;
-  const where = said.key === '' ? 'the built entry' : `"${said.key}"`;
-  if (type !== 'hook' && !said.handler)
+  const where = exportedEntry.key === '' ? 'the built entry' : `"${exportedEntry.key}"`;
+  if (type !== 'hook' && !exportedEntry.handler)
     throw createInvalidEntry(`${where} has no handler function; export { id, handler }`);
   if (id === null) throw createIdentityMismatch(`${where} has no id; call it "${ids[1] ?? ids[0]}"`);
-  if (said.id !== null && !ids.includes(said.id))
-    throw createIdentityMismatch(`${where} calls itself ${quoteName(said.id)}; its id must be "${ids.join('" or "')}"`);
+  if (exportedEntry.id !== null && !ids.includes(exportedEntry.id))
+    throw createIdentityMismatch(
+      `${where} calls itself ${quoteName(exportedEntry.id)}; its id must be "${ids.join('" or "')}"`,
+    );
   if (type === 'hook') {
-    assertSameEvents(where, 'filter', said.filters, events.filter);
-    assertSameEvents(where, 'action', said.actions, events.action);
+    assertSameEvents(where, 'filter', exportedEntry.filters, events.filter);
+    assertSameEvents(where, 'action', exportedEntry.actions, events.action);
   }
-  return { type, key: said.key, id, capabilities, events, secretOptions: Object.keys(optionDelivery) };
+  return { type, key: exportedEntry.key, id, capabilities, events, secretOptions: Object.keys(optionDelivery) };
 }
 
 function assertSameEvents(
@@ -87,7 +89,7 @@ function assertSameEvents(
     throw createIdentityMismatch(`${where} has a ${kind} for ${quoteName(more)}, an event that is not declared`);
 }
 
-/** What the code says of itself, where it is a name that may stand in a sentence of the service. */
+/** Quotes a name from the code if it is safe to show; otherwise "otherwise". */
 const quoteName = (name: string): string => (/^[\w.:-]{1,80}$/.test(name) ? `"${name}"` : 'otherwise');
 
 const createInvalidEntry = (what: string) => new LoadFailure('INVALID_ENTRY', `${capitalize(what)}.`);

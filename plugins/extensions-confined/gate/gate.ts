@@ -8,42 +8,43 @@ import { NO_POSITIONS, type Positions } from './positions.ts';
 import { rereadManifest } from './reread-manifest.ts';
 import { assertSources, listServerSources } from './sources.ts';
 
-/** What passed the gate, ready to be loaded. Nothing of the package is read after this. */
+/** A package that passed the gate, ready to load. No file of the package is read after this. */
 export interface GatedPackage {
   readonly extension: DiscoveredExtension;
   readonly version: string;
   readonly script: Script;
   readonly positions: Positions;
   readonly contributions: readonly Contribution[];
-  /** A context serves several calls: the package's declared opt-in. */
+  /** A context serves several calls, because the manifest declares `stateful`. */
   readonly isStateful: boolean;
 }
 
 export interface GateDeps extends ManifestDeps {
   readonly sandbox: Pick<Sandbox, 'probe' | 'maxArtifact'>;
-  /** Undefined where an administrator's consent is given. */
-  readonly consent: (found: DiscoveredExtension) => Promise<LoadFailure | undefined>;
+  /** Undefined if the package has consent. */
+  readonly consent: (extension: DiscoveredExtension) => Promise<LoadFailure | undefined>;
 }
 
 /**
  * What a confined package must pass before anything of it is registered, in this order (conventions, "Load gate"):
- * manifest, consent, sources, built entry, a run without any handler. It fails closed: whatever is not answered with yes is a
- * LoadFailure, and none of them leads to full authority.
+ * manifest, consent, sources, built entry, a run without any handler. It fails closed: a package that does not pass every
+ * check never loads, and never loads with full authority either.
+ * @throws LoadFailure
  */
-export async function passGate(found: DiscoveredExtension, deps: GateDeps): Promise<GatedPackage> {
+export async function passGate(extension: DiscoveredExtension, deps: GateDeps): Promise<GatedPackage> {
   try {
-    const { manifest, version, built } = await rereadManifest(found, deps);
-    const refused = await deps.consent(found);
+    const { manifest, version, built } = await rereadManifest(extension, deps);
+    const refused = await deps.consent(extension);
     if (refused) throw refused;
-    const files = await openPackageFiles(found.folder);
+    const files = await openPackageFiles(extension.folder);
     await assertSources(files, listServerSources(manifest));
     const isStateful = manifest.stateful === true;
     if (manifest.type === 'bundle' && serverEntries(manifest).length === 0) {
-      return { extension: found, version, script: '', positions: NO_POSITIONS, contributions: [], isStateful };
+      return { extension, version, script: '', positions: NO_POSITIONS, contributions: [], isStateful };
     }
     const { script, positions } = await buildScript(files, built, deps.sandbox.maxArtifact());
-    const contributions = matchContributions(found.name, manifest, await deps.sandbox.probe(script));
-    return { extension: found, version, script, positions, contributions, isStateful };
+    const contributions = matchContributions(extension.name, manifest, await deps.sandbox.probe(script));
+    return { extension, version, script, positions, contributions, isStateful };
   } catch (error) {
     throw toLoadFailure(error);
   }

@@ -1,13 +1,13 @@
 import { builtinModules } from 'node:module';
 import type { ReasonCode } from '../../extensions/contract.ts';
 
-/** The author's kit: the one package that confined code may import at run time. */
+/** The SDK: the only package that confined code may import at run time. */
 export const KIT = '@tenon/extension-sdk';
 
-/** What the kit has for confined code: identity functions. */
+/** The SDK's exports for confined code: identity functions. */
 export const CONFINED_NAMES = ['defineJsonEndpoint', 'defineFlowOperation', 'defineEventHook'] as const;
 
-/** Why something may not be imported: a reason code and what to do instead. */
+/** Why a module may not be imported: a reason code and what to do instead. */
 export interface RefusedImport {
   readonly code: ReasonCode;
   readonly advice: string;
@@ -24,7 +24,7 @@ const NETWORK = toSet(
 const PROCESSES = toSet('child_process cluster execa cross-spawn shelljs zx');
 const ENVIRONMENT = toSet('process dotenv');
 const BUILT_IN = new Set(builtinModules.map((name) => name.replace(/^node:/, '').split('/')[0] as string));
-/** Kits for code with full authority, whoever publishes them. */
+/** SDKs for code with full authority, of any publisher. */
 const FULL_KIT = /^@[^/]+\/extensions?-(?:sdk|kit)(?:\/|$)/;
 const INTERNAL = /^(?:@tenon\/|tenon(?:\/|$)|@service\/(?!extension-)|#kernel(?:\/|$))/;
 
@@ -40,7 +40,7 @@ const advice: Partial<Record<ReasonCode, string>> = {
 
 const createRefusal = (code: ReasonCode): RefusedImport => ({ code, advice: advice[code] as string });
 
-/** Undefined where nothing is known against it; the author's kit itself is one of these. */
+/** Answers why a module may not be imported; undefined if it may, as the SDK may. */
 export function findRefusedImport(specifier: string): RefusedImport | undefined {
   const name = specifier.replace(/^node:/, '');
   const isScoped = name.startsWith('@');

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DiscoveredExtension, ExtensionManifest, ManifestDeps } from '../../extensions/contract.ts';
 import { LoadFailure, readManifest, serverEntries } from '../../extensions/library.ts';
 
-/** Bytes of a confined package's package.json. */
+/** Limit for a confined package's package.json in bytes. */
 const MAX_BYTES = 256 * 1024;
 
-/** A confined package whose manifest says the same as when it was discovered. */
+/** A confined package whose manifest is the same as when it was discovered. */
 export interface VerifiedPackage {
   readonly extension: DiscoveredExtension;
   readonly manifest: ExtensionManifest;
@@ -15,17 +15,18 @@ export interface VerifiedPackage {
 }
 
 /**
- * Reads the manifest once more and holds it against what was discovered (conventions, "Load gate", 1): what is loaded is
- * what the administrator was shown.
+ * Reads the manifest again and compares it with the discovered one (conventions, "Load gate", 1), so that what loads is what
+ * the administrator was shown.
+ * @throws LoadFailure MANIFEST_INVALID or MANIFEST_TOO_LARGE.
  */
-export async function rereadManifest(found: DiscoveredExtension, deps: ManifestDeps): Promise<VerifiedPackage> {
-  const { name, version, manifest } = await readManifest(found.folder, deps, MAX_BYTES);
-  const before = found.manifest;
-  const built = found.files.api;
+export async function rereadManifest(extension: DiscoveredExtension, deps: ManifestDeps): Promise<VerifiedPackage> {
+  const { name, version, manifest } = await readManifest(extension.folder, deps, MAX_BYTES);
+  const before = extension.manifest;
+  const built = extension.files.api;
   if (!before || built === undefined || manifest.runtime !== 'confined-server') {
     throw createInvalidManifest('it is no longer meant to run confined');
   }
-  if (name !== found.name || version !== found.version || !isDeepStrictEqual(manifest, before)) {
+  if (name !== extension.name || version !== extension.version || !isDeepStrictEqual(manifest, before)) {
     throw createInvalidManifest(
       'it is not what was discovered: the file changed in between. Load the extensions again',
     );
@@ -40,7 +41,7 @@ export async function rereadManifest(found: DiscoveredExtension, deps: ManifestD
     if (type === 'hook' && !events)
       throw createInvalidManifest(`the hook "${entry.slice(0, 80)}" must declare its "events"`);
   }
-  return { extension: found, manifest, version, built };
+  return { extension, manifest, version, built };
 }
 
 const createInvalidManifest = (what: string) => new LoadFailure('MANIFEST_INVALID', `package.json: ${what}.`);

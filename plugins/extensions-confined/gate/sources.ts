@@ -4,7 +4,7 @@ import { type ExtensionManifest, type Halves, SERVER_TYPES } from '../../extensi
 import { LoadFailure } from '../../extensions/library.ts';
 import { scanSource } from './scan-source.ts';
 
-/** Bounds of what is looked through; sources beyond them cannot be vouched for. */
+/** Limits of a scan; larger sources are refused. */
 const MAX_FILES = 500;
 const MAX_BYTES = 2 * 1024 * 1024;
 
@@ -12,7 +12,7 @@ const isServer = (type: string): boolean => (SERVER_TYPES as readonly string[]).
 const serverHalf = (source: string | Halves | undefined): string | undefined =>
   typeof source === 'object' ? source.api : source;
 
-/** The sources of what runs on the server, as the manifest names them; those of the browser are never looked at. */
+/** The sources of the server halves that the manifest names; browser sources are never scanned. */
 export function listServerSources(manifest: ExtensionManifest): readonly string[] {
   if (manifest.type !== 'bundle') return [serverHalf(manifest.source)].filter((one) => one !== undefined);
   return (manifest.entries ?? [])
@@ -22,8 +22,8 @@ export function listServerSources(manifest: ExtensionManifest): readonly string[
 }
 
 /**
- * Looks through the sources and all that they import from inside the package (conventions, "Load gate", 2 and 3): the first
- * thing found is the reason, in the order of the manifest, then of the imports, then of the text.
+ * Scans the sources and all files that they import from the package (conventions, "Load gate", 2 and 3).
+ * @throws LoadFailure for the first forbidden use, in the order of the manifest, then of the imports, then of the text.
  */
 export async function assertSources(files: PackageFiles, sources: readonly string[]): Promise<void> {
   const seen = new Set<string>();
@@ -63,9 +63,9 @@ const createTooLarge = () =>
   new LoadFailure('SOURCE_READ_FAILED', `The sources are more than ${MAX_FILES} files or ${MAX_BYTES} bytes.`);
 
 const SCRIPTS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
-/** Styles, texts and data run nothing. */
+/** Styles, texts and data contain no code. */
 const SCANNED: ReadonlySet<string> = new Set([...SCRIPTS, '.tsx', '.jsx']);
-/** What is written behind `./name` or, in TypeScript, where `./name.js` is meant as `./name.ts`. */
+/** Endings to try for an import of `./name`; in TypeScript `./name.js` may also mean `./name.ts`. */
 const ENDINGS = ['', ...SCRIPTS, '.tsx', '.jsx', '.json', '.d.ts', ...SCRIPTS.map((ending) => `/index${ending}`)];
 
 async function resolveSource(files: PackageFiles, from: PackageFile, specifier: string): Promise<PackageFile> {

@@ -13,7 +13,7 @@ import { sanitizeQuery } from './sanitized-query.ts';
 
 type RouterOutcome = 'answered' | 'unmatched' | { readonly error: unknown };
 
-/** A router under a path. Where no route of it matches, the request is left to whoever stands behind. */
+/** A router under a path. A request that no route of it matches is passed to the next handler. */
 export function createRouterMount(kit: ExtensionRuntime, path: string, router: Router.Router): ExtensionMount {
   return {
     path,
@@ -21,7 +21,7 @@ export function createRouterMount(kit: ExtensionRuntime, path: string, router: R
     confined: false,
     async handle(ctx, next) {
       const parts = await createRequestParts(kit, ctx);
-      // Whoever left meanwhile is not waited for.
+      // The client disconnected meanwhile.
       if (ctx.res.closed) return detachKoa(ctx);
       const outcome = await runRouter(kit, ctx, parts, path, router);
       if (outcome === 'answered') return detachKoa(ctx);
@@ -31,21 +31,21 @@ export function createRouterMount(kit: ExtensionRuntime, path: string, router: R
   };
 }
 
-/** Koa has nothing left to say. */
+/** Koa must not respond: the handler has answered. */
 function detachKoa(ctx: HttpContext): void {
   ctx.respond = false;
 }
 
 export async function createRequestParts({ deps }: ExtensionRuntime, ctx: HttpContext): Promise<RequestParts> {
-  const overview = await deps.schema.overview();
+  const schemaSnapshot = await deps.schema.overview();
   const query = { ...rawQueryOf(ctx) };
   return {
     ctx,
     query,
     accountability: toAccountability(ctx.state.caller),
-    schema: () => toPlainSchema(overview),
+    schema: () => toPlainSchema(schemaSnapshot),
     sanitizedQuery: () => sanitizeQuery(query, deps.query.ceilings),
-    // Other bodies are left for the handler to read.
+    // The handler reads other bodies itself.
     body: ctx.is('json', '+json') ? await readBody(deps, ctx) : {},
     token: readToken(ctx, query),
     ip: addressOf(ctx),
@@ -54,21 +54,21 @@ export async function createRequestParts({ deps }: ExtensionRuntime, ctx: HttpCo
 
 const bodies = new WeakMap<object, Promise<unknown>>();
 
-/** Read once, whoever of those under one path answers. */
+/** Reads the body once for all handlers under one path. */
 async function readBody({ routing }: ExtensionRuntime['deps'], ctx: HttpContext): Promise<unknown> {
-  const reading = bodies.get(ctx.req) ?? routing.readBody(ctx as never);
-  bodies.set(ctx.req, reading);
-  const body = await reading;
+  const pendingBody = bodies.get(ctx.req) ?? routing.readBody(ctx as never);
+  bodies.set(ctx.req, pendingBody);
+  const body = await pendingBody;
   ctx.state.body ??= body;
   return body ?? {};
 }
 
-function readToken({ req }: HttpContext, { access_token: asked }: Record<string, unknown>): string | null {
+function readToken({ req }: HttpContext, { access_token: queryToken }: Record<string, unknown>): string | null {
   const [, token] = /^bearer (\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
-  return token ?? (typeof asked === 'string' && asked !== '' ? asked : null);
+  return token ?? (typeof queryToken === 'string' && queryToken !== '' ? queryToken : null);
 }
 
-/** The part of a path below a mount, as it was sent. */
+/** Splits the path at the mount; the rest is as it was sent. */
 function splitPath(ctx: HttpContext, path: string): readonly [base: string, rest: string] {
   const depth = path.split('/').length;
   const segments = ctx.path.split('/');
@@ -93,7 +93,7 @@ async function runRouter(
     const outcome = await dispatch(kit, router, request as never, response as never);
     if (outcome === 'answered') return outcome;
     if (res.headersSent) {
-      // Half an answer must not be taken for a whole one.
+      // The client must not take a partial answer for a complete one.
       kit.log.error({ err: typeof outcome === 'object' ? outcome.error : undefined }, 'an answer broke off');
       res.destroy();
       return 'answered';
@@ -121,7 +121,7 @@ function dispatch(
     const answered = () => settle('answered');
     res.once('finish', answered);
     res.once('close', answered);
-    // What is written to an answer that is over must not end the process.
+    // A write after the end of an answer must not end the process.
     res.on('error', (error) => kit.log.warn({ err: error }, 'an answer could not be written'));
     router(req, res as never, (error?: unknown) => {
       if (settled && error) kit.log.error({ err: error }, 'a handler failed after its answer');
@@ -130,7 +130,7 @@ function dispatch(
   });
 }
 
-/** What an answer was to look like says nothing about the error that takes its place. */
+/** Removes the headers that the failed answer had set, before the error is answered. */
 function restoreHeaders(res: ServerResponse, headers: OutgoingHttpHeaders): void {
   for (const name of res.getHeaderNames()) if (!(name in headers)) res.removeHeader(name);
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);

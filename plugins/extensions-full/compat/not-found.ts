@@ -7,7 +7,7 @@ import { toExtensionResponse } from './response.ts';
 
 type Meta = Readonly<Record<string, unknown>>;
 
-/** Calls a listener of `request.not_found` with request and response as handlers know them; `true` says that it answered. */
+/** Calls a listener of `request.not_found` with an Express-like request and response; `true` means that it answered. */
 export async function answerNotFound(
   kit: ExtensionRuntime,
   { event, request }: EventMeta,
@@ -17,14 +17,14 @@ export async function answerNotFound(
   const parts = await createRequestParts(kit, ctx);
   const { res } = ctx;
   const { statusCode } = res;
-  const given = {
+  const listenerMeta = {
     event,
     request: toExtensionRequest(parts, '', `${ctx.path}${ctx.search}`),
     response: toExtensionResponse(ctx),
   };
   res.statusCode = 200;
-  const answer = await call(given);
-  // Koa has nothing left to say.
+  const answer = await call(listenerMeta);
+  // Koa must not respond: the listener has answered.
   if (answer === true) ctx.respond = false;
   else if (!res.headersSent) res.statusCode = statusCode;
   return answer;

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import type { HttpContext } from '../../http/contract.ts';
 import type { Accountability } from '../caller.ts';
 
-/** What the service knows of a request before a handler has it; functions are asked when the member is first read. */
+/** Members that the service adds to a request; functions are called at the first read of the member. */
 export interface RequestParts {
   readonly ctx: HttpContext;
   readonly accountability: Accountability | null;
@@ -14,7 +14,7 @@ export interface RequestParts {
   readonly ip: string | null;
 }
 
-/** A request as handlers of the form `(req, res, next)` know it: Node's own, with the usual members. */
+/** A request for handlers of the form `(req, res, next)`: Node's own, with Express's usual members. */
 export type ExtensionRequest = IncomingMessage & {
   url: string;
   originalUrl: string;
@@ -71,7 +71,7 @@ const prototype = Object.create(IncomingMessage.prototype, {
   header: { value: members.get, writable: true, configurable: true },
 });
 
-/** Turns Node's request into one that handlers know, under `baseUrl`; `url` is what is left of the path. */
+/** Turns Node's request into an Express-like one under `baseUrl`; `url` is the rest of the path. */
 export function toExtensionRequest(parts: RequestParts, baseUrl: string, url: string): ExtensionRequest {
   const { ctx, accountability, query, body, token, ip } = parts;
   const req = Object.setPrototypeOf(ctx.req, prototype) as IncomingMessage;
@@ -100,7 +100,7 @@ function parseCookies({ headers }: IncomingMessage): Record<string, string> {
     const at = pair.indexOf('=');
     return at < 1 ? [] : [[pair.slice(0, at).trim(), decodeCookie(pair.slice(at + 1).trim())]];
   });
-  // The first one counts: it is the one with the nearest path.
+  // Of cookies with one name the first one counts, which has the longest path.
   return Object.fromEntries(pairs.reverse());
 }
 

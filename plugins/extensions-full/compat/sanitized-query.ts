@@ -31,8 +31,8 @@ function parseInteger(name: string, value: unknown, smallest: number): number {
 }
 
 /**
- * `req.sanitizedQuery`: the query of a request in the form in which services take it, every part of its own type. The
- * limit is held below the ceiling (-1: none), which reads by code do not have.
+ * `req.sanitizedQuery`: the query of a request in the form in which services take it, every part with its own type. The
+ * limit is capped at the ceiling (-1: none), which does not apply to reads by code.
  */
 export function sanitizeQuery(raw: Raw, ceilings: { readonly default: number; readonly max: number }): Raw {
   const query: Record<string, unknown> = {};
@@ -40,12 +40,12 @@ export function sanitizeQuery(raw: Raw, ceilings: { readonly default: number; re
     const value = raw[name];
     if (value !== undefined && value !== null && value !== '') query[name] = make(value);
   };
-  const held = (limit: number) =>
+  const capLimit = (limit: number) =>
     ceilings.max === -1 ? limit : limit === -1 ? ceilings.max : Math.min(limit, ceilings.max);
 
   for (const name of ['fields', 'sort', 'groupBy', 'meta']) take(name, (value) => parseList(name, value));
   take('limit', (value) => parseInteger('limit', value, -1));
-  query.limit = held((query.limit as number | undefined) ?? ceilings.default);
+  query.limit = capLimit((query.limit as number | undefined) ?? ceilings.default);
   take('offset', (value) => parseInteger('offset', value, 0));
   take('page', (value) => parseInteger('page', value, 1));
   take('search', String);

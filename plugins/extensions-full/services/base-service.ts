@@ -2,22 +2,22 @@ import type { Caller } from '#kernel';
 import { toCaller } from '../caller.ts';
 import type { ExtensionRuntime } from '../kit.ts';
 
-/** What services are constructed with. `schema` is accepted and not needed: the service knows its tables. */
+/** Constructor options of services. `schema` is accepted and ignored. */
 export interface ServiceOptions {
   readonly schema?: unknown;
-  /** Whose permissions apply; null or absent for nobody's. */
+  /** The caller whose permissions apply; null or absent for none. */
   readonly accountability?: object | null;
-  /** A transaction of `database`, in which everything is done. */
+  /** A transaction of `database`, in which the service runs. */
   readonly knex?: unknown;
 }
 
 export interface VerbOptions {
-  /** False: no extension hears of it. The platform's own rules hold all the same. */
+  /** False: no listener of an extension is called. Core rules apply all the same. */
   readonly emitEvents?: boolean;
   readonly [other: string]: unknown;
 }
 
-/** What all service classes have in common: who acts, and in which transaction. */
+/** The base class of all services: caller and transaction. */
 export function createBaseService(kit: ExtensionRuntime) {
   return class Acting {
     readonly schema: unknown;
@@ -30,7 +30,7 @@ export function createBaseService(kit: ExtensionRuntime) {
       this.knex = knex;
     }
 
-    /** For verbs only: asked for without accountability, it is one more time in the ledger. */
+    /** Runs a verb. Without accountability the ledger counts one use of the system caller. */
     protected act<T>(work: (caller: Caller) => Promise<T>, options?: VerbOptions): Promise<T> {
       const { accountability, knex } = this;
       const run = () =>

@@ -6,7 +6,7 @@ import type { ItemsServiceClass } from './items.ts';
 
 type Bytes = Parameters<Files['create']>[1]['bytes'];
 
-/** `FilesService`: rows of files by the verbs of items, and bytes on their way in. */
+/** `FilesService`: the verbs of items for rows of files, and uploads. */
 export function createFilesService(kit: ExtensionRuntime, ItemsService: ItemsServiceClass) {
   const { files } = kit.deps;
 
@@ -16,8 +16,8 @@ export function createFilesService(kit: ExtensionRuntime, ItemsService: ItemsSer
     }
 
     /**
-     * Makes a file of these bytes, or puts them into the file `key`; answers its key. `data` is what is known of it: `title`,
-     * `folder`, `filename_download`, `type`. Not inside of a transaction, since bytes may take long.
+     * Creates a file with these bytes, or replaces those of the file `key`; answers its key. `data` has metadata: `title`,
+     * `folder`, `filename_download`, `type`. Call it outside of a transaction, since an upload may take long.
      */
     uploadOne(
       bytes: Bytes | readonly Uint8Array[],

@@ -7,7 +7,7 @@ import type { BaseServiceClass, ServiceOptions, VerbOptions } from './base-servi
 type Row = Record<string, unknown>;
 type Keys = readonly unknown[];
 
-/** Not among the names that extensions see. */
+/** A symbol, so that extensions do not see the member. */
 const PRIMARY = Symbol('primary');
 
 const parseData = <T>({ data }: ReadText): T => JSON.parse(data ?? 'null') as T;
@@ -15,8 +15,8 @@ const parseData = <T>({ data }: ReadText): T => JSON.parse(data ?? 'null') as T;
 /** The half of `ItemsService` that reads. */
 function createReadingService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
   const { items, query, schema } = kit.deps;
-  /** Reads by code have the usual limit where none is given, and no ceiling. */
-  const limited = (raw: RawQuery): RawQuery => ({ ...raw, limit: raw.limit ?? query.ceilings.default });
+  /** Reads by code have the default limit if they name none, and no ceiling. */
+  const withDefaultLimit = (raw: RawQuery): RawQuery => ({ ...raw, limit: raw.limit ?? query.ceilings.default });
 
   async function primaryOf(collection: string): Promise<string> {
     const find = (known: Awaited<ReturnType<typeof schema.overview>>) => known.collections.get(collection)?.primary;
@@ -34,10 +34,10 @@ function createReadingService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
     }
 
     readByQuery(raw: RawQuery = {}, options?: VerbOptions): Promise<Row[]> {
-      return this.act((caller) => items.rows(caller, this.collection, limited(raw)), options);
+      return this.act((caller) => items.rows(caller, this.collection, withDefaultLimit(raw)), options);
     }
 
-    /** FORBIDDEN where there is no such row, or it may not be read. */
+    /** @throws FORBIDDEN if there is no such row, or the caller may not read it. */
     readOne(key: unknown, raw: RawQuery = {}, options?: VerbOptions): Promise<Row> {
       return this.act(
         async (caller) => parseData<Row>(await items.readOne(caller, this.collection, key, raw)),
@@ -65,14 +65,14 @@ function createReadingService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
       return rows.map((row) => row[primary] as Key);
     }
 
-    /** The name of the collection's key. */
+    /** The name of the collection's primary key. */
     [PRIMARY](): Promise<string> {
       return primaryOf(this.collection);
     }
   };
 }
 
-/** `ItemsService`: the verbs of the items engine under the names of the conventions, with rows in place of texts. */
+/** `ItemsService`: the verbs of the items engine under the names of the conventions, with rows instead of JSON text. */
 export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
   const { items } = kit.deps;
 
@@ -93,7 +93,7 @@ export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceCla
       return this.act((caller) => items.updateMany(caller, this.collection, keys, data), options);
     }
 
-    /** Each row its own change, found by the key it contains. */
+    /** Changes each row by the key that it contains. */
     updateBatch(data: readonly Payload[], options?: VerbOptions): Promise<Key[]> {
       return this.act((caller) => items.updateEach(caller, this.collection, data), options);
     }
@@ -102,7 +102,7 @@ export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceCla
       return this.act((caller) => items.updateByQuery(caller, this.collection, raw, data), options);
     }
 
-    /** Changes the row whose key the payload contains, and creates it where there is none. */
+    /** Changes the row whose key the payload contains, or creates it. */
     async upsertOne(data: Payload, options?: VerbOptions): Promise<Key> {
       const [key] = await this.upsertMany([data], options);
       return key as Key;
@@ -147,7 +147,7 @@ export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceCla
   };
 }
 
-/** Whether a row is there says nothing about whether it may be changed: that is asked of the change. */
+/** Whether a row exists, for the system; the write checks whether the caller may change it. */
 async function exists(kit: ExtensionRuntime, collection: string, primary: string, key: unknown): Promise<boolean> {
   const system = kit.asSystem('an upsert looks whether its row is there');
   try {

@@ -8,14 +8,14 @@ type Input = Readonly<Record<string, unknown>>;
 
 const createMissing = (what: string) => fail('FORBIDDEN', `there is no ${what}, or it may not be read`);
 
-/** What the three classes work with. */
+/** What the three classes share. */
 interface SchemaServiceDeps {
   readonly Acting: BaseServiceClass;
   readonly writes: ExtensionRuntime['deps']['schemaWrites'];
   readonly visible: ReturnType<typeof createVisibleSchema>;
 }
 
-/** `CollectionsService`, `FieldsService` and `RelationsService`: the tables. They are changed by admins only. */
+/** `CollectionsService`, `FieldsService` and `RelationsService`. Only admins may change the schema. */
 export function createSchemaServices(kit: ExtensionRuntime, Acting: BaseServiceClass) {
   const parts: SchemaServiceDeps = { Acting, writes: kit.deps.schemaWrites, visible: createVisibleSchema(kit) };
   return {

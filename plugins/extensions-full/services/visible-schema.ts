@@ -5,7 +5,7 @@ import type { ExtensionRuntime } from '../kit.ts';
 
 type Registry = 'platform_collections' | 'platform_fields' | 'platform_relations';
 
-/** What a caller may know of the tables: all of it, or the collections and fields he may read. */
+/** The part of the schema that a caller may read: all of it for admins, else readable collections and fields. */
 export interface VisibleSchema {
   collections(caller: Caller): Promise<CollectionRecord[]>;
   fields(caller: Caller, collection?: string): Promise<FieldRecord[]>;
@@ -15,18 +15,18 @@ export interface VisibleSchema {
 export function createVisibleSchema({ deps }: Pick<ExtensionRuntime, 'deps'>): VisibleSchema {
   const { access, schema } = deps;
 
-  /** Fields by collection, as far as they may be known; FORBIDDEN for those who may not read the registry at all. */
+  /** Visible collections with their readable fields (null for all). @throws FORBIDDEN if the caller may not read the registry. */
   async function readable(caller: Caller, registry: Registry) {
-    const overview = await schema.refresh();
+    const snapshot = await schema.refresh();
     if (!caller.admin && !(await access.may(caller, 'read', registry)))
       throw fail('FORBIDDEN', `no permission to read ${registry}`);
     const shown = new Map<Collection, ReadonlySet<string> | null>();
-    for (const one of overview.collections.values()) {
+    for (const one of snapshot.collections.values()) {
       if (caller.admin) shown.set(one, null);
       else if (one.kind !== 'folder' && (await access.may(caller, 'read', one.name)))
         shown.set(one, await access.readableFields(one, caller));
     }
-    return { overview, shown };
+    return { snapshot, shown };
   }
 
   return {
@@ -35,23 +35,23 @@ export function createVisibleSchema({ deps }: Pick<ExtensionRuntime, 'deps'>): V
       return [...shown.keys()].map(collectionRecord);
     },
     async fields(caller, collection) {
-      const { overview, shown } = await readable(caller, 'platform_fields');
+      const { snapshot, shown } = await readable(caller, 'platform_fields');
       return [...shown]
         .filter(([{ name }]) => collection === undefined || name === collection)
         .flatMap(([{ fields }, names]) => [...fields.values()].filter(({ name }) => names === null || names.has(name)))
-        .map((field) => fieldRecord(field, overview));
+        .map((field) => fieldRecord(field, snapshot));
     },
     async relations(caller, collection) {
-      const { overview, shown } = await readable(caller, 'platform_relations');
+      const { snapshot, shown } = await readable(caller, 'platform_relations');
       const names = new Map([...shown].map(([{ name }, fields]) => [name, fields]));
-      return overview.relations
+      return snapshot.relations
         .filter((one) => (collection === undefined || one.collection === collection) && isVisible(one, names))
         .map(relationRecord);
     },
   };
 }
 
-/** Both ends have to be known. */
+/** Both ends of a relation must be visible. */
 function isVisible(
   { collection, field, related, meta }: Relation,
   names: ReadonlyMap<string, ReadonlySet<string> | null>,

@@ -3,19 +3,21 @@ import { auditText, withSentences } from '../../broker/library.ts';
 
 interface Deps {
   readonly packages: Pick<PackagesApi, 'may'>;
-  /** Packages in the configured folders, by their manifests. */
+  /** Audit lines of the packages in the configured folders, read from their manifests. */
   readonly packageLines: () => Promise<readonly AuditLine[]>;
 }
 
-/** `audit [--json]`: who may do what, parts of the service first, then the packages that would be loaded. Touches no database. */
+/** `audit [--json]`: who may do what, core plugins first, then the packages that would be loaded. It uses no database. */
 export const auditCommand = ({ packages, packageLines }: Deps): KernelCommand => ({
   name: 'audit',
   about: '[--json]: says what every plugin and package adds, needs and may touch',
   async run(args) {
-    const own = packages.may();
-    const others = await packageLines();
+    const coreLines = packages.may();
+    const packageAuditLines = await packageLines();
     process.stdout.write(
-      args.includes('--json') ? renderJson([...own, ...others]) : `${auditText(own)}${renderPackages(others)}`,
+      args.includes('--json')
+        ? renderJson([...coreLines, ...packageAuditLines])
+        : `${auditText(coreLines)}${renderPackages(packageAuditLines)}`,
     );
     return 0;
   },

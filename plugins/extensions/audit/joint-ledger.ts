@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import type { LedgerEntry } from '#kernel';
 import type { Bus, Presence } from '../../cluster/contract.ts';
 
-/** One process on this database, as the account names it. */
+/** One process on this database, as the audit lists it. */
 export interface LedgerProcess {
-  /** Absent where it did not answer. */
+  /** Absent for a process that did not reply. */
   readonly id?: string;
-  /** ISO 8601: since when it counts; of one that did not answer, since when it is connected to the database. */
+  /** ISO 8601: when its ledger began; for a process that did not reply, when it connected to the database. */
   readonly since: string;
   readonly answered: boolean;
-  /** The address of one that did not answer, as the database sees it; null on the same machine. */
+  /** The address of a process that did not reply, as PostgreSQL reports it; null on the same machine. */
   readonly address?: string | null;
-  /** Entries that it could not send. */
+  /** Number of ledger entries that did not fit into its messages. */
   readonly left?: number;
 }
 
 /** What plugins and packages did in all live processes. */
 export interface JointLedger {
-  /** ISO 8601: the start of the process that counts the longest. */
+  /** ISO 8601: the start of the oldest process that replied. */
   readonly since: string;
   readonly did: readonly LedgerEntry[];
   readonly processes: readonly LedgerProcess[];
@@ -28,7 +28,7 @@ interface Deps {
   readonly presence: Presence;
   readonly did: () => readonly LedgerEntry[];
   readonly since: string;
-  /** Milliseconds that other processes get to answer. */
+  /** Milliseconds that other processes have to reply; default 2,000. */
   readonly deadline?: number;
 }
 
@@ -45,11 +45,11 @@ interface LedgerMessage {
 const REQUEST_CHANNEL = 'extensions.account.ask';
 const REPLY_CHANNEL = 'extensions.account.answer';
 const REPLY_DEADLINE = 2000;
-/** Bytes of entries in one message of the bus, which takes 7 kB, and messages of one answer. */
+/** Bytes of entries in one bus message (the bus takes 7 kB), and the number of messages in one reply. */
 const MESSAGE_BYTES = 6000;
 const MAX_MESSAGES = 100;
 
-/** Asks all live processes for their ledgers and sums them. Calls at the same time share one round. */
+/** Requests the ledgers of all live processes and sums them. Concurrent calls share one request. */
 export function createJointLedger({
   bus,
   presence,
@@ -76,9 +76,9 @@ export function createJointLedger({
   }
 
   async function collectLedgers(): Promise<JointLedger> {
-    const expected = (await presence.others([])).length;
-    const answers = expected === 0 ? [] : await collectReplies(expected);
-    const silent = expected === 0 ? [] : await presence.others(answers.map(({ from }) => from));
+    const expectedReplies = (await presence.others([])).length;
+    const answers = expectedReplies === 0 ? [] : await collectReplies(expectedReplies);
+    const unanswered = expectedReplies === 0 ? [] : await presence.others(answers.map(({ from }) => from));
     const own = { id: presence.id, since, answered: true };
     const processes: LedgerProcess[] = [
       own,
@@ -88,7 +88,7 @@ export function createJointLedger({
         answered: true,
         ...(left > 0 ? { left } : {}),
       })),
-      ...silent.map(({ since: connected, address }) => ({ since: connected, answered: false, address })),
+      ...unanswered.map(({ since: connected, address }) => ({ since: connected, answered: false, address })),
     ];
     return {
       since: [since, ...answers.map((one) => one.since)].sort()[0] as string,
@@ -97,8 +97,8 @@ export function createJointLedger({
     };
   }
 
-  /** The whole answers that came in time. */
-  async function collectReplies(expected: number) {
+  /** The replies that were complete before the deadline. */
+  async function collectReplies(expectedReplies: number) {
     const to = randomUUID();
     const messagesByProcess = new Map<string, LedgerMessage[]>();
     const isComplete = (parts: readonly LedgerMessage[]) => parts.length === parts[0]?.parts;
@@ -108,7 +108,7 @@ export function createJointLedger({
         timer = setTimeout(resolve, deadline);
         rounds.set(to, (part) => {
           messagesByProcess.set(part.from, [...(messagesByProcess.get(part.from) ?? []), part]);
-          if ([...messagesByProcess.values()].filter(isComplete).length >= expected) resolve();
+          if ([...messagesByProcess.values()].filter(isComplete).length >= expectedReplies) resolve();
         });
         bus.publish(REQUEST_CHANNEL, { to, from: presence.id }).catch(reject);
       });
@@ -131,7 +131,7 @@ export function createJointLedger({
   };
 }
 
-/** Entries in messages: the last ones first, at least one message. */
+/** Splits entries into messages, the latest entries first; at least one message. */
 function splitIntoMessages(entries: readonly LedgerEntry[]): readonly (readonly LedgerEntry[])[] {
   const parts: LedgerEntry[][] = [[]];
   let bytes = 0;
@@ -148,7 +148,7 @@ function splitIntoMessages(entries: readonly LedgerEntry[]): readonly (readonly 
   return parts;
 }
 
-/** One entry for each thing that one plugin or package did, wherever. */
+/** One entry for each thing that a plugin or package did, summed over all processes. */
 function sumLedgers(ledgers: readonly (readonly LedgerEntry[])[]): readonly LedgerEntry[] {
   const sums = new Map<string, LedgerEntry>();
   for (const entry of ledgers.flat()) {

@@ -8,25 +8,29 @@ import { pluginFolders } from '../third-party/folders.ts';
 interface Deps {
   readonly packages: Pick<PackagesApi, 'capabilities' | 'inspect' | 'describe'>;
   readonly settings: Pick<ExtensionSettings, 'parseDeclaration'>;
-  /** A reason without paths and secrets. */
+  /** Renders a failure without paths and secrets. */
   readonly describeFailure: (failure: { readonly code: string; readonly detail: string }) => string;
 }
 
-const BROWSER: Authority = { verb: 'runs', object: 'in the admin app', detail: 'as whoever is signed in there' };
+const BROWSER: Authority = {
+  verb: 'runs',
+  object: 'in the admin app',
+  detail: 'with the rights of the signed-in user',
+};
 const IN_PROCESS: Authority = { verb: 'may do', object: 'everything this process can do' };
 
-/** What extensions may do by their manifests. No code of any of them has run. */
+/** What extensions may do according to their manifests. None of their code runs for this. */
 export const createExtensionLines = (all: readonly DiscoveredExtension[], deps: Deps): readonly AuditLine[] =>
   all.map((found) => {
     const { name, version = 'local', failure, manifest } = found;
     if (failure) return createBrokenLine(name, version, isConfined(found), deps.describeFailure(failure));
-    const isHeld = isConfined(found) && manifest !== undefined;
-    const own = isHeld ? listConfinedAuthorities(found, deps) : hasServerPart(found) ? [IN_PROCESS] : [];
+    const isConfinedPackage = isConfined(found) && manifest !== undefined;
+    const own = isConfinedPackage ? listConfinedAuthorities(found, deps) : hasServerPart(found) ? [IN_PROCESS] : [];
     const authorities = found.files.app === undefined ? own : [...own, BROWSER];
-    return { name, version, runtime: isHeld ? 'confined' : 'full', authorities };
+    return { name, version, runtime: isConfinedPackage ? 'confined' : 'full', authorities };
   });
 
-/** The same of plugins that would run in this process. */
+/** The same for third-party plugins that would run in this process. */
 export async function createPluginLines(folder: string | undefined, deps: Deps): Promise<readonly AuditLine[]> {
   const lines: AuditLine[] = [];
   for (const path of await pluginFolders(folder)) {
@@ -60,9 +64,9 @@ function listConfinedAuthorities(
   ];
 }
 
-const createBrokenLine = (name: string, version: string, isHeld: boolean, why: string): AuditLine => ({
+const createBrokenLine = (name: string, version: string, isConfinedPackage: boolean, why: string): AuditLine => ({
   name,
   version,
-  runtime: isHeld ? 'confined' : 'full',
+  runtime: isConfinedPackage ? 'confined' : 'full',
   authorities: [{ verb: 'may do', object: 'nothing', detail: `it does not load, ${why}` }],
 });

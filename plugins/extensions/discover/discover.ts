@@ -16,8 +16,8 @@ export interface DiscoveryFolders {
 
 /**
  * All extensions there are, in the order of their sources: installed packages, package folders, single files
- * (conventions, "Package names and discovery"). Never fails: what goes wrong with one is its own failure, and what goes
- * wrong with a whole source is a row that stands for it.
+ * (conventions, "Package names and discovery"). Never rejects: a broken
+ * package has a failure of its own, and a source that cannot be read has a placeholder row.
  */
 export async function discover(
   { local, project }: DiscoveryFolders,
@@ -32,22 +32,25 @@ export async function discover(
   return [...installed, ...folders].map((found) => (deps.isReservedName(found.name) ? withReservedName(found) : found));
 }
 
-/** What an extension adds is known by its name, and is taken away by it: it must not be that of somebody else. */
+/** The service removes what an extension added by its name, so the name must not be that of a core plugin. */
 const withReservedName = (found: DiscoveredExtension): DiscoveredExtension => ({
   ...found,
   failure: new LoadFailure('MANIFEST_INVALID', 'a part of the service has this name. Rename the extension.'),
 });
 
-/** Makes EXTENSIONS_PATH and its folders by type, so that there is a place to put things. */
+/** Creates EXTENSIONS_PATH and its folders by type, so that an admin finds where to put extensions. */
 export async function prepareFolders(local: string, log: Pick<Log, 'warn'>): Promise<void> {
   try {
     for (const folder of Object.keys(TYPE_FOLDERS)) await mkdir(join(resolve(local), folder), { recursive: true });
   } catch (error) {
-    log.warn({ code: (error as NodeJS.ErrnoException).code }, 'the folders of EXTENSIONS_PATH could not be made');
+    log.warn(
+      { code: (error as NodeJS.ErrnoException).code },
+      'the folders of EXTENSIONS_PATH could not be created: check its rights',
+    );
   }
 }
 
-/** A row for something that is not one extension (conventions, "States and records"). */
+/** A placeholder row for a failure that belongs to no single extension (conventions, "States and records"). */
 export const createPlaceholder = (name: string, failure: LoadFailure, local = true): DiscoveredExtension => ({
   id: createPackageId(name),
   folder: '',

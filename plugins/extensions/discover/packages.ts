@@ -8,18 +8,18 @@ import { fingerprint } from './fingerprint.ts';
 import { createPackageId } from './package-id.ts';
 
 export interface DiscoverDeps extends ManifestDeps {
-  /** What is odd about a package that loads all the same. */
+  /** Logs a problem of a package that loads all the same. */
   warn(name: string, what: string): void;
-  /** Is this the name of a part of the service itself? */
+  /** Whether the name belongs to the kernel or a loaded plugin. */
   isReservedName(name: string): boolean;
 }
 
 interface PackageLocation {
   readonly path: string;
-  /** Unique among all places. */
+  /** Unique among all locations. */
   readonly key: string;
   readonly local: boolean;
-  /** Stands for the package where its manifest does not say its name. */
+  /** The name to show if the manifest has no readable name. */
   readonly name: string;
 }
 
@@ -28,31 +28,31 @@ export async function findPackageFolders(root: string, deps: DiscoverDeps): Prom
   const found: DiscoveredExtension[] = [];
   for (const name of (await readdir(root)).sort()) {
     for (const folder of await listCandidates(root, name)) {
-      const one = await readPackage(folder, deps);
-      if (one) found.push(one);
+      const extension = await readPackage(folder, deps);
+      if (extension) found.push(extension);
     }
   }
   return found;
 }
 
-/** A folder, or the packages of a scope: `@acme/service-extension-orders` lies in a folder of its scope. */
+/** The folder itself, or for a scope folder the packages in it: `@acme/service-extension-orders`. */
 async function listCandidates(root: string, name: string): Promise<readonly PackageLocation[]> {
   if (name.startsWith('.') || Object.hasOwn(TYPE_FOLDERS, name) || OTHER_FOLDERS.includes(name)) return [];
-  const place = (folder: string): PackageLocation => ({
+  const location = (folder: string): PackageLocation => ({
     path: join(root, folder),
     key: `local:${folder}`,
     local: true,
     name: folder,
   });
-  if (!name.startsWith('@')) return [place(name)];
+  if (!name.startsWith('@')) return [location(name)];
   const scoped = await readdir(join(root, name)).catch(() => []);
   return scoped
     .filter((inner) => isExtensionName(`${name}/${inner}`))
     .sort()
-    .map((inner) => place(`${name}/${inner}`));
+    .map((inner) => location(`${name}/${inner}`));
 }
 
-/** Packages that the project's own package.json depends on, where they are installed. */
+/** The installed dependencies of the project's own package.json. */
 export async function findInstalledPackages(
   project: string,
   deps: DiscoverDeps,
@@ -63,11 +63,10 @@ export async function findInstalledPackages(
       readPackage({ path: join(project, 'node_modules', name), key: `module:${name}`, local: false, name }, deps),
     ),
   );
-  return found.filter((one) => one !== undefined);
+  return found.filter((extension) => extension !== undefined);
 }
 
 async function readDependencies(project: string): Promise<readonly string[]> {
-  // Where there is no project, nothing is installed.
   if ((await stat(join(project, 'package.json')).catch(() => undefined)) === undefined) return [];
   const { parsed } = await readPackageJson(project);
   const { dependencies } = (parsed ?? {}) as { dependencies?: unknown };
@@ -75,21 +74,21 @@ async function readDependencies(project: string): Promise<readonly string[]> {
 }
 
 /**
- * One folder as a package. Undefined where it is none of ours: no folder, a plugin (which the kernel runs, unless its
- * folder is called an extension), or a folder that neither its name nor its package.json calls an extension.
+ * Reads extension folder as a package. Undefined if it is not an extension: not a folder, a third-party plugin (unless its folder
+ * has the name of an extension), or a folder that neither its name nor its package.json declares as an extension.
  */
-async function readPackage(place: PackageLocation, deps: DiscoverDeps): Promise<DiscoveredExtension | undefined> {
-  const { path, key, local } = place;
-  const isNamed = isExtensionName(place.name);
+async function readPackage(location: PackageLocation, deps: DiscoverDeps): Promise<DiscoveredExtension | undefined> {
+  const { path, key, local } = location;
+  const isNamed = isExtensionName(location.name);
   let parsed: unknown;
-  // Looked at before anything is read: what changes meanwhile is found to have changed.
+  // Computed before any file is read, so that a change made meanwhile shows at the next load.
   let revision = '';
   try {
     if (!(await isFolder(path)) || (!isNamed && !(await declaresExtension(path)))) return undefined;
     revision = await fingerprint(path);
     ({ parsed } = await readPackageJson(path));
   } catch (error) {
-    return isNamed ? createBroken(place, error, revision) : undefined;
+    return isNamed ? createBroken(location, error, revision) : undefined;
   }
   if (!isNamed && (!hasManifestKey(parsed) || isPlugin(parsed))) return undefined;
   try {
@@ -109,11 +108,11 @@ async function readPackage(place: PackageLocation, deps: DiscoverDeps): Promise<
       revision,
     };
   } catch (error) {
-    return createBroken(place, error, revision, parsed);
+    return createBroken(location, error, revision, parsed);
   }
 }
 
-/** Something that calls itself an extension and cannot be one: as much as is known of it. */
+/** A package that declares itself an extension and is broken, with what is known about it. */
 function createBroken(
   { path, key, local, name }: PackageLocation,
   error: unknown,
@@ -145,14 +144,14 @@ const describeError = (error: unknown, local: boolean): string => {
   return `the folder cannot be read (${code}). Check its rights.`;
 };
 
-/** Throws where there is something that cannot be looked into: a link that leads nowhere or in a circle, missing rights. */
+/** Throws if the entry cannot be read: a link without a target, a link cycle, missing rights. */
 async function isFolder(path: string): Promise<boolean> {
   if (!(await stat(path)).isDirectory()) return false;
   await readdir(path);
   return true;
 }
 
-/** Says so without being called so. All that lies in the folder of somebody else's package is not looked through. */
+/** Whether package.json declares an extension though the folder's name does not. Reads no other file of the folder. */
 async function declaresExtension(path: string): Promise<boolean> {
   const { parsed } = await readPackageJson(path);
   return hasManifestKey(parsed) && !isPlugin(parsed);

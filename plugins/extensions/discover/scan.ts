@@ -10,9 +10,9 @@ interface Deps extends Pick<DiscoverDeps, 'subjects' | 'settings'> {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** All extensions of the configured folders as they are now. Plugins that run keep their names. */
+/** Finds all extensions in the configured folders. Names of the kernel and of loaded plugins are reserved. */
 export function scan({ config, packages, log, subjects, settings }: Deps): Promise<readonly DiscoveredExtension[]> {
-  const own = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
+  const reserved = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
   return discover(
     { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
     {
@@ -20,7 +20,7 @@ export function scan({ config, packages, log, subjects, settings }: Deps): Promi
       settings,
       config,
       warn: (name, what) => log.warn({ extension: name }, `${name}: ${what}`),
-      isReservedName: (name) => own.has(name.toLowerCase()),
+      isReservedName: (name) => reserved.has(name.toLowerCase()),
     },
   );
 }

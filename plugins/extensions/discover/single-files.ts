@@ -9,7 +9,7 @@ const ENDINGS = ['.cjs', '.mjs', '.js'] as const;
 
 /**
  * Single files without a manifest: `EXTENSIONS_PATH/hooks/<name>/index.js`, for operations `app.js` and `api.js`. They
- * have full authority, since there is nowhere to say otherwise.
+ * have full authority, because without a manifest they cannot declare the confined runtime.
  */
 export async function findSingleFiles(root: string): Promise<readonly DiscoveredExtension[]> {
   const found: DiscoveredExtension[] = [];

@@ -1,6 +1,6 @@
 import { LoadFailure, type ReasonCode } from '../model.ts';
 
-/** Fails with a LoadFailure when the work takes longer than `limit` ms; what it answers later is handed to `late`. */
+/** Rejects with a LoadFailure if `work` takes longer than `limit` milliseconds. A result after that is passed to `onLate`. */
 export async function withDeadline<T>(
   limit: number,
   code: ReasonCode,

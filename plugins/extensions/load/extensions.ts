@@ -10,59 +10,59 @@ import { createLoadSteps, type LoadSteps } from './load-steps.ts';
 import { type PackageState, toPackageState } from './package-states.ts';
 import { isConfined, type Slot, toRow } from './slot.ts';
 
-/** What a load changed, by name. */
+/** The extensions that a load added and removed, by name. */
 export interface LoadChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** All extensions of this process: what was found, what became of it, and how to do it again. */
+/** All extensions of this process with their states, and the function that loads them. */
 export interface Extensions {
   /**
-   * Finds and loads everything, or what changed since the last time: the rest goes on running meanwhile. One load at a
-   * time; never rejects. Not to be awaited by code that is being loaded.
+   * Discovers and loads all extensions, or those that changed since the last load; the others keep running. Loads run one
+   * after the other and never reject. An extension that awaits it while it is being loaded waits for ever.
    */
   load(again?: ReloadRequest): Promise<LoadChanges>;
   rows(): readonly ExtensionRow[];
-  /** What plugins that rely on packages see of each. */
+  /** The state of each extension for plugins that rely on packages. */
   states(): readonly PackageState[];
   runtime(): Pick<RuntimeState, 'state' | 'posture'>;
   reportFailed(id: string, failure: LoadFailure): void;
   reportRecovered(id: string): void;
-  /** Takes everything away. */
+  /** Unloads all extensions. */
   stop(): Promise<void>;
 }
 
-/** A load may be asked for in the middle of a request, of which what is loaded is no part. */
+/** Runs a load outside of the request that caused it: extensions must not inherit its asynchronous context. */
 const withoutRequestContext = AsyncLocalStorage.snapshot();
 const NOTHING: LoadChanges = { added: [], removed: [] };
 const NOT_REQUIRED: RuntimeState = { state: 'not-required', posture: null };
 
-export function createExtensions(parts: LoadDeps, asReason: ToReason): Extensions {
-  const { log } = parts;
+export function createExtensions(deps: LoadDeps, toReason: ToReason): Extensions {
+  const { log } = deps;
   let slots: ReadonlyMap<string, Slot> = new Map();
   let bundleFailure: LoadFailure | undefined;
   let runtime = NOT_REQUIRED;
   const laterFailures = new Map<string, LoadFailure>();
   let isStopped = false;
   let queue: Promise<unknown> = Promise.resolve();
-  const steps = createLoadSteps(parts, () => isStopped);
+  const steps = createLoadSteps(deps, () => isStopped);
 
   /** The order is that of the conventions, "Mounting, order, collisions". */
   async function loadOnce(request: ReloadRequest): Promise<LoadChanges> {
-    const all = await parts.discover();
+    const all = await deps.discover();
     const plan = createLoadPlan(slots, all, request, laterFailures);
     const next = createSlots(all, plan);
-    const fresh = plan.toLoad.map(({ id }) => next.get(id) as Slot);
-    const settings = parts.settings(all.filter(({ failure }) => failure === undefined));
+    const loading = plan.toLoad.map(({ id }) => next.get(id) as Slot);
+    const settings = deps.settings(all.filter(({ failure }) => failure === undefined));
     for (const slot of next.values()) setSettings(slot, settings.get(slot.extension.id));
 
     const confined = [...next.values()].filter(({ extension }) => isConfined(extension));
-    const state = confined.length > 0 ? await parts.runtime() : NOT_REQUIRED;
-    await checkSlots(steps, fresh, confined, state);
-    await replaceSlots(steps, plan, fresh, confined, parts.beforeLoad);
+    const state = confined.length > 0 ? await deps.runtime() : NOT_REQUIRED;
+    await checkSlots(steps, loading, confined, state);
+    await replaceSlots(steps, plan, loading, confined, deps.beforeLoad);
 
-    const built = await buildApp(parts.appBundle, [...next.values()]);
+    const built = await buildApp(deps.appBundle, [...next.values()]);
 
     const changes = compareSlots(slots, next, plan.toLoad);
     slots = next;
@@ -70,7 +70,7 @@ export function createExtensions(parts: LoadDeps, asReason: ToReason): Extension
     runtime = state;
     for (const id of laterFailures.keys())
       if (!plan.kept.some(({ extension }) => extension.id === id)) laterFailures.delete(id);
-    await parts.afterLoad();
+    await deps.afterLoad();
     return changes;
   }
 
@@ -88,28 +88,28 @@ export function createExtensions(parts: LoadDeps, asReason: ToReason): Extension
     return run;
   }
 
-  const row = (slot: Slot) => toRow(slot, asReason, laterFailures.get(slot.extension.id));
-  /** Not in the middle of a load, at whose end it is done anyway. */
-  const settleLater = () => {
-    queue = queue.then(() => parts.afterLoad()).catch((error) => log.error({ err: error }, 'required packages'));
+  const row = (slot: Slot) => toRow(slot, toReason, laterFailures.get(slot.extension.id));
+  /** Queued behind a running load, which calls `afterLoad` itself. */
+  const afterLoadInBackground = () => {
+    queue = queue.then(() => deps.afterLoad()).catch((error) => log.error({ err: error }, 'required packages'));
   };
 
   return {
     load,
     rows: () => [
       ...[...slots.values()].map(row),
-      ...(bundleFailure ? [toRow(createSlot(createPlaceholder('(app bundle)', bundleFailure, false)), asReason)] : []),
+      ...(bundleFailure ? [toRow(createSlot(createPlaceholder('(app bundle)', bundleFailure, false)), toReason)] : []),
     ],
     states: () => [...slots.values()].map((slot) => toPackageState(slot, row(slot))),
     runtime: () => ({ state: runtime.state, posture: runtime.posture }),
     reportFailed(id, failure) {
       laterFailures.set(id, failure);
       logFailed(log, slots.get(id)?.extension.name, failure);
-      settleLater();
+      afterLoadInBackground();
     },
     reportRecovered(id) {
       laterFailures.delete(id);
-      settleLater();
+      afterLoadInBackground();
     },
     async stop() {
       isStopped = true;
@@ -123,44 +123,44 @@ export function createExtensions(parts: LoadDeps, asReason: ToReason): Extension
 const logFailed = (log: LoadDeps['log'], name = 'an extension', { code, detail }: LoadFailure) =>
   log.error({ extension: name, code }, `${name} has stopped working: ${detail}`);
 
-/** A slot for each extension that was found: that of a kept one stays. */
+/** One slot for each discovered extension; a kept extension keeps its slot. */
 function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): Map<string, Slot> {
   const slots = new Map<string, Slot>();
   for (const found of all) slots.set(found.id, kept.find((one) => one.extension.id === found.id) ?? createSlot(found));
   return slots;
 }
 
-/** Decides which fresh slots may load: confined ones by the gate, the others by consent. */
+/** Decides which new slots may load: confined extensions by the gate, the others by consent. */
 async function checkSlots(
   steps: LoadSteps,
-  fresh: readonly Slot[],
+  loading: readonly Slot[],
   confined: readonly Slot[],
   state: RuntimeState,
 ): Promise<void> {
-  const sound = fresh.filter((slot) => slot.failure === undefined);
+  const withoutFailure = loading.filter((slot) => slot.failure === undefined);
   await steps.passGates(
-    sound.filter(({ extension }) => isConfined(extension)),
+    withoutFailure.filter(({ extension }) => isConfined(extension)),
     state,
   );
-  await steps.checkConsent(sound.filter(({ extension }) => !isConfined(extension)));
+  await steps.checkConsent(withoutFailure.filter(({ extension }) => !isConfined(extension)));
   steps.markAmbiguous(confined);
 }
 
-/** Unloads what leaves, then loads what is fresh; kept confined slots are loaded anew where full authority moves. */
+/** Unloads, then loads. Kept confined slots are loaded again if an extension with full authority was added or removed. */
 async function replaceSlots(
   steps: LoadSteps,
   plan: LoadPlan,
-  fresh: readonly Slot[],
+  loading: readonly Slot[],
   confined: readonly Slot[],
   hold: LoadDeps['beforeLoad'],
 ): Promise<void> {
-  const anew = changesFullAuthority(plan) ? plan.kept.filter(({ extension }) => isConfined(extension)) : [];
-  hold([...plan.toUnload, ...fresh, ...anew]);
+  const reloaded = changesFullAuthority(plan) ? plan.kept.filter(({ extension }) => isConfined(extension)) : [];
+  hold([...plan.toUnload, ...loading, ...reloaded]);
   await steps.unload(plan.toUnload);
   await steps.unload(plan.kept.filter(({ failure }) => failure !== undefined));
-  await steps.unload(anew);
-  await steps.loadFull(fresh);
-  await steps.loadConfined(confined.filter((slot) => fresh.includes(slot) || anew.includes(slot)));
+  await steps.unload(reloaded);
+  await steps.loadFull(loading);
+  await steps.loadConfined(confined.filter((slot) => loading.includes(slot) || reloaded.includes(slot)));
 }
 
 const createSlot = (found: Slot['extension']): Slot => ({
@@ -184,19 +184,19 @@ function setAppFailure(slot: Slot, failure: LoadFailure | undefined): void {
   else delete slot.appFailure;
 }
 
-/** What leaves and comes back unchanged is neither added nor removed. */
+/** An extension that is unloaded and loaded again without a change is neither added nor removed. */
 function compareSlots(
   before: ReadonlyMap<string, Slot>,
   after: ReadonlyMap<string, Slot>,
-  fresh: readonly DiscoveredExtension[],
+  loading: readonly DiscoveredExtension[],
 ): LoadChanges {
-  const isOther = (id: string) => before.get(id)?.extension.revision !== after.get(id)?.extension.revision;
+  const hasChanged = (id: string) => before.get(id)?.extension.revision !== after.get(id)?.extension.revision;
   const nameOf = (from: ReadonlyMap<string, Slot>) => (id: string) => (from.get(id) as Slot).extension.name;
   return {
-    added: fresh
+    added: loading
       .map(({ id }) => id)
-      .filter((id) => !before.has(id) || isOther(id))
+      .filter((id) => !before.has(id) || hasChanged(id))
       .map(nameOf(after)),
-    removed: [...before.keys()].filter((id) => !after.has(id) || isOther(id)).map(nameOf(before)),
+    removed: [...before.keys()].filter((id) => !after.has(id) || hasChanged(id)).map(nameOf(before)),
   };
 }

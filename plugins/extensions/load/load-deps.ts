@@ -6,34 +6,34 @@ import type { Slot } from './slot.ts';
 
 export const PHASES = ['hooks', 'endpoints', 'operations', 'bundles'] as const;
 
-/** One round of a load: all extensions of one kind are loaded before those of the next. */
+/** One phase of a load: all extensions of one kind are loaded before those of the next. */
 export type Phase = (typeof PHASES)[number];
-/** The order of confined ones (conventions, "Mounting, order, collisions"). */
+/** The order of confined extensions (conventions, "Mounting, order, collisions"). */
 export const CONFINED_PHASES = ['operations', 'endpoints', 'hooks', 'bundles'] as const satisfies readonly Phase[];
 
-/** Confined packages: `gate` decides, `load` registers what it let through. */
+/** Steps for confined packages: `passGate` validates, `load` registers what passed. */
 export interface ConfinedSteps<Gated> {
   passGate(found: DiscoveredExtension): Promise<Gated>;
   load(gated: Gated, phase: Phase): Promise<LoadedExtension>;
-  /** Those that cannot be told apart, each with why. */
+  /** Packages whose contributions have the same name as another one's, each with its failure; by id. */
   findAmbiguous(all: readonly Gated[]): ReadonlyMap<string, LoadFailure>;
 }
 
-/** What loading consists of. */
+/** What a load of extensions needs from other parts of the service. */
 export interface LoadDeps {
   discover(): Promise<readonly DiscoveredExtension[]>;
-  /** Why something that is not confined may not load; undefined where it may. */
+  /** Why an extension that is not confined may not load; undefined if it may. */
   consent(found: DiscoveredExtension): Promise<LoadFailure | undefined>;
   loadFull(found: DiscoveredExtension, phase: Phase): Promise<LoadedExtension>;
   readonly confined: ConfinedSteps<unknown>;
-  /** Resolves the confined runtime. */
+  /** Detects the state of the confined runtime. */
   runtime(): Promise<RuntimeState>;
-  /** Makes settings known, before any code that reads them runs; by id. */
+  /** Registers the settings of all extensions before their code runs. Answers each status by id. */
   settings(all: readonly DiscoveredExtension[]): ReadonlyMap<string, SettingsStatus>;
   readonly appBundle: AppBundle;
-  /** Called before these leave or are loaded. */
+  /** Called before these extensions are unloaded or loaded. */
   beforeLoad(slots: readonly Slot[]): void;
-  /** Called when what runs has changed. */
+  /** Called after a load, and after an extension failed or recovered. */
   afterLoad(): Promise<void>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }

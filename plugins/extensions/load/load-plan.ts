@@ -2,26 +2,26 @@ import type { DiscoveredExtension, ReasonCode } from '../model.ts';
 import { hasServerPart, isConfined, type Slot } from './slot.ts';
 
 export interface LoadPlan {
-  /** Go on running as they are. */
+  /** Keep running. */
   readonly kept: readonly Slot[];
-  /** Run now, and are taken away: changed, gone, or tried again. */
+  /** Loaded now and to be unloaded: changed, removed from disk, or to be tried again. */
   readonly toUnload: readonly Slot[];
-  /** To be loaded, in the order in which they were found. */
+  /** To be loaded, in the order of discovery. */
   readonly toLoad: readonly DiscoveredExtension[];
 }
 
-/** What of a load is done though nothing changed. */
+/** Extensions to load again although their files did not change. */
 export interface ReloadRequest {
-  /** Loaded anew in any case, by name. */
+  /** Loaded again in any case, by name. */
   readonly names?: readonly string[];
   /**
-   * Everything that failed is tried again: the cause may lie elsewhere. Without it only what failed because of another
-   * extension is, since trying may take long.
+   * All failed extensions are tried again, since the cause may be outside of their files. If false, only those that failed
+   * because of another extension are tried again, since an attempt may take long.
    */
   readonly retryFailed?: boolean;
 }
 
-/** Whether these hold depends on who else is there. */
+/** Failures that depend on the other extensions. */
 const DEPENDS_ON_OTHERS: ReadonlySet<string> = new Set<ReasonCode>([
   'AMBIGUOUS_ENDPOINT',
   'AMBIGUOUS_HOOK',
@@ -30,14 +30,14 @@ const DEPENDS_ON_OTHERS: ReadonlySet<string> = new Set<ReasonCode>([
   'OPERATION_COLLISION',
 ]);
 
-/** What a load has to do, given what runs. `broken` are those that failed since they were loaded. */
+/** Plans a load from what runs now. `broken` has the ids of extensions that failed after they were loaded. */
 export function createLoadPlan(
   running: ReadonlyMap<string, Slot>,
   all: readonly DiscoveredExtension[],
   { names = [], retryFailed = false }: ReloadRequest,
   broken: { has(id: string): boolean },
 ): LoadPlan {
-  const isDone = (slot: Slot): boolean => {
+  const isSettled = (slot: Slot): boolean => {
     const codes = [slot.failure?.code, ...(slot.loaded?.entries ?? []).map(({ reason }) => reason?.code)].filter(
       (code) => code !== undefined,
     );
@@ -48,25 +48,25 @@ export function createLoadPlan(
   const isSame = (found: DiscoveredExtension): boolean => {
     const slot = running.get(found.id);
     return (
-      slot !== undefined && slot.extension.revision === found.revision && isDone(slot) && !names.includes(found.name)
+      slot !== undefined && slot.extension.revision === found.revision && isSettled(slot) && !names.includes(found.name)
     );
   };
   const ids = new Set(all.map(({ id }) => id));
-  // What a package added is known by its name: those who share one come and go together.
-  const moving = new Set([
+  // What an extension added is removed by its name, so extensions of one name are unloaded and loaded together.
+  const changedNames = new Set([
     ...all.filter((found) => !isSame(found)).flatMap((found) => [found.name, running.get(found.id)?.extension.name]),
     ...[...running.values()].filter(({ extension }) => !ids.has(extension.id)).map(({ extension }) => extension.name),
   ]);
-  const stays = (found: DiscoveredExtension): boolean => isSame(found) && !moving.has(found.name);
-  const kept = all.filter(stays).map(({ id }) => running.get(id) as Slot);
+  const isKept = (found: DiscoveredExtension): boolean => isSame(found) && !changedNames.has(found.name);
+  const kept = all.filter(isKept).map(({ id }) => running.get(id) as Slot);
   return {
     kept,
     toUnload: [...running.values()].filter((slot) => !kept.includes(slot)),
-    toLoad: all.filter((found) => !stays(found)),
+    toLoad: all.filter((found) => !isKept(found)),
   };
 }
 
-/** Code with full authority comes or goes: what it may take or leave to confined code is decided anew. */
+/** Whether code with full authority is added or removed: then names of confined extensions may be taken or free again. */
 export const changesFullAuthority = ({ toUnload, toLoad }: LoadPlan): boolean =>
   [...toUnload.map(({ extension }) => extension), ...toLoad].some(
     (found) => !isConfined(found) && hasServerPart(found),

@@ -5,31 +5,31 @@ import { CONFINED_PHASES, type LoadDeps, PHASES, type Phase } from './load-deps.
 import { hasServerPart, isConfined, type Slot } from './slot.ts';
 import { createSlotSteps } from './slot-steps.ts';
 
-/** Milliseconds that one package may take to register: code that waits for ever must not hold up all others. */
+/** Milliseconds that one package may take to load: code that waits for ever must not delay the other packages. */
 const DEADLINES = { full: 15_000, gate: 60_000, confined: 30_000 } as const;
 
-/** One package is built while another one is probed. */
+/** Packages that pass the gate at the same time: one is built while another one is probed. */
 const PARALLEL_GATES = 2;
 
 const PHASE_OF = { hook: 'hooks', endpoint: 'endpoints', operation: 'operations', bundle: 'bundles' } as const;
 const phaseOf = ({ extension }: Slot): Phase | undefined => PHASE_OF[extension.type as keyof typeof PHASE_OF];
 
-/** The steps of a load. A failure is its slot's alone; none of them throws. */
+/** The steps of a load. No step throws: a failure is kept in its slot. */
 export interface LoadSteps {
-  /** A few at a time: a probe takes a process of its own. */
+  /** A few at a time, because a probe needs a process of its own. */
   passGates(slots: readonly Slot[], runtime: RuntimeState): Promise<void>;
-  /** Asks whether what is not confined may be loaded. */
+  /** Checks consent for extensions that are not confined. */
   checkConsent(slots: readonly Slot[]): Promise<void>;
-  /** Marks those that cannot be told apart, among all that passed the gate. */
+  /** Fails extensions that have the name of another one, among all that passed the gate. */
   markAmbiguous(slots: readonly Slot[]): void;
   loadFull(slots: readonly Slot[]): Promise<void>;
   loadConfined(slots: readonly Slot[]): Promise<void>;
   unload(slots: readonly Slot[]): Promise<void>;
 }
 
-export function createLoadSteps(parts: LoadDeps, isStopped: () => boolean): LoadSteps {
-  const { confined } = parts;
-  const { attempt, load, unload } = createSlotSteps(parts.log, isStopped);
+export function createLoadSteps(deps: LoadDeps, isStopped: () => boolean): LoadSteps {
+  const { confined } = deps;
+  const { attempt, load, unload } = createSlotSteps(deps.log, isStopped);
 
   const passGate = (slot: Slot, state: RuntimeState['state'], reason: string | undefined) =>
     attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
@@ -51,7 +51,7 @@ export function createLoadSteps(parts: LoadDeps, isStopped: () => boolean): Load
     async checkConsent(slots) {
       for (const slot of slots) {
         await attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
-          const refused = await parts.consent(slot.extension);
+          const refused = await deps.consent(slot.extension);
           if (refused) throw refused;
         });
       }
@@ -69,7 +69,7 @@ export function createLoadSteps(parts: LoadDeps, isStopped: () => boolean): Load
         for (const slot of slots) {
           if (slot.failure || isConfined(slot.extension) || phaseOf(slot) !== phase || !hasServerPart(slot.extension))
             continue;
-          await load(slot, DEADLINES.full, () => parts.loadFull(slot.extension, phase));
+          await load(slot, DEADLINES.full, () => deps.loadFull(slot.extension, phase));
         }
       }
     },

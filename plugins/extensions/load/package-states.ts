@@ -3,20 +3,20 @@ import type { ExtensionRow } from '../records/record.ts';
 import type { ThirdPartyRecord } from '../third-party/third-party.ts';
 import { isConfined, type Slot } from './slot.ts';
 
-/** What other plugins may rely on a package for. */
+/** What a package filters, and which of it is not filtered now: for plugins that rely on packages. */
 export interface PackageState {
-  /** A uuid made of where it lies. */
+  /** A UUID computed from the location of the package. */
   readonly id: string;
   readonly name: string;
-  /** Whether its manifest says `required`; undefined where the manifest cannot be read. */
+  /** Whether its manifest says `required`; undefined if the manifest cannot be read. */
   readonly declared: boolean | undefined;
-  /** Names and patterns of the events that it filters; undefined where nothing says so. */
+  /** Names and patterns of the events that it filters; undefined if they are not known. */
   readonly filters: readonly string[] | undefined;
-  /** Those of them that it does not filter now, `all` where it does not run. */
+  /** The events of `filters` that it does not filter now; `all` if it does not run. */
   readonly missing: readonly string[] | 'all';
 }
 
-/** Of an extension, by its slot and the row that lists it. */
+/** The state of an extension, from its slot and its row in the list. */
 export function toPackageState(
   { extension, loaded }: Slot,
   { status, entries }: Pick<ExtensionRow, 'status' | 'entries'>,
@@ -30,7 +30,7 @@ export function toPackageState(
   return { ...about, missing: missing.flatMap(({ events }) => events?.filter ?? []) };
 }
 
-/** Of a plugin that runs in this process. */
+/** The state of a third-party plugin. */
 export function toPluginState(
   { manifest, status }: ThirdPartyRecord,
   { id, name }: Pick<DiscoveredExtension, 'id' | 'name'>,
@@ -48,7 +48,7 @@ export function toPluginState(
 const listConfinedFilters = ({ manifest }: DiscoveredExtension): readonly string[] =>
   [manifest, ...(manifest?.entries ?? [])].flatMap((part) => part?.events?.filter ?? []);
 
-/** Code with full authority says so by its code alone: it is known once it was loaded. */
+/** Code with full authority registers filters by code, so they are known only after it was loaded. */
 function listFullFilters(
   { type, manifest }: DiscoveredExtension,
   filters: readonly string[] | undefined,

@@ -3,11 +3,11 @@ import { type LoadedExtension, LoadFailure, type ReasonCode } from '../model.ts'
 import { withDeadline } from './deadline.ts';
 import type { Slot } from './slot.ts';
 
-/** What a load does with one slot. None of it throws: a failure is the slot's alone. */
+/** What a load does with one slot. No step throws: a failure is kept in the slot. */
 export interface SlotSteps {
-  /** Runs `work`; the log gets all of what went wrong, the slot what may be shown. False where it failed or was not run. */
+  /** Runs `work`. On an error the log has the whole error and the slot what may be shown. False if it failed or did not run. */
   attempt(slot: Slot, code: ReasonCode, work: () => Promise<void>): Promise<boolean>;
-  /** Loads within `limit` ms; what is loaded later is taken away again. */
+  /** Loads within `limit` milliseconds; an extension that finishes later is unloaded at once. */
   load(slot: Slot, limit: number, work: () => Promise<LoadedExtension>): Promise<void>;
   unload(slot: Slot): Promise<void>;
 }

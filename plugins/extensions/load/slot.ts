@@ -9,15 +9,15 @@ import {
 } from '../model.ts';
 import { type ExtensionRow, type ExtensionStatus, type ToReason, toEntryOutcomes } from '../records/record.ts';
 
-/** One extension while it is known: what was found, and what became of it. */
+/** One discovered extension with its state. */
 export interface Slot {
   readonly extension: DiscoveredExtension;
-  /** What the gate of confined packages let through. */
+  /** The result of the gate, for a confined package that passed it. */
   gated?: unknown;
   loaded?: LoadedExtension;
   failure?: LoadFailure;
   failedAtGate?: boolean;
-  /** The part for the browser alone is missing. */
+  /** Only the browser half failed. */
   appFailure?: LoadFailure;
   settings?: SettingsStatus;
 }
@@ -28,7 +28,7 @@ export const isConfined = ({ manifest }: Pick<DiscoveredExtension, 'manifest'>):
   manifest?.runtime !== undefined;
 export const isAppExtension = ({ type }: DiscoveredExtension): boolean => includes(APP_TYPES, type);
 
-/** Does any of it run on the server? A bundle without such entries has a built file for them all the same. */
+/** Whether a part of the extension runs on the server. A bundle without server entries has a built server file all the same. */
 export const hasServerPart = ({ type, manifest }: DiscoveredExtension): boolean =>
   type === 'bundle'
     ? isConfined({ manifest } as DiscoveredExtension) ||
@@ -40,18 +40,18 @@ export const hasAppPart = ({ type, manifest }: DiscoveredExtension): boolean =>
     ? (manifest?.entries ?? []).some((entry) => includes(APP_TYPES, entry.type) || entry.type === 'operation')
     : includes(APP_TYPES, type) || type === 'operation';
 
-/** The slot as a row of the list. `since` is what went wrong after it was loaded. */
-export function toRow(slot: Slot, asReason: ToReason, since?: LoadFailure): ExtensionRow {
+/** Renders a slot as a row of the list. `laterFailure` is a failure after it was loaded. */
+export function toRow(slot: Slot, toReason: ToReason, laterFailure?: LoadFailure): ExtensionRow {
   const { extension, settings, appFailure } = slot;
-  const failure = since ?? slot.failure;
-  const reason = failure && asReason(failure, slot.failedAtGate === true && !since, extension.name);
-  const entries = toEntryOutcomes(extension, slot.loaded?.entries ?? [], reason, asReason);
+  const failure = laterFailure ?? slot.failure;
+  const reason = failure && toReason(failure, slot.failedAtGate === true && !laterFailure, extension.name);
+  const entries = toEntryOutcomes(extension, slot.loaded?.entries ?? [], reason, toReason);
   const status = computeStatus(slot, failure, entries);
-  const isHalf = status === 'failed' || status === 'partial';
+  const isIncomplete = status === 'failed' || status === 'partial';
   const why =
     reason ??
     (status === 'failed' ? entries?.find((one) => one.reason !== undefined)?.reason : undefined) ??
-    (isHalf && appFailure ? asReason(appFailure, false, extension.name) : undefined);
+    (isIncomplete && appFailure ? toReason(appFailure, false, extension.name) : undefined);
   return {
     extension,
     status,

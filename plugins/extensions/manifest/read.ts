@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { LoadFailure } from '../model.ts';
 import { type ManifestDeps, type ValidatedPackage, validatePackage } from './validate.ts';
 
-/** Bytes of a package.json that are read at all. The gate of confined packages has a lower limit of its own. */
+/** Limit for a package.json in bytes. The gate of confined packages has a lower one. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface PackageJson {
@@ -13,7 +13,10 @@ export interface PackageJson {
   readonly bytes: number;
 }
 
-/** Reads `package.json` of a folder; LoadFailure MANIFEST_INVALID or MANIFEST_TOO_LARGE. */
+/**
+ * Reads `package.json` of a folder.
+ * @throws LoadFailure MANIFEST_INVALID or MANIFEST_TOO_LARGE.
+ */
 export async function readPackageJson(folder: string, maxBytes = MAX_BYTES): Promise<PackageJson> {
   const text = await readText(join(folder, 'package.json'), maxBytes);
   try {
@@ -23,13 +26,13 @@ export async function readPackageJson(folder: string, maxBytes = MAX_BYTES): Pro
   }
 }
 
-/** Reads and checks a package's manifest. */
+/** Reads and validates a package's manifest. */
 export const readManifest = async (folder: string, deps: ManifestDeps, maxBytes?: number): Promise<ValidatedPackage> =>
   validatePackage((await readPackageJson(folder, maxBytes)).parsed, deps);
 
 async function readText(path: string, maxBytes: number): Promise<string> {
   try {
-    // Opening a pipe would wait for somebody to write to it.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const file = await handle.stat();

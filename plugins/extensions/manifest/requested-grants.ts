@@ -6,14 +6,14 @@ import { selectGrants } from './capabilities.ts';
 export type Grants = Readonly<Record<string, unknown>>;
 
 /**
- * What a confined package asks for, by contract key (`''`, or `type:name` inside of a bundle): what an administrator
- * agrees to is word for word what its code is held to. The declared events and the package's own settings are part of it.
+ * The grants that a confined package requests, by contract key (`''`, or `type:name` inside of a bundle). Consent and
+ * enforcement use the same grants. The declared events and the package's own settings are part of them.
  */
 export function grantsByEntry(
   manifest: ExtensionManifest,
   settings: Pick<ExtensionSettings, 'parseDeclaration'>,
 ): ReadonlyMap<string, Grants> {
-  // They take no capability: of what is not declared there is just no value.
+  // Settings need no capability: a key that is not declared has no value.
   const own = {
     settings: manifest.settings === undefined ? {} : settings.parseDeclaration(manifest.settings).declaration,
   };

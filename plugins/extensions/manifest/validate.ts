@@ -8,7 +8,7 @@ import type { ExtensionsConfig } from '../settings.ts';
 import { capabilityProblems } from './capabilities.ts';
 import { ENTRY_SCHEMAS, MANIFEST_SCHEMAS, PACKAGE_SCHEMA } from './schema.ts';
 
-/** What the check of a manifest needs: the grants that exist, the shape of settings, and whether versions of the host count. */
+/** What the validation of a manifest needs: known grants, the shape of settings, and how strict the host check is. */
 export interface ManifestDeps {
   readonly subjects: Pick<Subjects, 'problems'>;
   readonly settings: Pick<ExtensionSettings, 'parseDeclaration'>;
@@ -19,17 +19,20 @@ export interface ValidatedPackage {
   readonly name: string;
   readonly version: string;
   readonly manifest: ExtensionManifest;
-  /** What the administrator may want to know of a package that loads all the same. */
+  /** A problem for the log, of a package that loads all the same. */
   readonly warning?: string;
 }
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** The keys by which an author says that code is to be confined. */
+/** Keys that are valid for confined code only. */
 const CONFINED = ['capabilities', 'events', 'optionDelivery', 'stateful'] as const;
 const MAX_PROBLEMS = 3;
 
-/** A parsed package.json; LoadFailure MANIFEST_INVALID names what to correct (conventions, "Manifest"). */
+/**
+ * Validates a parsed package.json (conventions, "Manifest").
+ * @throws LoadFailure MANIFEST_INVALID that names what to correct.
+ */
 export function validatePackage(parsed: unknown, deps: ManifestDeps): ValidatedPackage {
   assertNoProblems(problems(PACKAGE_SCHEMA, parsed));
   const { name, version, 'service:extension': raw } = parsed as Raw & { name: string; version: string };
@@ -60,7 +63,7 @@ function declarationProblems(manifest: Raw, { subjects, settings }: ManifestDeps
   return found;
 }
 
-/** Two server entries of one name and hooks without events are left to the gate, which knows more. */
+/** The gate, not this function, refuses two server entries of one name and hooks without events. */
 function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly string[] {
   return (manifest.entries as readonly Raw[]).flatMap((entry, at) => {
     const where = `/entries/${at}`;
@@ -76,10 +79,10 @@ function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly str
   });
 }
 
-/** By the version that packages are written for, and by the service's own, which is the one that its admins see. */
+/** Compares with the API version, which packages are written for, and with the service's version, which admins see. */
 const isForThisHost = (range: string): boolean => satisfies(API_VERSION, range) || satisfies(VERSION, range);
 
-/** Older packages with full authority load on any host: they were written without knowing of the range. */
+/** Packages with full authority load on another host unless the check is strict: old ones were written before the range existed. */
 function checkHost({ host, runtime }: Raw, { config }: ManifestDeps): { readonly warning?: string } {
   const range = host as string;
   if (validRange(range) === null) assertNoProblems([`/host "${range}" is not a range of versions`]);
@@ -94,7 +97,7 @@ function checkHost({ host, runtime }: Raw, { config }: ManifestDeps): { readonly
 const selectSchema = <S extends Record<string, object>>(schemas: S, type: string): object =>
   (Object.hasOwn(schemas, type) ? schemas[type] : schemas.app) as object;
 
-/** Pointers such as `/entries/0/type` are written `entries.0.type`: with slashes they would be taken for paths. */
+/** Writes pointers such as `/entries/0/type` as `entries.0.type`, because redaction takes text with slashes for a path. */
 function assertNoProblems(found: readonly string[]): void {
   if (found.length === 0) return;
   const shown = [...new Set(found)].slice(0, MAX_PROBLEMS).map((one) => {

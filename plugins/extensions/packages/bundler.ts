@@ -1,12 +1,12 @@
 import type { BuildContext, BuildOptions, BuildResult } from 'esbuild';
 import { LoadFailure } from '../model.ts';
 
-/** Milliseconds one package may take. Ordinary ones take a few; some scripts keep a parser busy for ever. */
+/** Milliseconds for one build. An ordinary one takes a few; a hostile script may keep the parser busy for ever. */
 const DEADLINE = 10_000;
 
 /**
- * Runs esbuild on what a stranger wrote, for a limited time. It is a process beside this one: where it hangs or dies, it
- * is ended, and the next use starts another one. Loaded with the first package that needs it.
+ * Runs esbuild on third-party code with a deadline. esbuild is a separate process: if it hangs or dies, this function ends
+ * it, and the next build starts another one. The module is loaded with the first package that needs it.
  */
 export async function runBundler(options: BuildOptions): Promise<BuildResult> {
   isUsed = true;
@@ -25,7 +25,7 @@ export async function runBundler(options: BuildOptions): Promise<BuildResult> {
     return result;
   } catch (error) {
     if (isBuildError(error)) {
-      // A build that failed keeps what it has read as well; of a process that is ended nothing is left.
+      // A failed build keeps its memory until it is disposed; an ended process needs no disposal.
       await context?.dispose();
       throw error;
     }
@@ -39,7 +39,7 @@ export async function runBundler(options: BuildOptions): Promise<BuildResult> {
   }
 }
 
-/** Ends the process, where one was started. */
+/** Ends the esbuild process, if one was started. */
 export async function stopBundler(): Promise<void> {
   if (isUsed) await (await import('esbuild')).stop();
   isUsed = false;
@@ -47,7 +47,7 @@ export async function stopBundler(): Promise<void> {
 
 let isUsed = false;
 
-/** Errors in what was read, as against the end of the process that read it. */
+/** Whether esbuild reported errors in the code, rather than hung or died. */
 const isBuildError = (error: unknown): error is { errors: readonly Message[] } =>
   error instanceof Error && Array.isArray((error as { errors?: unknown }).errors);
 
@@ -56,5 +56,5 @@ interface Message {
   readonly location: { readonly file: string; readonly line: number } | null;
 }
 
-/** The errors of a build that failed over what it read, none for any other failure. */
+/** The errors that esbuild reported; empty for any other failure. */
 export const listBuildErrors = (error: unknown): readonly Message[] => (isBuildError(error) ? error.errors : []);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON, registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** What packages import by name wherever they lie: the files of the service that runs them. */
+/** Modules that packages in any folder import by name, with the files of the running service. */
 const SERVICE_MODULES: Readonly<Record<string, string>> = {
   '@tenon/kernel': import.meta.resolve('#kernel'),
   '@tenon/extension-sdk': new URL('../../../extensions/sdk/index.ts', import.meta.url).href,
@@ -10,9 +10,10 @@ const SERVICE_MODULES: Readonly<Record<string, string>> = {
 const SERVICE = new URL('../../../', import.meta.url).href;
 
 /**
- * Lets packages in any folder import `@tenon/kernel` and `@tenon/extension-sdk`. Node asks for them beside the package, where
+ * Lets packages in any folder import `@tenon/kernel` and `@tenon/extension-sdk`. Node looks for them beside the package, where
  * the service may not write, and where a second service would find the first one's. A copy that a package brings along is not
- * used: keys of facets and classes of errors are known by identity, so one process has one kernel (ADR 31). Answers how to undo it.
+ * used: facet keys and error classes are compared by identity, so one process has one kernel (ADR 31). Answers a function
+ * that removes the hooks.
  */
 export function registerImportHooks(): () => void {
   const hooks = registerHooks({
@@ -24,7 +25,7 @@ export function registerImportHooks(): () => void {
   return () => hooks.deregister();
 }
 
-/** Names such as `#kernel` stand in the package.json of who imports them. */
+/** Names such as `#kernel` are defined in the package.json of the importing package. */
 function resolveTarget(specifier: string, parent: string | undefined): string | undefined {
   if (!specifier.startsWith('#')) return specifier;
   if (parent === undefined || !parent.startsWith('file:') || parent.startsWith(SERVICE)) return undefined;

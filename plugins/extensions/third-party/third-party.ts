@@ -3,57 +3,57 @@ import { BootFailure, type Discovered, Failure, type Log, type PackagesApi } fro
 import { assertClaimsFree } from './claims.ts';
 import { assertPluginName, pluginFolders } from './folders.ts';
 
-/** What happened to one third-party plugin that was found. */
+/** One discovered third-party plugin with its state. */
 export interface ThirdPartyRecord {
-  /** The folder's path where the package has no readable name. */
+  /** The folder's path if the package has no readable name. */
   readonly name: string;
   readonly version?: string;
   readonly folder: string;
-  /** Absent where it cannot be read. */
+  /** Absent if it cannot be read. */
   readonly manifest?: Discovered['manifest'];
   readonly status: 'loaded' | 'failed';
   readonly failure?: BootFailure;
 }
 
-/** What a refresh changed, by name. */
+/** The plugins that a refresh added and removed, by name. */
 export interface PluginChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Third-party plugins in this process: found in a folder, asked for consent, loaded and unloaded while the service runs. */
+/** Third-party plugins in this process: discovered in a folder, loaded with consent and unloaded while the service runs. */
 export interface ThirdParty {
   records(): readonly ThirdPartyRecord[];
   /**
-   * Looks again: loads what is new or failed before, unloads what has gone. A failing package is left out by itself. Before `start`
-   * packages are loaded without being started, so that what they contribute stands when core plugins start.
+   * Reads the folder again: loads plugins that are new or failed before, unloads removed ones. A failing plugin does not keep
+   * the others. Before `start` plugins are loaded without being started, so that core plugins start with their contributions.
    */
   refresh(): Promise<PluginChanges>;
-  /** Starts what was loaded so far; what is loaded afterwards is started at once. */
+  /** Starts the plugins loaded so far; plugins loaded afterwards start at once. */
   start(): Promise<void>;
-  /** Takes one out of the running service, with those that use its services. It stays out until `refresh`. */
+  /** Unloads a plugin and those that use its services. It stays unloaded until `refresh`. */
   unload(name: string): Promise<void>;
 }
 
-/** The phases that decide what a package is given, before any code of it runs. */
+/** The phases that decide what a plugin may have, before its code runs. */
 const PERMISSION_PHASES: ReadonlySet<string> = new Set(['validate', 'config', 'grant']);
 
 interface Deps {
   readonly packages: PackagesApi;
-  /** Where to look; undefined: nowhere. */
+  /** The folder with plugins; undefined for none. */
   readonly folder: string | undefined;
-  /** Why a package may not be loaded yet; undefined where it may. */
+  /** Why a plugin may not be loaded yet; undefined if it may. */
   readonly consent: (plugin: Discovered) => Promise<string | undefined>;
-  /** The folders of all plugins there are, before any of them is loaded. */
+  /** Called with the folders of all plugins before any of them is loaded. */
   readonly onDiscovered?: (folders: readonly string[]) => void;
-  /** Prepares the tables that a plugin contributes, before its own hooks run. */
+  /** Creates the tables that a plugin contributes, before its own hooks run. */
   readonly migrate?: () => Promise<void>;
-  /** Called before a plugin is taken away. */
+  /** Called before a plugin is unloaded. */
   readonly beforeUnload?: (plugin: Discovered) => void;
   readonly log: Log;
 }
 
-/** A refresh may be caused by a request, of which what is loaded is no part. */
+/** Runs a refresh outside of the request that caused it: plugins must not inherit its asynchronous context. */
 const withoutRequestContext = AsyncLocalStorage.snapshot();
 
 export class ThirdPartyPlugins implements ThirdParty {
@@ -117,7 +117,7 @@ export class ThirdPartyPlugins implements ThirdParty {
     const kept = new Set(this.#loaded().map(({ folder }) => folder));
     for (const folder of this.#records.keys()) if (!kept.has(folder)) this.#records.delete(folder);
     let waiting = folders.filter((folder) => !kept.has(folder));
-    // One may need what another provides: as long as a round loads something, the rest is tried again.
+    // A plugin may need what another one provides: while a round loads some, the rest is tried again.
     for (let before = -1; waiting.length > 0 && waiting.length !== before; ) {
       before = waiting.length;
       const failed: string[] = [];
@@ -130,7 +130,7 @@ export class ThirdPartyPlugins implements ThirdParty {
     }
   }
 
-  /** Answers whether trying it again is of no use. */
+  /** False if another attempt may succeed once other plugins are loaded. */
   async #loadFrom(folder: string): Promise<boolean> {
     let plugin: Discovered;
     try {
@@ -152,7 +152,7 @@ export class ThirdPartyPlugins implements ThirdParty {
     return true;
   }
 
-  /** A package that fails is out with all it began; the rest runs. */
+  /** Runs `work` and records the result. A failing plugin is removed with all it began; the others run. */
   async #attempt(plugin: Discovered, work: () => Promise<void>): Promise<void> {
     const { name, version, folder, manifest } = plugin;
     try {
@@ -166,7 +166,7 @@ export class ThirdPartyPlugins implements ThirdParty {
     }
   }
 
-  /** A package that asks for more than it may have is a denial, also where its code never ran. */
+  /** Enters a denial in the ledger if a plugin requested more than it may have, also if its code never ran. */
   #recordDenial({ plugin, phase, message, cause }: BootFailure): void {
     const isDenial = PERMISSION_PHASES.has(phase) || (cause instanceof Failure && cause.code === 'CAPABILITY_DENIED');
     if (isDenial) this.#deps.packages.record('denied', plugin, `${phase}: ${message.slice(0, 200)}`);

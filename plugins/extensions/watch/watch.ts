@@ -1,28 +1,28 @@
 import type { Log } from '#kernel';
 
 export interface WatchOptions {
-  /** A text that changes when what is watched does. */
+  /** Answers a text that changes when the watched folder changes. */
   readState(): Promise<string>;
-  /** Called when what is watched has changed and has then stayed the same for a moment. */
+  /** Called when the folder has changed and then stayed the same for `settle` milliseconds. */
   onChange(): Promise<void>;
   readonly log: Pick<Log, 'warn'>;
-  /** Milliseconds of quiet that several changes take to become one (conventions, "Mounting, order, collisions"). */
+  /** Milliseconds without a change after which several changes count as one; default 250 (conventions, "Mounting, order, collisions"). */
   readonly settle?: number;
 }
 
 export interface Watch {
-  /** Resolves when it looks no more. */
+  /** Resolves when no check runs any more. */
   stop(): Promise<void>;
 }
 
-/** Large folders are looked at less often: looking takes this part of the time, as long as changes are seen soon. */
+/** The pause between checks is this many times the duration of a check, up to MAX_INTERVAL: large folders are checked less often. */
 const INTERVAL_FACTOR = 20;
 const MAX_INTERVAL = 1000;
 
 /**
- * Looks again and again whether something has changed. Announcements of the file system are no substitute: they do not
- * follow links, are lost while folders are being made, and do not come at all from some mounted drives. A folder that is
- * copied slowly counts as changed once more each time it is found to have grown.
+ * Polls for changes. Notifications of the file system are no substitute: they do not follow links, are lost while folders
+ * are being created, and are missing on some mounted drives. A folder that is copied slowly counts as changed again each
+ * time that it has grown.
  */
 export function watch({ readState, onChange, log, settle = 250 }: WatchOptions): Watch {
   let isStopped = false;
@@ -56,7 +56,7 @@ export function watch({ readState, onChange, log, settle = 250 }: WatchOptions):
     timer = setTimeout(() => {
       running = checkOnce().catch(failed);
     }, wait);
-    // Nobody waits for a change: a process that is done may end.
+    // The timer must not keep a process alive that has nothing else to do.
     timer.unref();
   }
 

@@ -89,7 +89,7 @@ describe('extensions: what a confined package may register', () => {
 
   it('nothing has the name of another of its kind', () => {
     const gated = (id: string, ...contributions: Contribution[]) =>
-      ({ found: { id }, contributions }) as unknown as GatedPackage;
+      ({ extension: { id }, contributions }) as unknown as GatedPackage;
     const found = findAmbiguities([
       gated('1', contribution({})),
       gated('2', contribution({ key: 'endpoint:orders' }), contribution({ key: 'endpoint:b', id: 'b' })),

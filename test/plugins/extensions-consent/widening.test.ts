@@ -46,7 +46,7 @@ describe('extensions: what a version asks for beyond the one before', () => {
 
   it('includes state that is kept between callers', () => {
     expect(describeWidening(before, asked(before.entries, true), subjects)).to.deep.equal([
-      'keeps state between those who call it',
+      'keeps state between its callers',
     ]);
     expect(describeWidening(asked(before.entries, true), before, subjects)).to.deep.equal([]);
   });

@@ -228,7 +228,7 @@ describe('extensions: discovery', () => {
     const settings = { a: { type: 'string' } };
     await place.write({ 'local/a/package.json': packageOf('service-extension-a', { ...panel, settings }) });
     const changing = {
-      declare: () => {
+      parseDeclaration: () => {
         writeFileSync(join(place.path, 'local/a/late.js'), '1');
         return { problems: [], declaration: {} };
       },
