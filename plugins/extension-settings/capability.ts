@@ -54,7 +54,8 @@ export const createSettingsCapability = (
       ),
     ];
   },
-  // More values of its own are no more authority. A variable of the environment is, and so is showing an existing value to the app.
+  // More values of its own are no more authority. A variable of the environment is, and so is showing an existing value
+  // to the app.
   widens: (before = {}, after) =>
     Object.keys(after).some(
       (key) =>

@@ -21,8 +21,9 @@ export interface SettingDeclaration {
 export type SettingsDeclaration = Readonly<Record<string, SettingDeclaration>>;
 
 /**
- * Why the settings of a package are unavailable: its name cannot own settings, another package has the same name, or its secrets
- * would share a variable of the environment with those of another package. `detail`: one line of at most 300 characters.
+ * Why the settings of a package are unavailable: its name cannot own settings, another package has the same name, or
+ * its secrets would share a variable of the environment with those of another package. `detail`: one line of at most
+ * 300 characters.
  */
 export interface SettingsReason {
   readonly code: 'SETTINGS_SUBJECT_INVALID' | 'SETTINGS_SUBJECT_DUPLICATE' | 'SETTINGS_SUBJECT_CONFIG_COLLISION';
@@ -51,7 +52,10 @@ export interface SettingsReader {
   get(key: string, options?: { readonly scope: 'collection'; readonly collection: string }): Promise<unknown>;
 }
 
-/** Settings of packages: declarations and values. Provided by `extension-settings`, used by the plugins that load packages. */
+/**
+ * Settings of packages: declarations and values. Provided by `extension-settings`, used by the plugins that load
+ * packages.
+ */
 export interface ExtensionSettings {
   /** Validates a manifest's `settings`: problems, and the map with defaults filled in. */
   parseDeclaration(raw: unknown): { readonly problems: readonly string[]; readonly declaration: SettingsDeclaration };

@@ -67,8 +67,8 @@ interface Claim {
 }
 
 /**
- * Packages whose secrets would be read from one variable, each with a detail that names packages or keys. Only the log names
- * the variable. Several packages of one name are duplicates, not a collision.
+ * Packages whose secrets would be read from one variable, each with a detail that names packages or keys. Only the log
+ * names the variable. Several packages of one name are duplicates, not a collision.
  */
 function findCollisions(owners: readonly SettingsOwner[], log: Pick<Log, 'warn'>): ReadonlyMap<string, string> {
   const claims = new Map<string, Claim[]>();

@@ -23,8 +23,8 @@ const createInvalidPayload = (what: string) => fail('INVALID_PAYLOAD', what);
 
 /**
  * Validates a write of a setting (conventions, "Routes").
- * @throws FORBIDDEN without an available owner, INVALID_PAYLOAD for a wrong key, scope or value, INVALID_CONFIG for a secret
- * without SECRETS_ENCRYPTION_KEY.
+ * @throws FORBIDDEN without an available owner, INVALID_PAYLOAD for a wrong key, scope or value, INVALID_CONFIG for a
+ * secret without SECRETS_ENCRYPTION_KEY.
  */
 export async function validateWrite(
   { owners, schema, secrets }: Deps,
@@ -40,7 +40,8 @@ export async function validateWrite(
     throw createInvalidPayload('"scope_key" of a global key must be empty.');
   if (declared.scope === 'collection' && !(await isCollection(schema, location.scope_key)))
     throw createInvalidPayload('"scope_key" names no collection.');
-  // The type is checked before the encryption key, so that the answer to a wrong value does not tell whether there is a key.
+  // The type is checked before the encryption key, so that the answer to a wrong value does not tell whether there is a
+  // key.
   if (declared.secret?.source === 'config') throw createInvalidPayload('This secret is set by the configuration.');
   if (!isOfType(value, declared.type)) throw createInvalidPayload(`The value must be of the type ${declared.type}.`);
   if (declared.secret && value === MASK) throw createInvalidPayload('The mask of a secret is not its value.');

@@ -12,15 +12,17 @@ const LISTS = {
 } as const;
 const NAMES = [...Object.values(LISTS), 'themes'] as const;
 
-/** Keywords of the rendered module, kept out of template literals so that no tool takes them for imports of this one. */
+/**
+ * Keywords of the rendered module, kept out of template literals so that no tool takes them for imports of this one.
+ */
 const IMPORT = 'import';
 const REQUIRE = 'require';
 
 export type BuildableHalf = AppHalf & { readonly file: string };
 
 /**
- * Renders the module that imports all halves. Each is evaluated separately, so one that throws does not affect the others.
- * All are part of the first chunk except those with top-level await (`waiting`).
+ * Renders the module that imports all halves. Each is evaluated separately, so one that throws does not affect the
+ * others. All are part of the first chunk except those with top-level await (`waiting`).
  */
 export function renderEntry(parts: readonly BuildableHalf[], waiting: ReadonlySet<BuildableHalf> = new Set()): string {
   const lines = [

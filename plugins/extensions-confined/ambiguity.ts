@@ -15,7 +15,10 @@ export const createContributionId = (
   { key }: Pick<Contribution, 'key'>,
 ): string => (key === '' ? extension.id : `${extension.id} ${key}`);
 
-/** Contributions of one type with the same name, by contribution id. None of them is loaded, so that none replaces another. */
+/**
+ * Contributions of one type with the same name, by contribution id. None of them is loaded, so that none replaces
+ * another.
+ */
 export function findAmbiguities(all: readonly GatedPackage[]): ReadonlyMap<string, LoadFailure> {
   const byName = new Map<
     string,

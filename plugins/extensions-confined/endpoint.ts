@@ -10,8 +10,8 @@ import { sendHandlerResult } from './response.ts';
 import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
 
 /**
- * Answers requests with a confined handler. A `reject` of the author is answered with its status, code and message; any other
- * failure is `500` with a fixed sentence, or `503` if no process is free or the program is parked.
+ * Answers requests with a confined handler. A `reject` of the author is answered with its status, code and message; any
+ * other failure is `500` with a fixed sentence, or `503` if no process is free or the program is parked.
  */
 export function createEndpointHandler(
   level: AccessLevel,

@@ -12,8 +12,8 @@ export interface EventRows {
   mask(value: unknown): unknown;
   /**
    * A filter's answer with the masked values restored; undefined for no change.
-   * @throws RowChangeRefused for a change of system rows: permissions were checked before, and third-party code must not
-   * change who may do what.
+   * @throws RowChangeRefused for a change of system rows: permissions were checked before, and third-party code must
+   * not change who may do what.
    */
   applyAnswer(answer: unknown, payload: unknown): unknown;
 }

@@ -13,9 +13,9 @@ const MAX_META = 256 * 1024;
 type SchemaReader = Pick<Schema, 'overview'>;
 
 /**
- * A filter listener that calls a confined handler. The handler and its calls of the host run inside of the unit of work.
- * `undefined` keeps the payload; a failure rejects the write with the status of the author's `reject`, or with one fixed
- * sentence.
+ * A filter listener that calls a confined handler. The handler and its calls of the host run inside of the unit of
+ * work. `undefined` keeps the payload; a failure rejects the write with the status of the author's `reject`, or with
+ * one fixed sentence.
  */
 export const createConfinedFilter =
   (running: () => RunningContribution, schema: SchemaReader): FilterHandler =>
@@ -74,7 +74,10 @@ export const createConfinedAction =
     }
   };
 
-/** Renders the event's data without the caller; the handler's context has what third-party code may know about the caller. */
+/**
+ * Renders the event's data without the caller; the handler's context has what third-party code may know about the
+ * caller.
+ */
 function renderMeta({ caller: _caller, ...meta }: EventMeta, rows?: EventRows): string {
   return toBoundedJson(
     rows && 'payload' in meta ? { ...meta, payload: rows.mask(toPlainJson(meta.payload)) } : meta,

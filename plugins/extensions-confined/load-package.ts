@@ -36,8 +36,8 @@ export function loadPackage(
   if (!manifest) throw new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');
   const grants = grantsByEntry(manifest, deps.settings);
   const guests = new Map<'hooks' | 'open', Guest>();
-  // A program belongs to the whole package; each run names its authority. Hooks of a bundle have a process of their own, so
-  // that many requests to its endpoints do not delay writes.
+  // A program belongs to the whole package; each run names its authority. Hooks of a bundle have a process of their
+  // own, so that many requests to its endpoints do not delay writes.
   const openGuest = (brokerAccess: Admitted, type: Contribution['type']): Guest => {
     const kind = type === 'hook' ? 'hooks' : 'open';
     const existing = guests.get(kind);

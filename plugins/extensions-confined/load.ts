@@ -16,8 +16,8 @@ export interface ConfinedPackages {
   /** Registers a package that passed the gate. The phase only orders the calls. */
   load(gated: GatedPackage, phase: ConfinedPhase): Promise<LoadedExtension>;
   /**
-   * Packages with an ambiguous contribution, by package id. Ambiguous entries of bundles are remembered: entries that load
-   * later fail, entries that run are stopped.
+   * Packages with an ambiguous contribution, by package id. Ambiguous entries of bundles are remembered: entries that
+   * load later fail, entries that run are stopped.
    */
   findAmbiguous(all: readonly GatedPackage[]): ReadonlyMap<string, LoadFailure>;
 }

@@ -14,7 +14,10 @@ const FLOW_CODES: Partial<Record<GuestError, GuestError>> = {
   'result-too-large': 'invalid-result',
 };
 
-/** Why a step took the reject branch; its members are the data of the branch. The message is fixed unless the author called `reject`. */
+/**
+ * Why a step took the reject branch; its members are the data of the branch. The message is fixed unless the author
+ * called `reject`.
+ */
 export class OperationFailure extends Error {
   readonly code: string;
   /** The status of the author's `reject`. */
@@ -35,8 +38,9 @@ export class OperationFailure extends Error {
 }
 
 /**
- * A flow operation that calls a confined handler. The handler gets its options and the result of the previous step, not the
- * whole chain (conventions, "Operation input"). Options with `delivery: reference` are references that only the host resolves.
+ * A flow operation that calls a confined handler. The handler gets its options and the result of the previous step, not
+ * the whole chain (conventions, "Operation input"). Options with `delivery: reference` are references that only the
+ * host resolves.
  */
 export function createConfinedOperation(
   running: () => RunningContribution,

@@ -25,8 +25,8 @@ export interface RegisteredContribution {
 }
 
 /**
- * Registers one contribution of a package: checks it, then registers what may be refused (a route, an operation), then its
- * authority.
+ * Registers one contribution of a package: checks it, then registers what may be refused (a route, an operation), then
+ * its authority.
  * @throws LoadFailure; nothing stays registered.
  */
 export function registerContribution(

@@ -6,9 +6,10 @@ import type { FailureLog, FailureNote } from './failure-log.ts';
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 /**
- * Turns an author's `reject` into the answer for the client: its status, code and message. An invalid rejection is a fault of
- * the package, shown to its author and admins only: a status outside of 400 to 499, a malformed code, or a code of the service
- * with another status. Codes of signing in are refused, because clients drop their tokens over them.
+ * Turns an author's `reject` into the answer for the client: its status, code and message. An invalid rejection is a
+ * fault of the package, shown to its author and admins only: a status outside of 400 to 499, a malformed code, or a
+ * code of the service with another status. Codes of signing in are refused, because clients drop their tokens over
+ * them.
  */
 function toRejection({ status, code, message }: Rejection): StatedFailure | FailureNote {
   const fault = findFault(status, code, message);

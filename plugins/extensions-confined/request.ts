@@ -11,8 +11,8 @@ const MAX_VALUE = 2048;
 const MAX_BODY = 1024 * 1024;
 
 /**
- * The handler's input as JSON: `{ method, path, query, body }`, and nothing else of the request. `path` is what follows the
- * mount, as it was sent.
+ * The handler's input as JSON: `{ method, path, query, body }`, and nothing else of the request. `path` is what follows
+ * the mount, as it was sent.
  * @throws INVALID_PAYLOAD for input outside of the limits; METHOD_NOT_ALLOWED.
  */
 export async function renderInput(ctx: HttpContext, mount: string, readBody: Routing['readBody']): Promise<string> {

@@ -4,10 +4,10 @@ import { GuestFailure } from '../sandbox/library.ts';
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * Sends a handler's result `{ status?, body? }` (conventions, "Endpoint input and output"): the body as JSON, without headers
- * of the handler.
- * @throws GuestFailure `invalid-result` for any other result, and for a status below 200, after which clients would wait for
- * a second one.
+ * Sends a handler's result `{ status?, body? }` (conventions, "Endpoint input and output"): the body as JSON, without
+ * headers of the handler.
+ * @throws GuestFailure `invalid-result` for any other result, and for a status below 200, after which clients would
+ * wait for a second one.
  */
 export function sendHandlerResult(ctx: HttpContext, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value))

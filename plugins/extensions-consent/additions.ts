@@ -17,7 +17,10 @@ export interface ConsentCandidate {
   readonly locationId: string;
   readonly requested: RequestedGrants;
   readonly isPlugin: boolean;
-  /** Whether its first version needs consent (confined packages, plugins). If false, only replacing such a package needs it. */
+  /**
+   * Whether its first version needs consent (confined packages, plugins). If false, only replacing such a package needs
+   * it.
+   */
   readonly needsFirstConsent: boolean;
 }
 

@@ -19,11 +19,11 @@ export interface WaitingPackage {
 }
 
 /**
- * Decides whether confined packages and plugins may have what they request. With EXTENSIONS_CONSENT `first-use`, installing a
- * package is consent to what it declares; with `always` the first version waits too; with `off` no package waits. A version
- * that requests more waits for an administrator; candidate that requests the same or less loads. The service stores what a package
- * requests now, so a package that dropped a request needs consent to have it back. Leaving the confined runtime, adding
- * browser code, or another name at the same location counts as requesting more.
+ * Decides whether confined packages and plugins may have what they request. With EXTENSIONS_CONSENT `first-use`,
+ * installing a package is consent to what it declares; with `always` the first version waits too; with `off` no package
+ * waits. A version that requests more waits for an administrator; one that requests the same or less loads. The
+ * service stores what a package requests now, so a package that dropped a request needs consent to have it back.
+ * Leaving the confined runtime, adding browser code, or another name at the same location counts as requesting more.
  */
 export interface Consent extends PackageConsent {
   readonly waiting: () => readonly WaitingPackage[];
@@ -52,7 +52,7 @@ const ACTIVITY_COLLECTION = 'platform_extensions';
 export function createConsent(deps: ConsentDeps): Consent {
   const { db, config, activity, log } = deps;
   const agreements = createAgreements(db);
-  /** By location: two packages may have candidate name. */
+  /** By location: two packages may have one name. */
   const pending = new Map<string, PendingCandidate>();
 
   async function checkCandidate(candidate: ConsentCandidate): Promise<LoadFailure | undefined> {
@@ -65,11 +65,7 @@ export function createConsent(deps: ConsentDeps): Consent {
     const asks = await findAdditions(candidate, agreements, deps);
     if (asks.length === 0) return undefined;
     pending.set(locationId, { ...candidate, asks });
-    const detail = `It asks for what no administrator agreed to yet: ${asks.join('; ')}.`;
-    return new LoadFailure(
-      'CONSENT_REQUIRED',
-      `${detail} An administrator decides: POST its name to extensions/consent.`,
-    );
+    return createConsentRequired(asks);
   }
 
   async function check(extension: DiscoveredExtension): Promise<LoadFailure | undefined> {
@@ -112,10 +108,10 @@ export function createConsent(deps: ConsentDeps): Consent {
       const [candidate, ...others] = [...pending.values()].filter((waiting) => waiting.name === name);
       if (!candidate) throw fail('INVALID_PAYLOAD', `"${name.slice(0, 255)}" waits for no consent.`);
       if (others.length > 0)
-        throw fail('INVALID_PAYLOAD', `Several packages are called "${name}"; remove all but candidate.`);
+        throw fail('INVALID_PAYLOAD', `Several packages are called "${name}"; remove all but one.`);
       const { version, requested, asks, locationId } = candidate;
       if (readAsks !== undefined && !isDeepStrictEqual(readAsks, asks))
-        throw fail('INVALID_PAYLOAD', `What "${name.slice(0, 255)}" asks for is not what was readAsks.`);
+        throw fail('INVALID_PAYLOAD', `What "${name.slice(0, 255)}" asks for is not what was read.`);
       await db.transaction(async () => {
         await agreements.put({ name, locationId }, { version, requested }, caller.user);
         const comment = `Version ${version}: ${asks.join('; ')}`;
@@ -131,4 +127,12 @@ export function createConsent(deps: ConsentDeps): Consent {
       return { name, version, asks };
     },
   };
+}
+
+function createConsentRequired(asks: readonly string[]): LoadFailure {
+  const detail = `It asks for what no administrator agreed to yet: ${asks.join('; ')}.`;
+  return new LoadFailure(
+    'CONSENT_REQUIRED',
+    `${detail} An administrator decides: POST its name to extensions/consent.`,
+  );
 }

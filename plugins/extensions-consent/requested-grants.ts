@@ -13,7 +13,9 @@ export interface RequestedGrants {
   readonly browser?: boolean;
   /** Its code runs in this process with full authority. */
   readonly full?: boolean;
-  /** Set for a plugin: all authorities that its manifest declares. Its code runs in this process with full authority. */
+  /**
+   * Set for a plugin: all authorities that its manifest declares. Its code runs in this process with full authority.
+   */
   readonly plugin?: readonly Authority[];
 }
 

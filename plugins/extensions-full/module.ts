@@ -18,11 +18,11 @@ let loads = 0;
 
 type Namespace = Readonly<Record<string, unknown>>;
 
-/** Imports the built stats again each time. @throws LoadFailure ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED. */
+/** Imports the built entry again each time. @throws LoadFailure ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED. */
 export async function loadModule({ name, folder, files, manifest }: DiscoveredExtension): Promise<Namespace> {
   const { api } = files;
   if (api === undefined || !(await isFile(api)))
-    throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `the built stats of ${name} is not there. Build the extension.`);
+    throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `the built entry of ${name} is not there. Build the extension.`);
   forgetCommonJs(await realpath(folder));
   try {
     return (await import(`${pathToFileURL(api).href}?v=${++loads}`)) as Namespace;

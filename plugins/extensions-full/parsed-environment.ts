@@ -3,8 +3,8 @@ import type { PackagesApi } from '#kernel';
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 
 /**
- * All settings by name, as values, for packages with full authority: declared settings as their owners read them, but durations
- * and sizes as they are written; the type of all others follows from the text (true, 12, a,b,c).
+ * All settings by name, as values, for packages with full authority: declared settings as their owners read them, but
+ * durations and sizes as they are written; the type of all others follows from the text (true, 12, a,b,c).
  */
 export function parsedEnvironment(settings: ReturnType<PackagesApi['settings']>): Readonly<Record<string, unknown>> {
   const written = Object.entries(settings.source).filter(([, text]) => text !== undefined && text !== '');

@@ -1,7 +1,10 @@
 import type { ExtensionRuntime } from './kit.ts';
 import { getFullState } from './state.ts';
 
-/** Runs `handler` at the times of the pattern, each time in one process of the cluster. False if the pattern is not valid. */
+/**
+ * Runs `handler` at the times of the pattern, each time in one process of the cluster. False if the pattern is not
+ * valid.
+ */
 export function addSchedule(
   kit: ExtensionRuntime,
   entry: string | undefined,

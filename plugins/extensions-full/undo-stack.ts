@@ -1,8 +1,8 @@
 type Undo = () => unknown;
 
 /**
- * The undo functions of everything that one extension added. What is added after `close` is undone at once, because code that
- * exceeded its deadline may still run.
+ * The undo functions of everything that one extension added. What is added after `close` is undone at once, because
+ * code that exceeded its deadline may still run.
  */
 export interface UndoStack {
   /** Adds an undo function. Answers a function that undoes this one thing earlier. */

@@ -27,8 +27,8 @@ interface Deps {
 const CHANNEL = 'extensions.required';
 
 /**
- * Knows which packages are required, and refuses their events while they are not loaded. Their filters are stored, so that the
- * events are refused also while a package is broken or removed and its manifest cannot be read.
+ * Knows which packages are required, and refuses their events while they are not loaded. Their filters are stored, so
+ * that the events are refused also while a package is broken or removed and its manifest cannot be read.
  */
 export function createRequiredPackages({ config, store, refusals, bus, log }: Deps): RequiredPackages {
   const mustLoad = new Set(config.EXTENSIONS_MUST_LOAD);

@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PackageState } from '../extensions/contract.ts';
 import type { Requirement, RequirementStore } from './store.ts';
 
-/** What this process knows about packages, also removed ones: the stored requirements and the states of its own loads. */
+/**
+ * What this process knows about packages, also removed ones: the stored requirements and the states of its own loads.
+ */
 export interface RequirementCache {
   all(): readonly Requirement[];
   find(name: string): Requirement | undefined;

@@ -31,7 +31,10 @@ export type {
 export { SERVER_TYPES } from './model.ts';
 export type { PackageFile, PackageFiles } from './packages/package-files.ts';
 
-/** Builds the browser code of extensions. Without a contribution no browser code is served, and extensions load all the same. */
+/**
+ * Builds the browser code of extensions. Without a contribution no browser code is served, and extensions load all the
+ * same.
+ */
 export const appBundles = facet<AppBundle, AppBundle | undefined>('extensions.app', {
   combine: ([first]) => first?.value,
   coreOnly: true,
@@ -74,8 +77,9 @@ export const fullLoaders = facet<FullLoader, FullLoader | undefined>('extensions
 /** Decides whether packages may have the authority that they request. */
 export interface PackageConsent {
   /**
-   * Answers a LoadFailure CONSENT_REQUIRED that lists what is added, or undefined if the package may load. Code with full
-   * authority and browser code need consent only where they replace a confined package; otherwise installing them is consent.
+   * Answers a LoadFailure CONSENT_REQUIRED that lists what is added, or undefined if the package may load. Code with
+   * full authority and browser code need consent only where they replace a confined package; otherwise installing them
+   * is consent.
    */
   check(extension: DiscoveredExtension): Promise<LoadFailure | undefined>;
   /** The same for a third-party plugin; `authorities` are all that its manifest declares. */
@@ -95,7 +99,10 @@ export const consents = facet<PackageConsent, PackageConsent | undefined>('exten
 
 /** Refuses the events that a required package filters while the package is not loaded. */
 export interface RequiredPackages {
-  /** Called before the first load of the process: refuses the events of all packages that were required when the service last ran. */
+  /**
+   * Called before the first load of the process: refuses the events of all packages that were required when the service
+   * last ran.
+   */
   prepare(): Promise<void>;
   /** Called before these packages are loaded or unloaded: the events that they filter are refused until `afterLoad`. */
   beforeLoad(all: readonly PackageState[]): void;

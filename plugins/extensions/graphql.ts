@@ -12,7 +12,10 @@ const LISTED = {
   modules: 'module',
 } as const satisfies Record<string, AppType>;
 
-/** The names of what is loaded in the browser, by kind (specification, "Server endpoints"); for callers that may read `GET /extensions`. */
+/**
+ * The names of what is loaded in the browser, by kind (specification, "Server endpoints"); for callers that may read
+ * `GET /extensions`.
+ */
 export const createExtensionFields = (extensions: Pick<Extensions, 'rows'>): readonly GraphqlField[] => [
   {
     scope: 'system',

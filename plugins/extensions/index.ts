@@ -71,8 +71,8 @@ export default definePlugin<ExtensionsConfig>({
 
     host.contribute<HealthCheck>('health', createFailedCheck(rows));
 
-    // Third-party plugins load before core plugins start, because a core plugin may start with what they contribute, a storage
-    // driver for example.
+    // Third-party plugins load before core plugins start, because a core plugin may start with what they contribute, a
+    // storage driver for example.
     host.onMigrate(async () => {
       removeImportHooks = registerImportHooks();
       removePackageFolders = registerPackageFolders(() => rows().map(({ extension }) => extension));
@@ -86,7 +86,8 @@ export default definePlugin<ExtensionsConfig>({
       await firstLoad(reload, contributions.afterFirstLoad, log);
       contributions.requirements()?.assertLoaded(all.states(), listReasons(rows()));
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
-      // Detecting the layers of confinement takes a second; started here, the first confined package does not wait for it.
+      // Detecting the layers of confinement takes a second; started here, the first confined package does not wait for
+      // it.
       void contributions.runtime();
       const path = resolve(config.EXTENSIONS_PATH);
       watcher = watch({ readState: () => fingerprint(path), onChange: reload.reloadChanged, log });

@@ -14,7 +14,10 @@ export type ServerType = (typeof SERVER_TYPES)[number];
 /** Every type of extension, those for the browser and bundles included. */
 export type ExtensionType = (typeof TYPES)[number];
 
-/** Why an extension did not load (conventions, "Reason codes"); this service adds `CONSENT_REQUIRED` and `RUNTIME_CRASHED`. */
+/**
+ * Why an extension did not load (conventions, "Reason codes"); this service adds `CONSENT_REQUIRED` and
+ * `RUNTIME_CRASHED`.
+ */
 export const REASON_CODES = [
   'MANIFEST_INVALID',
   'DISCOVERY_FAILED',
@@ -109,7 +112,9 @@ export interface ExtensionManifest {
   readonly events?: EventNames;
   readonly optionDelivery?: Readonly<Record<string, { readonly delivery: 'reference' }>>;
   readonly entries?: readonly BundleEntry[];
-  /** One context serves many calls, so that state is kept between callers. Confined runtime only; shown in the record. */
+  /**
+   * One context serves many calls, so that state is kept between callers. Confined runtime only; shown in the record.
+   */
   readonly stateful?: true;
 }
 

@@ -16,8 +16,8 @@ const COLLISIONS = {
 } as const;
 
 /**
- * Registers the paths of extensions behind all routes. A confined extension never shares a path; one with full authority
- * answers the requests under a taken path that no earlier handler answers.
+ * Registers the paths of extensions behind all routes. A confined extension never shares a path; one with full
+ * authority answers the requests under a taken path that no earlier handler answers.
  */
 export const createMounts = ({ routing, contribute, log }: Deps): Mounts => ({
   add({ path, owner, confined, handle }) {

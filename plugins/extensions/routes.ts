@@ -27,7 +27,10 @@ interface RouteDeps {
 /** The `collection` of activity entries about extensions; it is not a table. */
 const ACTIVITY_COLLECTION = 'platform_extensions';
 
-/** Routes of the list and of the browser code (specification, "Extension endpoints"); this service adds reload, restart and audit. */
+/**
+ * Routes of the list and of the browser code (specification, "Extension endpoints"); this service adds reload, restart
+ * and audit.
+ */
 export function extensionRoutes(deps: RouteDeps): readonly Route[] {
   const { rows, runtime, appBundle, activity } = deps;
   const list = () => rows().map(toRecord);

@@ -66,7 +66,7 @@ export async function rowsOf(service: Service): Promise<Readonly<Record<string, 
 export const reload = (service: Service) =>
   service.request('POST', '/extensions/reload', { token: service.admin.token });
 
-/** What failed in a package of late, the latest first, as admins are told. */
+/** One failure of a package in GET /extensions, for admins. */
 export interface FailureRecord {
   readonly code: string;
   readonly message?: string;

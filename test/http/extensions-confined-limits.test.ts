@@ -5,7 +5,7 @@ import { asAdmin } from './people.ts';
 
 const open = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
 
-describe('confined packages at their limits', () => {
+describe('limits of confined packages', () => {
   let packages: ConfinedPackages;
   let service: InProcess;
 
@@ -63,7 +63,7 @@ describe('confined packages at their limits', () => {
   const write = (text: string) =>
     service.request('POST', '/items/notes', { token: service.admin.token, body: { text } });
 
-  it('take no place of execution while they wait: the others and the writes with a hook go on', async () => {
+  it('a waiting endpoint does not delay other packages or writes with a hook', async () => {
     const before = waits();
     let isOver = false;
     const waiting = [0, 1, 2, 3, 4, 5].map((at) => call(at, 'wait', 8000));
@@ -73,14 +73,14 @@ describe('confined packages at their limits', () => {
     expect(await Promise.all(waiting)).to.deep.equal([200, 200, 200, 200, 200, 200]);
   });
 
-  it('all answer when eight of 300 ms are called at once, waiting or computing', async () => {
+  it('eight concurrent calls of 300 ms all answer, waiting or computing', async () => {
     for (const path of ['wait', 'burn']) {
       const statuses = await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((at) => call(at, path, 300)));
       expect(statuses, path).to.deep.equal([200, 200, 200, 200, 200, 200, 200, 200]);
     }
   });
 
-  it('are busy with 503 and when to try again above the invocations at a time, as endpoints and as hooks', async () => {
+  it('calls above the concurrency limit answer 503 with Retry-After, for endpoints and hooks', async () => {
     const crowds = {
       endpoint: () => service.request('GET', '/public-0/wait?time=3000'),
       hook: () => write('slow'),
@@ -96,7 +96,7 @@ describe('confined packages at their limits', () => {
     }
   });
 
-  it('are set aside when they crash again and again, told in the list, and started anew by an admin', async function () {
+  it('a package that keeps crashing is parked, listed as failed, and restarted by an admin', async function () {
     this.timeout(120_000);
     const deadline = Date.now() + 100_000;
     const row = async () => (await rowsOf(service))['service-extension-bomb'];

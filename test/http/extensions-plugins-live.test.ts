@@ -57,7 +57,7 @@ const MANIFEST = {
   capabilities: { events: { action: ['items.create'], filter: ['authors.items.create'] } },
 };
 
-describe('http: a third-party plugin in a running server', function () {
+describe('a third-party plugin in a running service', function () {
   this.timeout(120_000);
   let place: Sketch;
   let watcher: Sketched;
@@ -127,11 +127,11 @@ describe('http: a third-party plugin in a running server', function () {
     added: true,
   };
 
-  it('is not there before it is installed', async () => {
+  it('no route of the plugin answers before it is installed', async () => {
     expect(await traces()).to.deep.equal(NOTHING);
   });
 
-  it('answers with all it adds once it is loaded, without a restart', async () => {
+  it('all its contributions work once it is loaded, without a restart', async () => {
     await install();
     await reload(service);
     expect((await rowsOf(service))[NAME]).to.deep.include({ status: 'loaded', type: 'plugin' });
@@ -151,7 +151,7 @@ describe('http: a third-party plugin in a running server', function () {
     expect(diary()).to.deep.equal(['started', 'created']);
   });
 
-  it('leaves nothing behind when it is removed', async () => {
+  it('none of its contributions is left when it is removed', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     await place.drop(NAME);
     const before = timers();
@@ -166,7 +166,7 @@ describe('http: a third-party plugin in a running server', function () {
     expect(timers()).to.be.at.most(before);
   });
 
-  it('may come back, and takes no name of the service', async () => {
+  it("it loads again when it is installed again, and a core plugin's name is refused", async () => {
     await install();
     await place.write({
       'acme-thief/package.json': packageOf('acme-thief', {

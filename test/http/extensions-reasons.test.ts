@@ -125,7 +125,7 @@ const good = {
   'service-extension-plain/index.js': `export default (router) => router.get('/', (req, res) => res.send('plain'));`,
 };
 
-describe('http: every reason for which an extension does not load', function () {
+describe('the reason codes of GET /extensions', function () {
   this.timeout(120_000);
   const seen = new Set<string>();
   let place: Sketch;
@@ -176,7 +176,7 @@ describe('http: every reason for which an extension does not load', function () 
 
   for (const [code, cases] of Object.entries(CASES)) {
     for (const name of Object.keys(cases)) {
-      it(`${code}: ${name}`, async () => {
+      it(`${code} is the reason of ${name}`, async () => {
         const all = (await rows()).filter((one) => one.folder === `service-extension-${name}`);
         expect(all.map(({ status, reason }) => [status, reason?.code])).to.deep.equal([['failed', code]]);
       });
@@ -247,8 +247,8 @@ describe('http: every reason for which an extension does not load', function () 
     }
   });
 
-  it('no other code is left, and what is in order runs beside all of them', async () => {
-    // What nobody expected is a matter of test/plugins/extensions/load.test.ts.
+  it('every reason code is tested, and a valid extension runs beside the broken ones', async () => {
+    // test/plugins/extensions/load.test.ts tests UNKNOWN.
     expect(REASON_CODES.filter((code) => !seen.has(code))).to.deep.equal(['UNKNOWN']);
     expect((await service.request('GET', '/good')).body).to.equal(1);
     expect((await service.request('GET', '/plain')).body).to.equal('plain');
@@ -256,7 +256,7 @@ describe('http: every reason for which an extension does not load', function () 
     expect(body.meta.confinedRuntime.state).to.equal('available');
   });
 
-  it('each says in one line what to do, and nothing of this machine', async () => {
+  it('each reason is one line with a remedy and without paths of the machine', async () => {
     for (const { name, reason } of await rows()) {
       if (!reason) continue;
       expect(reason.detail, name)

@@ -3,7 +3,7 @@ import { packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sket
 import { spawnService } from '../support/service.ts';
 import { createPackages, endpoint } from './confined-packages.ts';
 
-describe('http: a service that was started with --safe', function () {
+describe('a service that was started with --safe', function () {
   this.timeout(120_000);
   let place: Sketch;
   before(async () => {
@@ -25,7 +25,7 @@ describe('http: a service that was started with --safe', function () {
     ['up', '--safe'],
     ['--safe', 'up'],
   ]) {
-    it(`loads nothing of others (${args.join(' ')}), also where it is asked to`, async () => {
+    it(`no third-party package is loaded (${args.join(' ')}), also by a reload`, async () => {
       const env = { EXTENSIONS_PATH: place.path, EXTENSIONS_AUTO_RELOAD: 'true', LOG_LEVEL: 'warn' };
       const service = await spawnService({ args, env });
       try {

@@ -39,9 +39,9 @@ export interface BuiltScript {
 const HEAD = '(function (module, exports) {\n';
 
 /**
- * Builds a built entry and its imports from the same package into one script, `(function (module, exports) { … })`, which is
- * probed and then run without reading a file again (conventions, "Load gate", 4 and 6). Accepts ESM, CommonJS and TypeScript.
- * `limit` is in bytes, for all files together and for the script.
+ * Builds a built entry and its imports from the same package into one script, `(function (module, exports) { … })`,
+ * which is probed and then run without reading a file again (conventions, "Load gate", 4 and 6). Accepts ESM, CommonJS
+ * and TypeScript. `limit` is in bytes, for all files together and for the script.
  * @throws LoadFailure
  */
 export async function buildScript(files: PackageFiles, built: string, limit: number): Promise<BuiltScript> {
@@ -62,7 +62,8 @@ export async function buildScript(files: PackageFiles, built: string, limit: num
       format: 'cjs',
       platform: 'neutral',
       target: 'node24',
-      // The confined engine runs without `using`, which would make each context more expensive (sandbox/runner/flags.ts).
+      // The confined engine runs without `using`, which would make each context more expensive
+      // (sandbox/runner/flags.ts).
       supported: { using: false },
       charset: 'utf8',
       legalComments: 'none',

@@ -15,7 +15,9 @@ export interface Contribution {
   readonly secretOptions: readonly string[];
 }
 
-/** The ids that a package with one contribution may export: its name, or the name without prefix, with or without scope. */
+/**
+ * The ids that a package with one contribution may export: its name, or the name without prefix, with or without scope.
+ */
 export function listAllowedIds(name: string): readonly string[] {
   const short = stripNamePrefix(name);
   const scope = /^@(?!service\/)[^/]+\//.exec(name)?.[0];

@@ -27,8 +27,8 @@ export interface GateDeps extends ManifestDeps {
 
 /**
  * What a confined package must pass before anything of it is registered, in this order (conventions, "Load gate"):
- * manifest, consent, sources, built entry, a run without any handler. It fails closed: a package that does not pass every
- * check never loads, and never loads with full authority either.
+ * manifest, consent, sources, built entry, a run without any handler. It fails closed: a package that does not pass
+ * every check never loads, and never loads with full authority either.
  * @throws LoadFailure
  */
 export async function passGate(extension: DiscoveredExtension, deps: GateDeps): Promise<GatedPackage> {

@@ -122,8 +122,8 @@ export function isDefinition(tokens: readonly Token[], index: number): boolean {
 const closings = new WeakMap<readonly Token[], Int32Array>();
 
 /**
- * The index of the bracket that closes the statement at `index`; the number of tokens if none does. All are found in statement pass, so that
- * a hostile source cannot make the scan slow.
+ * The index of the bracket that closes the one at `index`; the number of tokens if none does. All are found in
+ * one pass, so that a hostile source cannot make the scan slow.
  */
 function findClosing(tokens: readonly Token[], index: number): number {
   const cached = closings.get(tokens) ?? findClosings(tokens);

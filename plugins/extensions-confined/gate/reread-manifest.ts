@@ -15,8 +15,8 @@ export interface VerifiedPackage {
 }
 
 /**
- * Reads the manifest again and compares it with the discovered one (conventions, "Load gate", 1), so that what loads is what
- * the administrator was shown.
+ * Reads the manifest again and compares it with the discovered one (conventions, "Load gate", 1), so that what loads is
+ * what the administrator was shown.
  * @throws LoadFailure MANIFEST_INVALID or MANIFEST_TOO_LARGE.
  */
 export async function rereadManifest(extension: DiscoveredExtension, deps: ManifestDeps): Promise<VerifiedPackage> {

@@ -20,10 +20,11 @@ export interface SourceScan {
 }
 
 /**
- * Scans one source by tokens: comments, strings and regular expressions do not count, nor do members of fullAuthorityName objects
- * (`cache.fetch(…)`) and names that the file declares itself.
+ * Scans one source by tokens: comments, strings and regular expressions do not count, nor do members of
+ * fullAuthorityName objects (`cache.fetch(…)`) and names that the file declares itself.
  *
- * The scan tells authors early what cannot work. It is not the confinement: code that evades it runs without these APIs too.
+ * The scan tells authors early what cannot work. It is not the confinement: code that evades it runs without these APIs
+ * too.
  */
 export function scanSource(source: string): SourceScan {
   const tokens = tokenize(source);

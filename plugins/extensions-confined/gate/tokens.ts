@@ -19,8 +19,8 @@ const BEFORE_VALUE: ReadonlySet<string> = new Set(
 const BEFORE_PAREN: ReadonlySet<string> = new Set(['if', 'while', 'for', 'with']);
 
 /**
- * Splits JavaScript or TypeScript into tokens, without comments and white space. It never fails: text that is not valid, such
- * as a quote that is not closed, is one token up to the end of its line at most.
+ * Splits JavaScript or TypeScript into tokens, without comments and white space. It never fails: text that is not
+ * valid, such as a quote that is not closed, is one token up to the end of its line at most.
  */
 export function tokenize(source: string): readonly Token[] {
   return new Lexer(source).run();
@@ -91,7 +91,9 @@ class Lexer {
     this.#push('string', source.slice(this.#at + 1, end), Math.min(end + 1, source.length) - this.#at);
   }
 
-  /** Reads a template from behind its backtick, or from behind a substitution (`first` false), to the next of either. */
+  /**
+   * Reads a template from behind its backtick, or from behind a substitution (`first` false), to the next of either.
+   */
   #template(from: number, first = true): void {
     const source = this.#source;
     let end = from;
@@ -152,7 +154,9 @@ class Lexer {
   }
 }
 
-/** Whether a brace opens a block: after `)`, `;`, `=>`, another brace or `else`; after `=`, `(`, `,` it opens an object. */
+/**
+ * Whether a brace opens a block: after `)`, `;`, `=>`, another brace or `else`; after `=`, `(`, `,` it opens an object.
+ */
 function opensBlock(before: Token | undefined, valueNext: boolean): boolean {
   if (!before) return true;
   if (before.kind === 'mark') return [')', ';', '{', '}', '=>', '>'].includes(before.text);

@@ -5,8 +5,8 @@ const ANYTHING = /\/?\*(?![\w{"])/g;
 const OPTIONAL = /\/:(\w+)\?/g;
 
 /**
- * Translates the path syntax of older routers into that of this one: `/:id?` becomes `{/:id}`, and `*` becomes `{*rest}`. Newer
- * syntax stays as it is.
+ * Translates the path syntax of older routers into that of this one: `/:id?` becomes `{/:id}`, and `*` becomes
+ * `{*rest}`. Newer syntax stays as it is.
  */
 export function toRouterPath(path: unknown): unknown {
   if (Array.isArray(path)) return path.map(toRouterPath);

@@ -16,8 +16,8 @@ export function createFilesService(kit: ExtensionRuntime, ItemsService: ItemsSer
     }
 
     /**
-     * Creates a file with these bytes, or replaces those of the file `key`; answers its key. `data` has metadata: `title`,
-     * `folder`, `filename_download`, `type`. Call it outside of a transaction, since an upload may take long.
+     * Creates a file with these bytes, or replaces those of the file `key`; answers its key. `data` has metadata:
+     * `title`, `folder`, `filename_download`, `type`. Call it outside of a transaction, since an upload may take long.
      */
     uploadOne(
       bytes: Bytes | readonly Uint8Array[],

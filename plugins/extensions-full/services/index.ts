@@ -4,7 +4,7 @@ import { createFilesService } from './files.ts';
 import { createItemsService } from './items.ts';
 import { createSchemaServices } from './schema.ts';
 
-/** Services that are the items service createFor one system collection. */
+/** Services that are the items service over one system collection. */
 const COLLECTIONS = {
   ActivityService: 'platform_activity',
   CommentsService: 'platform_comments',
@@ -24,8 +24,8 @@ const COLLECTIONS = {
 export type Services = ReturnType<typeof createServices>;
 
 /**
- * The member `services` of the context: thin classes createFor the core verbs. Each extension has its own, so that the audit counts
- * what they do without accountability under its name.
+ * The member `services` of the context: thin classes over the core verbs. Each extension has its own, so that the
+ * audit counts what they do without accountability under its name.
  */
 export function createServices(kit: ExtensionRuntime) {
   const Acting = createBaseService(kit);

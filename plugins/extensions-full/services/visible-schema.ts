@@ -15,7 +15,10 @@ export interface VisibleSchema {
 export function createVisibleSchema({ deps }: Pick<ExtensionRuntime, 'deps'>): VisibleSchema {
   const { access, schema } = deps;
 
-  /** Visible collections with their readable fields (null for all). @throws FORBIDDEN if the caller may not read the registry. */
+  /**
+   * Visible collections with their readable fields (null for all).
+   * @throws FORBIDDEN if the caller may not read the registry.
+   */
   async function readable(caller: Caller, registry: Registry) {
     const snapshot = await schema.refresh();
     if (!caller.admin && !(await access.may(caller, 'read', registry)))

@@ -7,7 +7,9 @@ interface Deps {
   readonly packageLines: () => Promise<readonly AuditLine[]>;
 }
 
-/** `audit [--json]`: who may do what, core plugins first, then the packages that would be loaded. It uses no database. */
+/**
+ * `audit [--json]`: who may do what, core plugins first, then the packages that would be loaded. It uses no database.
+ */
 export const auditCommand = ({ packages, packageLines }: Deps): KernelCommand => ({
   name: 'audit',
   about: '[--json]: says what every plugin and package adds, needs and may touch',

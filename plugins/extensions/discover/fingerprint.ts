@@ -8,8 +8,8 @@ const MAX_FILES = 20_000;
 const MAX_DEPTH = 32;
 
 /**
- * Computes a short text that changes when a file under the folder changes. Uses names, sizes and times and reads no file.
- * Follows links. An entry that cannot be read counts with its error code.
+ * Computes a short text that changes when a file under the folder changes. Uses names, sizes and times and reads no
+ * file. Follows links. An entry that cannot be read counts with its error code.
  */
 export async function fingerprint(folder: string): Promise<string> {
   const hash = createHash('sha1');

@@ -74,8 +74,9 @@ async function readDependencies(project: string): Promise<readonly string[]> {
 }
 
 /**
- * Reads extension folder as a package. Undefined if it is not an extension: not a folder, a third-party plugin (unless its folder
- * has the name of an extension), or a folder that neither its name nor its package.json declares as an extension.
+ * Reads one folder as a package. Undefined if it is not an extension: not a folder, a third-party plugin (unless
+ * its folder has the name of an extension), or a folder that neither its name nor its package.json declares as an
+ * extension.
  */
 async function readPackage(location: PackageLocation, deps: DiscoverDeps): Promise<DiscoveredExtension | undefined> {
   const { path, key, local } = location;

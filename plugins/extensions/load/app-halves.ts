@@ -2,8 +2,8 @@ import type { AppHalf, ExtensionType } from '../model.ts';
 import { hasAppPart, type Slot } from './slot.ts';
 
 /**
- * The halves that the browser build contains. Packages that failed are left out, because their browser half would act with
- * the rights of the user who is signed in to the admin app.
+ * The halves that the browser build contains. Packages that failed are left out, because their browser half would act
+ * with the rights of the user who is signed in to the admin app.
  */
 export const toAppHalves = (slots: readonly Slot[]): readonly AppHalf[] =>
   slots

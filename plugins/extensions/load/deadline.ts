@@ -1,6 +1,9 @@
 import { LoadFailure, type ReasonCode } from '../model.ts';
 
-/** Rejects with a LoadFailure if `work` takes longer than `limit` milliseconds. A result after that is passed to `onLate`. */
+/**
+ * Rejects with a LoadFailure if `work` takes longer than `limit` milliseconds. A result after that is passed to
+ * `onLate`.
+ */
 export async function withDeadline<T>(
   limit: number,
   code: ReasonCode,

@@ -19,10 +19,10 @@ export interface LoadChanges {
 /** All extensions of this process with their states, and the function that loads them. */
 export interface Extensions {
   /**
-   * Discovers and loads all extensions, or those that changed since the last load; the others keep running. Loads run one
-   * after the other and never reject. An extension that awaits it while it is being loaded waits for ever.
+   * Discovers and loads all extensions, or those that changed since the last load; the others keep running. Loads run
+   * one after the other and never reject. An extension that awaits it while it is being loaded waits for ever.
    */
-  load(again?: ReloadRequest): Promise<LoadChanges>;
+  load(request?: ReloadRequest): Promise<LoadChanges>;
   rows(): readonly ExtensionRow[];
   /** The state of each extension for plugins that rely on packages. */
   states(): readonly PackageState[];
@@ -63,22 +63,21 @@ export function createExtensions(deps: LoadDeps, toReason: ToReason): Extensions
     await replaceSlots(steps, plan, loading, confined, deps.beforeLoad);
 
     const built = await buildApp(deps.appBundle, [...next.values()]);
-
     const changes = compareSlots(slots, next, plan.toLoad);
     slots = next;
     bundleFailure = built.failure;
     runtime = state;
-    for (const id of laterFailures.keys())
-      if (!plan.kept.some(({ extension }) => extension.id === id)) laterFailures.delete(id);
+    const keptIds = new Set(plan.kept.map(({ extension }) => extension.id));
+    for (const id of laterFailures.keys()) if (!keptIds.has(id)) laterFailures.delete(id);
     await deps.afterLoad();
     return changes;
   }
 
-  async function load(again: ReloadRequest = {}): Promise<LoadChanges> {
+  async function load(request: ReloadRequest = {}): Promise<LoadChanges> {
     const run = queue.then(async () => {
       if (isStopped) return NOTHING;
       try {
-        return await withoutRequestContext(() => loadOnce(again));
+        return await withoutRequestContext(() => loadOnce(request));
       } catch (error) {
         log.error({ err: error }, 'extensions could not be loaded');
         return NOTHING;
@@ -146,7 +145,9 @@ async function checkSlots(
   steps.markAmbiguous(confined);
 }
 
-/** Unloads, then loads. Kept confined slots are loaded again if an extension with full authority was added or removed. */
+/**
+ * Unloads, then loads. Kept confined slots are loaded again if an extension with full authority was added or removed.
+ */
 async function replaceSlots(
   steps: LoadSteps,
   plan: LoadPlan,

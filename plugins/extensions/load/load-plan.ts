@@ -15,8 +15,8 @@ export interface ReloadRequest {
   /** Loaded again in any case, by name. */
   readonly names?: readonly string[];
   /**
-   * All failed extensions are tried again, since the cause may be outside of their files. If false, only those that failed
-   * because of another extension are tried again, since an attempt may take long.
+   * All failed extensions are tried again, since the cause may be outside of their files. If false, only those that
+   * failed because of another extension are tried again, since an attempt may take long.
    */
   readonly retryFailed?: boolean;
 }
@@ -66,7 +66,9 @@ export function createLoadPlan(
   };
 }
 
-/** Whether code with full authority is added or removed: then names of confined extensions may be taken or free again. */
+/**
+ * Whether code with full authority is added or removed: then names of confined extensions may be taken or free again.
+ */
 export const changesFullAuthority = ({ toUnload, toLoad }: LoadPlan): boolean =>
   [...toUnload.map(({ extension }) => extension), ...toLoad].some(
     (found) => !isConfined(found) && hasServerPart(found),

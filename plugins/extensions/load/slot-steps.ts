@@ -5,7 +5,10 @@ import type { Slot } from './slot.ts';
 
 /** What a load does with one slot. No step throws: a failure is kept in the slot. */
 export interface SlotSteps {
-  /** Runs `work`. On an error the log has the whole error and the slot what may be shown. False if it failed or did not run. */
+  /**
+   * Runs `work`. On an error the log has the whole error and the slot what may be shown. False if it failed or did not
+   * run.
+   */
   attempt(slot: Slot, code: ReasonCode, work: () => Promise<void>): Promise<boolean>;
   /** Loads within `limit` milliseconds; an extension that finishes later is unloaded at once. */
   load(slot: Slot, limit: number, work: () => Promise<LoadedExtension>): Promise<void>;

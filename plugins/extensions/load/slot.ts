@@ -28,7 +28,10 @@ export const isConfined = ({ manifest }: Pick<DiscoveredExtension, 'manifest'>):
   manifest?.runtime !== undefined;
 export const isAppExtension = ({ type }: DiscoveredExtension): boolean => includes(APP_TYPES, type);
 
-/** Whether a part of the extension runs on the server. A bundle without server entries has a built server file all the same. */
+/**
+ * Whether a part of the extension runs on the server. A bundle without server entries has a built server file all the
+ * same.
+ */
 export const hasServerPart = ({ type, manifest }: DiscoveredExtension): boolean =>
   type === 'bundle'
     ? isConfined({ manifest } as DiscoveredExtension) ||

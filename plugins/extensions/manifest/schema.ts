@@ -56,8 +56,8 @@ const manifest = (type: object, properties: Record<string, object>, ...required:
   shape(['type', 'host', 'path', ...required], { type, ...common, ...properties });
 
 /**
- * Schemas of `service:extension` by type (conventions, "Manifest"). Unknown members are refused, never ignored: a package
- * that declares the confined runtime at a wrong place must not load with full authority.
+ * Schemas of `service:extension` by type (conventions, "Manifest"). Unknown members are refused, never ignored: a
+ * package that declares the confined runtime at a wrong place must not load with full authority.
  */
 export const MANIFEST_SCHEMAS = {
   app: manifest({ enum: APP_TYPES }, { path: text, source: text }),

@@ -82,7 +82,10 @@ function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly str
 /** Compares with the API version, which packages are written for, and with the service's version, which admins see. */
 const isForThisHost = (range: string): boolean => satisfies(API_VERSION, range) || satisfies(VERSION, range);
 
-/** Packages with full authority load on another host unless the check is strict: old ones were written before the range existed. */
+/**
+ * Packages with full authority load on another host unless the check is strict: old ones were written before the range
+ * existed.
+ */
 function checkHost({ host, runtime }: Raw, { config }: ManifestDeps): { readonly warning?: string } {
   const range = host as string;
   if (validRange(range) === null) assertNoProblems([`/host "${range}" is not a range of versions`]);
@@ -97,7 +100,9 @@ function checkHost({ host, runtime }: Raw, { config }: ManifestDeps): { readonly
 const selectSchema = <S extends Record<string, object>>(schemas: S, type: string): object =>
   (Object.hasOwn(schemas, type) ? schemas[type] : schemas.app) as object;
 
-/** Writes pointers such as `/entries/0/type` as `entries.0.type`, because redaction takes text with slashes for a path. */
+/**
+ * Writes pointers such as `/entries/0/type` as `entries.0.type`, because redaction takes text with slashes for a path.
+ */
 function assertNoProblems(found: readonly string[]): void {
   if (found.length === 0) return;
   const shown = [...new Set(found)].slice(0, MAX_PROBLEMS).map((one) => {

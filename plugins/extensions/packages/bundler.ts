@@ -5,8 +5,8 @@ import { LoadFailure } from '../model.ts';
 const DEADLINE = 10_000;
 
 /**
- * Runs esbuild on third-party code with a deadline. esbuild is a separate process: if it hangs or dies, this function ends
- * it, and the next build starts another one. The module is loaded with the first package that needs it.
+ * Runs esbuild on third-party code with a deadline. esbuild is a separate process: if it hangs or dies, this function
+ * ends it, and the next build starts another one. The module is loaded with the first package that needs it.
  */
 export async function runBundler(options: BuildOptions): Promise<BuildResult> {
   isUsed = true;

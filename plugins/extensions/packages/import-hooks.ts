@@ -10,10 +10,11 @@ const SERVICE_MODULES: Readonly<Record<string, string>> = {
 const SERVICE = new URL('../../../', import.meta.url).href;
 
 /**
- * Lets packages in any folder import `@tenon/kernel` and `@tenon/extension-sdk`. Node looks for them beside the package, where
- * the service may not write, and where a second service would find the first one's. A copy that a package brings along is not
- * used: facet keys and error classes are compared by identity, so one process has one kernel (ADR 31). Answers a function
- * that removes the hooks.
+ * Lets packages in any folder import `@tenon/kernel` and `@tenon/extension-sdk`. Node looks for them beside the
+ * package, where the service may not write, and where a second service would find the first one's. A copy that a
+ * package brings along is not
+ * used: facet keys and error classes are compared by identity, so one process has one kernel (ADR 31). Answers a
+ * function that removes the hooks.
  */
 export function registerImportHooks(): () => void {
   const hooks = registerHooks({

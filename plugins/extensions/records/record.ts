@@ -83,8 +83,8 @@ export const createToReason =
   };
 
 /**
- * The entries of a bundle with their states (specification, "Extension info record"). `reason` is set if no server entry
- * works.
+ * The entries of a bundle with their states (specification, "Extension info record"). `reason` is set if no server
+ * entry works.
  */
 export function toEntryOutcomes(
   { name: packageName, manifest }: DiscoveredExtension,

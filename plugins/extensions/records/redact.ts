@@ -19,8 +19,8 @@ export function redactDetail(detail: string, redactEnvironment: Redact, name = '
 }
 
 /**
- * Redacts a detail of the gate, which may name a file by its path inside of the package. A detail that names a path outside
- * is replaced as a whole.
+ * Redacts a detail of the gate, which may name a file by its path inside of the package. A detail that names a path
+ * outside is replaced as a whole.
  */
 export function redactGateDetail(detail: string, redactEnvironment: Redact, name = ''): string {
   const text = oneLine(redactEnvironment(detail));

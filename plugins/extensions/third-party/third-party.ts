@@ -21,12 +21,15 @@ export interface PluginChanges {
   readonly removed: readonly string[];
 }
 
-/** Third-party plugins in this process: discovered in a folder, loaded with consent and unloaded while the service runs. */
+/**
+ * Third-party plugins in this process: discovered in a folder, loaded with consent and unloaded while the service runs.
+ */
 export interface ThirdParty {
   records(): readonly ThirdPartyRecord[];
   /**
-   * Reads the folder again: loads plugins that are new or failed before, unloads removed ones. A failing plugin does not keep
-   * the others. Before `start` plugins are loaded without being started, so that core plugins start with their contributions.
+   * Reads the folder again: loads plugins that are new or failed before, unloads removed ones. A failing plugin does
+   * not keep the others. Before `start` plugins are loaded without being started, so that core plugins start with their
+   * contributions.
    */
   refresh(): Promise<PluginChanges>;
   /** Starts the plugins loaded so far; plugins loaded afterwards start at once. */

@@ -6,7 +6,10 @@ export interface WatchOptions {
   /** Called when the folder has changed and then stayed the same for `settle` milliseconds. */
   onChange(): Promise<void>;
   readonly log: Pick<Log, 'warn'>;
-  /** Milliseconds without a change after which several changes count as one; default 250 (conventions, "Mounting, order, collisions"). */
+  /**
+   * Milliseconds without a change after which several changes count as one; default 250 (conventions, "Mounting, order,
+   * collisions").
+   */
   readonly settle?: number;
 }
 
@@ -15,14 +18,17 @@ export interface Watch {
   stop(): Promise<void>;
 }
 
-/** The pause between checks is this many times the duration of a check, up to MAX_INTERVAL: large folders are checked less often. */
+/**
+ * The pause between checks is this many times the duration of a check, up to MAX_INTERVAL: large folders are checked
+ * less often.
+ */
 const INTERVAL_FACTOR = 20;
 const MAX_INTERVAL = 1000;
 
 /**
- * Polls for changes. Notifications of the file system are no substitute: they do not follow links, are lost while folders
- * are being created, and are missing on some mounted drives. A folder that is copied slowly counts as changed again each
- * time that it has grown.
+ * Polls for changes. Notifications of the file system are no substitute: they do not follow links, are lost while
+ * folders are being created, and are missing on some mounted drives. A folder that is copied slowly counts as changed
+ * again each time that it has grown.
  */
 export function watch({ readState, onChange, log, settle = 250 }: WatchOptions): Watch {
   let isStopped = false;

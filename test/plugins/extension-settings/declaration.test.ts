@@ -3,8 +3,8 @@ import { parseDeclaration } from '../../../plugins/extension-settings/declaratio
 
 const problemsOf = (raw: unknown) => parseDeclaration(raw).problems;
 
-describe('settings in a manifest', () => {
-  it('get their defaults', () => {
+describe('parseDeclaration', () => {
+  it('missing members get their defaults', () => {
     const presentation = { order: -1, width: 'half', interface: 'system-display-template' };
     const { problems, declaration } = parseDeclaration({
       room: { type: 'string' },
@@ -26,19 +26,19 @@ describe('settings in a manifest', () => {
     expect(Object.keys(declaration)).to.deep.equal(['room', 'api_token', 'password', 'template', 'limit', 'is_on']);
   });
 
-  it('may be absent, but not empty', () => {
+  it('absent settings are valid, and an empty map is not', () => {
     expect(parseDeclaration(undefined)).to.deep.equal({ problems: [], declaration: {} });
     for (const raw of [{}, null, [], 'x', 5]) expect(problemsOf(raw), JSON.stringify(raw)).not.to.deep.equal([]);
   });
 
-  it('have keys of one form', () => {
+  it('keys that do not match the pattern are problems', () => {
     for (const key of ['a', 'a1_', 'a'.repeat(64)]) expect(problemsOf({ [key]: { type: 'string' } })).to.deep.equal([]);
     const wrong = ['', 'A', '1a', '_a', 'a-b', 'a.b', 'ä', 'a ', 'a'.repeat(65), 'constructor', 'prototype', 'a\n'];
     for (const key of wrong) expect(problemsOf({ [key]: { type: 'string' } }), key).to.have.length(1);
     expect(problemsOf(JSON.parse('{"__proto__":{"type":"string"}}'))).to.have.length(1);
   });
 
-  it('say nothing but what is known', () => {
+  it('unknown members are problems', () => {
     for (const one of [
       null,
       'string',
@@ -61,7 +61,7 @@ describe('settings in a manifest', () => {
     }
   });
 
-  it('do not contradict themselves', () => {
+  it('contradictory members are problems', () => {
     for (const one of [
       { type: 'number', secret: {} },
       { type: 'string', secret: {}, appReadable: true },

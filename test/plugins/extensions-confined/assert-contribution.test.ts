@@ -24,13 +24,13 @@ function codeOf(one: Contribution): string | undefined {
   }
 }
 
-describe('extensions: what a confined package may register', () => {
-  it('endpoints say who may call them', () => {
+describe('assertContribution and findAmbiguities', () => {
+  it('an endpoint without capabilities.endpoint is CAPABILITY_MISSING', () => {
     expect(codeOf(contribution({}))).to.equal(undefined);
     expect(codeOf(contribution({ capabilities: { log: true } }))).to.equal('CAPABILITY_MISSING');
   });
 
-  it('endpoints have paths in which nothing is a pattern', () => {
+  it('an endpoint path with pattern characters is ROUTE_INVALID', () => {
     for (const id of ['a', 'a-b.c_d', '@acme/orders', '@acme/service-extension-orders', '0', '_a']) {
       expect(codeOf(contribution({ id })), id).to.equal(undefined);
     }
@@ -56,7 +56,7 @@ describe('extensions: what a confined package may register', () => {
     for (const id of wrong) expect(codeOf(contribution({ id })), id).to.equal('ROUTE_INVALID');
   });
 
-  it('hooks name events exactly, and nothing that every object has', () => {
+  it('an inexact event name or a member of every object is EVENT_INVALID', () => {
     const hook = (events: Contribution['events']) => codeOf(contribution({ type: 'hook', capabilities: {}, events }));
     for (const name of ['items.create', 'a.items.create', 'a:b-c_d', '0', 'auth.login']) {
       expect(hook({ action: [name] }), name).to.equal(undefined);
@@ -81,13 +81,13 @@ describe('extensions: what a confined package may register', () => {
     expect(hook({ filter: Array.from({ length: 17 }, (_, at) => `a${at}`) })).to.equal('EVENT_INVALID');
   });
 
-  it('hooks do not decide who signs in', () => {
+  it('a hook that filters auth events is EVENT_INVALID', () => {
     for (const name of ['auth.login', 'auth.jwt', 'auth.anything']) {
       expect(codeOf(contribution({ type: 'hook', events: { filter: [name] } }))).to.equal('EVENT_INVALID');
     }
   });
 
-  it('nothing has the name of another of its kind', () => {
+  it('contributions of one type with the same name are all ambiguous', () => {
     const gated = (id: string, ...contributions: Contribution[]) =>
       ({ extension: { id }, contributions }) as unknown as GatedPackage;
     const found = findAmbiguities([

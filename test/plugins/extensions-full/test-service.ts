@@ -45,7 +45,7 @@ export interface ExtensionSources {
 /** With the events of the plugin that stands for the loader, for tests to emit and listen. */
 type Deps = FullDeps & { readonly events: EventsApi };
 
-/** A running service where a test loads extensions one by one, through the door that the product's own loader uses. */
+/** A running service where a test loads extensions one by one, by the function that the core loader calls. */
 export interface TestService {
   readonly url: string;
   readonly request: Send;
@@ -231,8 +231,8 @@ export async function until(ask: () => boolean | Promise<boolean>): Promise<void
   }
 }
 
-/** What extensions of a test tell it. */
+/** Values that extensions of a test report to it. */
 export const reports: unknown[] = [];
-Object.assign(globalThis, { [Symbol.for('tenon.test.told')]: reports });
+Object.assign(globalThis, { [Symbol.for('tenon.test.reports')]: reports });
 /** To begin an entry with. */
-export const REPORT = `const tell = (value) => globalThis[Symbol.for('tenon.test.told')].push(value);\n`;
+export const REPORT = `const tell = (value) => globalThis[Symbol.for('tenon.test.reports')].push(value);\n`;

@@ -117,8 +117,8 @@ function found(
 }
 const confined = true as const;
 
-describe('extensions: loading', () => {
-  it('goes in the order of the conventions', async () => {
+describe('createExtensions', () => {
+  it('a load follows the order of the conventions', async () => {
     const stage = new Stage();
     const entries = [
       { type: 'hook', name: 'h', source: 's' },
@@ -156,14 +156,14 @@ describe('extensions: loading', () => {
     expect(stage.extensions.runtime()).to.deep.equal({ state: 'available', posture: null });
   });
 
-  it('does not ask for the confined runtime where nothing needs it', async () => {
+  it('the confined runtime is not started without a confined extension', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'hook')];
     expect(await stage.load()).not.to.include('runtime');
     expect(stage.extensions.runtime()).to.deep.equal({ state: 'not-required', posture: null });
   });
 
-  it('fails every confined one where there is no runtime, and none of the others', async () => {
+  it('without a runtime every confined extension fails, and the others load', async () => {
     const stage = new Stage();
     stage.state = 'unavailable';
     stage.all = [found('a', 'hook', { confined }), found('b', 'hook')];
@@ -173,7 +173,7 @@ describe('extensions: loading', () => {
     expect(toRecord(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
   });
 
-  it('makes of each failure one of that extension alone, by its code or as unknown', async () => {
+  it('a failure belongs to one extension, with its code or UNKNOWN', async () => {
     const stage = new Stage();
     stage.all = ['a', 'b', 'c', 'd'].map((name) => found(name, 'operation', name < 'c' ? {} : { confined }));
     stage.fails.set('full a', new LoadFailure('REGISTRATION_FAILED', 'no'));
@@ -189,7 +189,7 @@ describe('extensions: loading', () => {
     ]);
   });
 
-  it('keeps what did not change, loads what did, and tries again what failed', async () => {
+  it('a reload keeps unchanged extensions, loads changed ones and tries failed ones again', async () => {
     const stage = new Stage();
     stage.all = [
       found('a', 'hook', { confined }),
@@ -222,7 +222,7 @@ describe('extensions: loading', () => {
       .and.not.include('gate c');
   });
 
-  it('answers what came and what went', async () => {
+  it('load() answers the names of added and removed extensions', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'hook'), found('b', 'hook')];
     expect(await stage.extensions.load()).to.deep.equal({ added: ['a', 'b'], removed: [] });
@@ -231,7 +231,7 @@ describe('extensions: loading', () => {
     expect(await stage.extensions.load({ names: ['b'] })).to.deep.equal({ added: [], removed: [] });
   });
 
-  it('loads those of one name together, since what they added is known by it', async () => {
+  it('extensions of one name are loaded together', async () => {
     const stage = new Stage();
     const twin = { ...found('a', 'hook'), id: 'twin' };
     stage.all = [found('a', 'hook'), twin, found('b', 'hook')];
@@ -240,7 +240,7 @@ describe('extensions: loading', () => {
     expect(await stage.load()).to.deep.equal(['settings', 'remove a', 'remove a', 'full a', 'app ']);
   });
 
-  it('registers confined ones anew, without another gate, when full authority comes or goes', async () => {
+  it('confined extensions are registered again without the gate when one with full authority is added or removed', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'endpoint', { confined })];
     await stage.load();
@@ -250,7 +250,7 @@ describe('extensions: loading', () => {
     expect(await stage.load()).not.to.include('remove a');
   });
 
-  it('fails those that cannot be told apart, also one that runs, until one of them leaves', async () => {
+  it('ambiguous extensions fail, also a running one, until one of them is removed', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'endpoint', { confined })];
     await stage.load();
@@ -264,7 +264,7 @@ describe('extensions: loading', () => {
     expect(stage.states()).to.deep.equal(['b loaded']);
   });
 
-  it('tries a bundle again of which an entry failed', async () => {
+  it('a bundle with a failed entry is tried again', async () => {
     const stage = new Stage();
     const entries = [{ type: 'hook', name: 'h', source: 's' }];
     stage.all = [found('a', 'bundle', { confined, entries })];
@@ -276,7 +276,7 @@ describe('extensions: loading', () => {
     expect(stage.states()).to.deep.equal(['a loaded']);
   });
 
-  it('because a folder changed does not try again what can only fail again', async () => {
+  it('a load after a folder change does not retry failures that do not depend on others', async () => {
     const stage = new Stage();
     stage.all = ['a', 'b', 'c', 'd'].map((name) => found(name, 'endpoint', { confined }));
     stage.fails.set('gate a', new LoadFailure('TIMEOUT', 'slow'));
@@ -294,7 +294,7 @@ describe('extensions: loading', () => {
       .and.not.include('gate c');
   });
 
-  it('shows what failed later, until it recovers or is loaded again', async () => {
+  it('reportFailed shows a failure until the extension recovers or is loaded again', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'hook', { confined }), found('b', 'hook', { confined })];
     await stage.load();
@@ -309,7 +309,7 @@ describe('extensions: loading', () => {
     expect(stage.states()).to.deep.equal(['a loaded', 'b loaded']);
   });
 
-  it('loads once at a time, and survives what nobody expected', async () => {
+  it('loads run one after the other, and an unexpected error does not stop later ones', async () => {
     let running = 0;
     let most = 0;
     const stage = new Stage({
@@ -329,7 +329,7 @@ describe('extensions: loading', () => {
     expect(stage.states()).to.deep.equal(['a loaded']);
   });
 
-  it('takes everything away at the end, last in first out, also where that fails', async () => {
+  it('stop() unloads everything in reverse order, also if an unload fails', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'hook'), found('b', 'hook')];
     stage.fails.set('remove b', new Error('no'));
@@ -340,7 +340,7 @@ describe('extensions: loading', () => {
     expect(await stage.load()).to.deep.equal([]);
   });
 
-  it('has a row of its own for the code of all browsers', async () => {
+  it('a failed browser build has a row of its own', async () => {
     const failure = new LoadFailure('BUNDLE_BUILD_FAILED', 'no bundler');
     const stage = new Stage({
       appBundle: { build: async () => ({ failed: new Map(), failure }), chunk: () => undefined },
@@ -351,7 +351,7 @@ describe('extensions: loading', () => {
     expect(toRecord(stage.extensions.rows()[1] as never)).to.include({ type: null, local: false, status: 'failed' });
   });
 
-  it('shows settings of those that declare some', async () => {
+  it('extensions with settings show their status', async () => {
     const stage = new Stage();
     const one = found('a', 'panel');
     stage.all = [{ ...one, manifest: { ...one.manifest, settings: {} } as never }, found('b', 'panel')];
@@ -359,7 +359,7 @@ describe('extensions: loading', () => {
     expect(stage.extensions.rows().map(({ settings }) => settings)).to.deep.equal([{ status: 'available' }, undefined]);
   });
 
-  it('waits for nobody for ever, and takes away what comes too late', async () => {
+  it('withDeadline rejects in time and passes a late result to onLate', async () => {
     let finish = (_value: string) => {};
     const late: string[] = [];
     const slow = withDeadline(

@@ -9,7 +9,7 @@ import { catchLoadFailure, createPackageFolder, type PackageFolder } from './pac
 
 const LIMIT = 1024 * 1024;
 
-describe('extensions: the script of a built entry', () => {
+describe('buildScript', () => {
   let place: PackageFolder;
   beforeEach(async () => {
     place = await createPackageFolder();
@@ -32,7 +32,7 @@ describe('extensions: the script of a built entry', () => {
     return module.exports?.default ?? module.exports;
   };
 
-  it('knows where in which file a part of it was written', async () => {
+  it('positions in the script map to file, line and column of the source', async () => {
     const { script, positions } = await build({
       'index.js': "import { other } from './lib/other.js';\nexport default { id: 'a', handler: other };",
       'lib/other.js': "// A comment.\nexport function other() {\n  throw new Error('here');\n}",
@@ -49,17 +49,17 @@ describe('extensions: the script of a built entry', () => {
     expect(positions.find({ line: Number(line), column: Number(column) })).to.equal('lib/other.js:3:9');
   });
 
-  it('is one function, made of an ES module', async () => {
+  it('an ES module becomes one function', async () => {
     expect(exportsOf(await make({ 'index.js': "export default { id: 'a' };" }))).to.deep.include({ id: 'a' });
   });
 
-  it('may be made of CommonJS', async () => {
+  it('a CommonJS entry is accepted', async () => {
     expect(exportsOf(await make({ 'index.cjs': "module.exports = { id: 'a' };" }, 'index.cjs'))).to.deep.include({
       id: 'a',
     });
   });
 
-  it('may be made of TypeScript, without looking for a tsconfig', async () => {
+  it('a TypeScript entry is accepted without reading a tsconfig.json', async () => {
     const files = {
       'tsconfig.json': '{ "extends": "/etc/nothing", "compilerOptions": { broken',
       'index.ts': "const id: string = 'a'; export default { id } satisfies { id: string };",
@@ -67,7 +67,7 @@ describe('extensions: the script of a built entry', () => {
     expect(exportsOf(await make(files, 'index.ts'))).to.deep.include({ id: 'a' });
   });
 
-  it('has what the entry imports of its own package, JSON included', async () => {
+  it('imports from the own package are included, JSON too', async () => {
     const files = {
       'index.js':
         "import { a } from './lib/a.js'; import b from './lib'; import c from './c.json'; export default { id: a + b + c.c };",
@@ -78,14 +78,14 @@ describe('extensions: the script of a built entry', () => {
     expect(exportsOf(await make(files))).to.deep.include({ id: 'abc' });
   });
 
-  it("has the kit's functions, which answer what they are given", async () => {
+  it("the SDK's functions are included and answer their argument", async () => {
     const source =
       "import { defineJsonEndpoint, defineFlowOperation, defineEventHook } from '@tenon/extension-sdk';" +
       "export default defineEventHook(defineFlowOperation(defineJsonEndpoint({ id: 'a' })));";
     expect(exportsOf(await make({ 'index.js': source }))).to.deep.equal({ id: 'a' });
   });
 
-  it('does without what the confined engine leaves out', async () => {
+  it('syntax that the confined engine lacks is compiled away', async () => {
     const source = `class Held { #order; constructor(order) { this.#order = order; } [Symbol.dispose]() { this.#order.push('b'); } }
       const order = [];
       { using held = new Held(order); order.push('a'); }
@@ -96,7 +96,7 @@ describe('extensions: the script of a built entry', () => {
     expect(script).to.contain('#order');
   });
 
-  it('is the same for the same files', async () => {
+  it('the same files give the same script', async () => {
     const files = {
       'index.js': "import { a } from './a.js'; export default { id: a };",
       'a.js': "export const a = 'ä';",
@@ -106,27 +106,27 @@ describe('extensions: the script of a built entry', () => {
 
   const refused: Readonly<Record<string, readonly [string, string]>> = {
     'a module of the runtime': ["import 'node:os';", 'USES_NODE_BUILTIN'],
-    files: ["const fs = require('fs');", 'USES_RAW_FS'],
+    'a file module': ["const fs = require('fs');", 'USES_RAW_FS'],
     'an HTTP package': ["import('undici');", 'USES_RAW_NETWORK'],
-    'the service': ["import '@tenon/kernel';", 'USES_INTERNAL_IMPORT'],
-    'a kit for full authority': ["import '@acme/extensions-sdk';", 'USES_LEGACY_SDK_RUNTIME_IMPORT'],
-    'a name of the kit that is not for confined code': [
+    'an import of the service': ["import '@tenon/kernel';", 'USES_INTERNAL_IMPORT'],
+    'an SDK for full authority': ["import '@acme/extensions-sdk';", 'USES_LEGACY_SDK_RUNTIME_IMPORT'],
+    'an SDK export that is not for confined code': [
       "import { defineEndpoint } from '@tenon/extension-sdk'; export default defineEndpoint({});",
       'USES_LEGACY_SDK_RUNTIME_IMPORT',
     ],
     'a package that was not built in': ["import 'left-pad';", 'ENTRYPOINT_NOT_FOUND'],
     'a package that lies in node_modules': ["import 'there';", 'ENTRYPOINT_NOT_FOUND'],
-    'a file that is not there': ["import './missing.js';", 'ENTRYPOINT_NOT_FOUND'],
-    'a file outside': ["import '../outside.js';", 'LOCAL_PATH_ESCAPES_ROOT'],
-    'a link to outside': ["import './link.js';", 'LOCAL_PATH_ESCAPES_ROOT'],
-    'JSON outside': ["import a from '../../../../../../etc/hosts.json';", 'LOCAL_PATH_ESCAPES_ROOT'],
+    'a missing file': ["import './missing.js';", 'ENTRYPOINT_NOT_FOUND'],
+    'a file outside of the package': ["import '../outside.js';", 'LOCAL_PATH_ESCAPES_ROOT'],
+    'a link to outside of the package': ["import './link.js';", 'LOCAL_PATH_ESCAPES_ROOT'],
+    'JSON outside of the package': ["import a from '../../../../../../etc/hosts.json';", 'LOCAL_PATH_ESCAPES_ROOT'],
     'an absolute path': ["import '/etc/hosts';", 'LOCAL_PATH_ESCAPES_ROOT'],
-    'a file that is no script': ["import './text.txt';", 'INVALID_ENTRY'],
-    'what does not parse': ['export default {', 'INVALID_ENTRY'],
-    'await at the top': ['await 1; export default {};', 'INVALID_ENTRY'],
+    'an imported file that is not a script': ["import './text.txt';", 'INVALID_ENTRY'],
+    'a syntax error': ['export default {', 'INVALID_ENTRY'],
+    'top-level await': ['await 1; export default {};', 'INVALID_ENTRY'],
   };
   for (const [what, [source, code]] of Object.entries(refused)) {
-    it(`does not take ${what}`, async () => {
+    it(`an entry with ${what} is refused with ${code}`, async () => {
       await place.write({
         'outside.js': 'export default 1;',
         'own/text.txt': 'text',
@@ -140,7 +140,7 @@ describe('extensions: the script of a built entry', () => {
     });
   }
 
-  it('is refused above the limit, all files together', async () => {
+  it('files above the limit in total are ARTIFACT_TOO_LARGE', async () => {
     const files = {
       'index.js': "import './a.js'; import './b.js';",
       'a.js': `"${'a'.repeat(600)}"`,
@@ -150,7 +150,7 @@ describe('extensions: the script of a built entry', () => {
     await make(files, 'index.js', 2000);
   });
 
-  it('is refused where the entry is missing, lies outside, or is a link to outside', async () => {
+  it('an entry that is missing, outside of the package or a link to outside is refused', async () => {
     expect((await catchLoadFailure(make({}))).code).to.equal('SOURCE_UNAVAILABLE');
     await place.write({ 'outside.js': '' });
     expect((await catchLoadFailure(make({}, '../outside.js'))).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
@@ -158,7 +158,7 @@ describe('extensions: the script of a built entry', () => {
     expect((await catchLoadFailure(make({}))).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
   });
 
-  it('survives scripts that end or hold up the bundler', async function () {
+  it('a script that kills or blocks the bundler is refused, and the next build works', async function () {
     this.timeout(120_000);
     expect((await catchLoadFailure(make({ 'index.ts': 'a?(b):c=>'.repeat(40) }, 'index.ts'))).code).to.equal(
       'INVALID_ENTRY',

@@ -27,7 +27,7 @@ const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
   ...more,
 });
 
-describe('extensions: the gate of confined packages', () => {
+describe('passGate', () => {
   let place: PackageFolder;
   let contract: readonly ContractEntry[] | GuestError;
   let consent: LoadFailure | undefined;
@@ -74,7 +74,7 @@ describe('extensions: the gate of confined packages', () => {
   };
   const codeOf = async (...args: Parameters<typeof pass>) => (await catchLoadFailure(pass(...args))).code;
 
-  it('lets through what is in order, and hands over what was probed', async () => {
+  it('a valid package passes with the script that was probed', async () => {
     const gated = await pass();
     expect(probed).to.deep.equal([gated.script]);
     expect(gated.contributions).to.deep.equal([
@@ -83,13 +83,13 @@ describe('extensions: the gate of confined packages', () => {
     expect(steps).to.deep.equal(['consent', 'probe']);
   });
 
-  describe('manifest', () => {
+  describe('the manifest at the gate', () => {
     const changed = async (before: object, name = NAME) => {
       await place.write({ ...SOURCES, 'package.json': packageJson(name, before) });
       return (await catchLoadFailure(passGate(createDiscovered(place.root, NAME, ENDPOINT), deps()))).code;
     };
 
-    it('is read again, and has to be what was discovered', async () => {
+    it('a manifest that changed since discovery is MANIFEST_INVALID', async () => {
       expect(await changed({ ...ENDPOINT, path: 'dist/other.js' })).to.equal('MANIFEST_INVALID');
       expect(await changed({ ...ENDPOINT, capabilities: { log: true } })).to.equal('MANIFEST_INVALID');
       expect(await changed(ENDPOINT, 'service-extension-other')).to.equal('MANIFEST_INVALID');
@@ -98,7 +98,7 @@ describe('extensions: the gate of confined packages', () => {
       expect(steps).to.deep.equal([]);
     });
 
-    it('has at most 256 KiB', async () => {
+    it('a manifest above 256 KiB is MANIFEST_TOO_LARGE', async () => {
       await place.write({
         ...SOURCES,
         'package.json': { ...packageJson(NAME, ENDPOINT), more: 'x'.repeat(256 * 1024) },
@@ -107,14 +107,14 @@ describe('extensions: the gate of confined packages', () => {
       expect(failure.code).to.equal('MANIFEST_TOO_LARGE');
     });
 
-    it('may be gone meanwhile', async () => {
+    it('a package.json that was removed meanwhile is MANIFEST_INVALID', async () => {
       await place.write(SOURCES);
       expect((await catchLoadFailure(passGate(createDiscovered(place.root, NAME, ENDPOINT), deps()))).code).to.equal(
         'MANIFEST_INVALID',
       );
     });
 
-    it('names each server entry of a bundle once, and the events of its hooks', async () => {
+    it('duplicate server entries and hooks without events are MANIFEST_INVALID', async () => {
       const bundle = (entries: ExtensionManifest['entries']): ExtensionManifest => ({
         type: 'bundle',
         host: '^1.0.0',
@@ -128,20 +128,20 @@ describe('extensions: the gate of confined packages', () => {
     });
   });
 
-  it('asks for consent before anything of the package is looked at', async () => {
+  it('consent is checked before any source is read', async () => {
     consent = new LoadFailure('CONSENT_REQUIRED', 'It asks for more.');
     expect(await codeOf(ENDPOINT, {})).to.equal('CONSENT_REQUIRED');
   });
 
-  describe('sources', () => {
-    it('have to be there', async () => {
+  describe('the sources at the gate', () => {
+    it('a missing source is SOURCE_UNAVAILABLE', async () => {
       expect(await codeOf(ENDPOINT, { 'dist/index.js': '' })).to.equal('SOURCE_UNAVAILABLE');
       expect(await codeOf(ENDPOINT, { ...SOURCES, 'src/index.js': "import './missing.js';" })).to.equal(
         'SOURCE_UNAVAILABLE',
       );
     });
 
-    it('are looked through with all that they import of the package, the file is named', async () => {
+    it('imported files of the package are scanned, and the detail names the file', async () => {
       const failure = await catchLoadFailure(
         pass(ENDPOINT, {
           ...SOURCES,
@@ -155,7 +155,7 @@ describe('extensions: the gate of confined packages', () => {
       expect(probed).to.deep.equal([]);
     });
 
-    it('are not left by links', async () => {
+    it('a source behind a link to outside is LOCAL_PATH_ESCAPES_ROOT', async () => {
       const outside = await createPackageFolder();
       try {
         await outside.write({ 'index.js': '' });
@@ -168,7 +168,7 @@ describe('extensions: the gate of confined packages', () => {
       }
     });
 
-    it("do not include the browser's half of an operation", async () => {
+    it('the browser half of an operation is not scanned', async () => {
       contract = [entry()];
       const operation: ExtensionManifest = {
         type: 'operation',
@@ -181,7 +181,7 @@ describe('extensions: the gate of confined packages', () => {
     });
   });
 
-  describe('probe', () => {
+  describe('the probe at the gate', () => {
     const outcomes: readonly (readonly [GuestError, string])[] = [
       ['invalid-entry', 'INVALID_ENTRY'],
       ['timeout', 'TIMEOUT'],
@@ -190,14 +190,14 @@ describe('extensions: the gate of confined packages', () => {
       ['internal', 'VALIDATION_INCOMPLETE'],
     ];
     for (const [outcome, code] of outcomes) {
-      it(`that ends with ${outcome} is ${code}`, async () => {
+      it(`a probe that ends with ${outcome} is ${code}`, async () => {
         contract = outcome;
         expect(await codeOf()).to.equal(code);
       });
     }
 
-    it('has to show one contract with a handler and the name of the package', async () => {
-      for (const [said, code] of [
+    it("an export without one contract, a handler and the package's id is refused", async () => {
+      for (const [exported, code] of [
         [[], 'INVALID_ENTRY'],
         [[entry(), entry()], 'INVALID_ENTRY'],
         [[entry({ key: 'endpoint:orders' })], 'INVALID_ENTRY'],
@@ -206,12 +206,12 @@ describe('extensions: the gate of confined packages', () => {
         [[entry({ id: null })], 'IDENTITY_MISMATCH'],
         [[entry({ id: 'others' })], 'IDENTITY_MISMATCH'],
       ] as const) {
-        contract = said;
+        contract = exported;
         expect(await codeOf()).to.equal(code);
       }
     });
 
-    it('has to show exactly the declared events of a hook', async () => {
+    it('a hook that does not export exactly its declared events is IDENTITY_MISMATCH', async () => {
       const hook: ExtensionManifest = {
         ...ENDPOINT,
         type: 'hook',
@@ -230,7 +230,7 @@ describe('extensions: the gate of confined packages', () => {
       }
     });
 
-    it('has to show every server entry of a bundle under its key', async () => {
+    it('a bundle that does not export every server entry under its key is INVALID_ENTRY', async () => {
       const bundle: ExtensionManifest = {
         type: 'bundle',
         host: '^1.0.0',
@@ -251,7 +251,7 @@ describe('extensions: the gate of confined packages', () => {
       expect(await codeOf(bundle)).to.equal('INVALID_ENTRY');
     });
 
-    it('is not made for a bundle that has nothing on the server', async () => {
+    it('a bundle without server entries is not probed', async () => {
       const bundle: ExtensionManifest = {
         type: 'bundle',
         host: '^1.0.0',
@@ -264,7 +264,7 @@ describe('extensions: the gate of confined packages', () => {
     });
   });
 
-  it('takes a name with or without its prefix, and with or without its scope', () => {
+  it('listAllowedIds has the name with and without prefix and scope', () => {
     expect(listAllowedIds('service-extension-orders')).to.deep.equal(['service-extension-orders', 'orders']);
     expect(listAllowedIds('@acme/service-extension-orders')).to.deep.equal([
       '@acme/service-extension-orders',
@@ -274,7 +274,7 @@ describe('extensions: the gate of confined packages', () => {
     expect(listAllowedIds('@service/extension-orders')).to.deep.equal(['@service/extension-orders', 'orders']);
   });
 
-  it('never lets an error of another kind through', async () => {
+  it('any other error is VALIDATION_INCOMPLETE', async () => {
     const found = createDiscovered(place.root, NAME, ENDPOINT);
     await place.write({ 'package.json': packageJson(NAME, ENDPOINT) });
     const broken = { ...deps(), consent: async () => Promise.reject(new Error('the database is away')) };

@@ -4,7 +4,7 @@ import { processorTime } from '../../../support/processor-time.ts';
 
 const codes = (source: string): readonly string[] => scanSource(source).uses.map(({ code }) => code);
 
-describe('extensions: what a source uses', () => {
+describe('scanSource', () => {
   const refused: Readonly<Record<string, readonly [string, string]>> = {
     'a module of the runtime': ["import { join } from 'node:path';", 'USES_NODE_BUILTIN'],
     'a module of the runtime without prefix': ["import os from 'os';", 'USES_NODE_BUILTIN'],
@@ -21,11 +21,11 @@ describe('extensions: what a source uses', () => {
     'fetch in a template': ['const t = `a ${await fetch(url)} b`;', 'USES_RAW_NETWORK'],
     'fetch after a division': ['const x = a / b; fetch(url); const y = c / d;', 'USES_RAW_NETWORK'],
     'fetch in a ternary': ['const x = a ? fetch(b) : c;', 'USES_RAW_NETWORK'],
-    'fetch taken out of the global object': ['const { fetch } = globalThis; fetch(url);', 'USES_RAW_NETWORK'],
+    'fetch destructured from the global object': ['const { fetch } = globalThis; fetch(url);', 'USES_RAW_NETWORK'],
     'child processes': ["import { spawn } from 'child_process';", 'USES_CHILD_PROCESS'],
     'the environment': ['const key = process.env.KEY;', 'USES_RAW_ENV'],
     'the environment by its name in brackets': ["const key = process['env'].KEY;", 'USES_RAW_ENV'],
-    'the environment taken apart': ['const { env } = process;', 'USES_RAW_ENV'],
+    'destructuring of the environment': ['const { env } = process;', 'USES_RAW_ENV'],
     'the module of the environment': ["import { env } from 'node:process';", 'USES_RAW_ENV'],
     'a computed require': ['const x = require(name);', 'USES_DYNAMIC_REQUIRE'],
     'a require of a sum': ["const x = require('./a' + name);", 'USES_DYNAMIC_REQUIRE'],
@@ -33,19 +33,19 @@ describe('extensions: what a source uses', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a script
     'an import of a template with substitutions': ['const x = await import(`./${name}.js`);', 'USES_DYNAMIC_IMPORT'],
     'a call of eval': ['eval("1 + 1")', 'USES_DYNAMIC_CODE'],
-    'a function out of text': ['const f = new Function("return 1");', 'USES_DYNAMIC_CODE'],
+    'a function made from text': ['const f = new Function("return 1");', 'USES_DYNAMIC_CODE'],
     'the service itself': ["import { boot } from '@tenon/kernel';", 'USES_INTERNAL_IMPORT'],
-    'a kit for full authority': [
+    'an SDK for full authority': [
       "import { defineHook } from '@acme/extensions-sdk';",
       'USES_LEGACY_SDK_RUNTIME_IMPORT',
     ],
-    'the other half of the kit': [
+    'an SDK export for full authority': [
       "import { defineEndpoint } from '@tenon/extension-sdk';",
       'USES_LEGACY_SDK_RUNTIME_IMPORT',
     ],
   };
   for (const [what, [source, code]] of Object.entries(refused)) {
-    it(`refuses ${what}`, () => expect(codes(source)).to.deep.equal([code]));
+    it(`${what} is ${code}`, () => expect(codes(source)).to.deep.equal([code]));
   }
 
   const allowed: Readonly<Record<string, string>> = {
@@ -73,16 +73,16 @@ describe('extensions: what a source uses', () => {
     'the word from in other places': "export const from = 'x'; const b = { from: 'fs' }; import.meta;",
   };
   for (const [what, source] of Object.entries(allowed)) {
-    it(`allows ${what}`, () => expect(scanSource(source).uses).to.deep.equal([]));
+    it(`${what} is allowed`, () => expect(scanSource(source).uses).to.deep.equal([]));
   }
 
-  it('tells the relative imports', () => {
+  it('relative imports are listed', () => {
     const source =
       "import a from './a.js'; export * from '../b'; const c = require('./c'); import('./d'); import type { T } from './e';";
     expect(scanSource(source).relative).to.deep.equal(['./a.js', '../b', './c', './d']);
   });
 
-  it('tells uses in the order in which they are written', () => {
+  it('uses are listed in the order of the source', () => {
     expect(codes("fetch(a); const b = require('fs'); process.env; eval(c)")).to.deep.equal([
       'USES_RAW_NETWORK',
       'USES_RAW_FS',
@@ -91,7 +91,7 @@ describe('extensions: what a source uses', () => {
     ]);
   });
 
-  it('looks through hostile text in time', function () {
+  it('hostile text is scanned within the time limit', function () {
     this.timeout(120_000);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a script
     const bombs = ['/[', 'fetch(', '`${', 'import a,', '{fetch,', 'import {a,', '=/', '((', '"\\', 'import(`${a}'];
@@ -102,7 +102,7 @@ describe('extensions: what a source uses', () => {
     }
   });
 
-  it('is found in a time that grows with the source and no faster', () => {
+  it('the time of a scan grows linearly with the source', () => {
     const hard = ['require(', '{fetch,', 'import {', '{env}=process;', '=/[a', '`${', 'x = process['];
     for (const part of hard) {
       const timed = (length: number) => {
