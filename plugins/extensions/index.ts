@@ -53,7 +53,7 @@ export default definePlugin<ExtensionsConfig>({
     host.provide(extensionLoader, {
       reportFailed: (id, failure) => extensions.reportFailed(id, failure),
       reportRecovered: (id) => extensions.reportRecovered(id),
-      reload: (names) => reload.reloadEverywhere(asSystem('extensions come and go'), names),
+      reload: (names) => reload.reloadEverywhere(asSystem('extensions are loaded or unloaded'), names),
     });
     const extensionRouteList = extensionRoutes({
       rows,

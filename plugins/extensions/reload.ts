@@ -38,7 +38,7 @@ const toReloadRequest = (list: readonly string[]): ReloadRequest =>
 /** Reloads extensions in one process or in all, and emits the events. */
 export function createReload({ extensions, plugins, rows, events, bus, asSystem, log }: ReloadDeps): Reload {
   const processId = randomUUID();
-  const system = () => asSystem('extensions come and go');
+  const system = () => asSystem('extensions are loaded or unloaded');
   const names = () =>
     rows()
       .filter(({ status }) => status !== 'failed')

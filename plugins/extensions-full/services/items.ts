@@ -149,7 +149,7 @@ export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceCla
 
 /** Whether a row exists, for the system; the write checks whether the caller may change it. */
 async function exists(kit: ExtensionRuntime, collection: string, primary: string, key: unknown): Promise<boolean> {
-  const system = kit.asSystem('an upsert looks whether its row is there');
+  const system = kit.asSystem('an upsert checks whether its row exists');
   try {
     const found = await kit.events.quietly(() =>
       kit.deps.items.readKeys(system, collection, [key], { fields: [primary] }),
