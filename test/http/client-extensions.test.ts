@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
 import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
 
-// The client's own types describe extensions of another product.
+// The client's types describe another product's extensions, so they are not used.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type AnyValue = any;
 const sdk: AnyValue = published;

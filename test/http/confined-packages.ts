@@ -7,7 +7,7 @@ import type { Service } from '../support/service.ts';
 /** A folder for EXTENSIONS_PATH with confined packages in it. */
 export interface ConfinedPackages {
   readonly path: string;
-  /** Writes a package whose source and built file are both `code`; the manifest has sensible defaults. */
+  /** Writes a package whose source and built file are both `code`; the manifest gets host, runtime and paths as defaults. */
   put(name: string, manifest: object, code: string, options?: { version?: string; folder?: string }): Promise<void>;
   drop(folder: string): Promise<void>;
   remove(): Promise<void>;
@@ -41,7 +41,7 @@ export async function createPackages(path?: string): Promise<ConfinedPackages> {
   };
 }
 
-/** `export default` of a confined endpoint whose handler is the text given. */
+/** `export default` of a confined endpoint with this handler text. */
 export const endpoint = (id: string, handler: string): string =>
   `export default { id: ${JSON.stringify(id)}, handler: ${handler} };`;
 
@@ -57,7 +57,7 @@ interface Row {
   readonly [key: string]: unknown;
 }
 
-/** The list of extensions by name, the last of each name. */
+/** The rows of GET /extensions by name; of several with one name the last. */
 export async function rowsOf(service: Service): Promise<Readonly<Record<string, Row>>> {
   const { body } = await service.request('GET', '/extensions', { token: service.admin.token });
   return Object.fromEntries((body.data as Row[]).map((row) => [row.name, row]));

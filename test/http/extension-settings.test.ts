@@ -265,7 +265,7 @@ describe('/extension-settings', () => {
     expect(await removed({ ...global, key: 'room' })).to.equal(0);
     expect(await removed({ ...global, key: 'title' })).to.equal(0);
     expect(await removed({ subject: '' })).to.equal(0);
-    // Also of an extension that is gone.
+    // Values of a removed extension can be removed too.
     settings.setOwners([]);
     expect(
       (await ask('GET', `${PATH}?subject=${CHAT}`)).body.data.map((one: { value: unknown }) => one.value),
@@ -327,7 +327,7 @@ describe('/extension-settings', () => {
       expect(outcome(await one('GET', `${PATH}/app`))).to.deep.equal(FORBIDDEN);
     }
     expect((await app.ask('GET', `${PATH}/app?subject=service-extension-unknown`)).body).to.deep.equal({ data: {} });
-    // A later version wants something else of the same keys.
+    // A later version declares other types for the same keys.
     settings.setOwners([
       owner(CHAT, {
         room: { type: 'number', appReadable: true },

@@ -9,10 +9,10 @@ const SECRET = 'what tests sign tokens of callers without a user with';
 const LEVELS = ['public', 'authenticated', 'app', 'admin'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** How a request says who asks. */
+/** The token of a request. */
 interface Caller {
   readonly token?: string;
-  /** Sent as `access_token` of the query. */
+  /** Sent as the query parameter `access_token`. */
   readonly query?: string;
 }
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { bundle, confined, endpoint, packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
 import { type InProcess, runCli, startService } from '../support/service.ts';
 
-/** Under which the service says in the database that a process is alive (`plugins/cluster`). */
+/** The advisory lock class by which a live process announces itself (`plugins/cluster`). */
 const PRESENCE = 1952804466;
 const ROUTE = 'platform_extensions';
 

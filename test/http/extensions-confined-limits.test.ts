@@ -42,7 +42,7 @@ describe('limits of confined packages', () => {
       env: {
         EXTENSIONS_PATH: packages.path,
         EXTENSIONS_SANDBOX_MAX_PROCESSES: '1',
-        // What waits here ends in time on a busy machine as well.
+        // Short enough to end in time on a busy machine too.
         EXTENSIONS_SANDBOX_TIMEOUT: '60s',
         LOG_LEVEL: 'info',
       },

@@ -57,7 +57,7 @@ describe('attempts to bypass consent', () => {
     expect((await agree()).status).to.equal(200);
     expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
     expect((await service.request('GET', '/orders')).status).to.equal(200);
-    // What gave it up asks again before it has it back.
+    // A package that dropped a request needs consent to have it back.
     expect((await become('3.0.0', confined))?.status).to.equal('loaded');
     await held('4.0.0', { type: 'endpoint', ...open }, 'everything', code);
     Reflect.deleteProperty(globalThis, 'gotOut');

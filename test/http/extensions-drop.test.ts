@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type Spawned, spawnService } from '../support/service.ts';
 import { type ConfinedPackages, createPackages, endpoint, rowsOf } from './confined-packages.ts';
 
-/** Asks until it is so. How soon it is so on a quiet machine is measured by `npm run bench:confined`. */
+/** Polls until the condition is true. `npm run bench:confined` measures how long it takes on an idle machine. */
 async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
   const deadline = Date.now() + limit;
   while (!(await is())) {

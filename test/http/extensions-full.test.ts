@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { withSentences } from '../../plugins/broker/library.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
-/** A package for this service: what it declares, and the files of its built half. */
+/** A package: its manifest and the files of its built server half. */
 const packageOf = (name: string, manifest: object, files: Record<string, string>): Record<string, string> => ({
   [`${name}/package.json`]: JSON.stringify({
     name,

@@ -11,7 +11,7 @@ import { reload, rowsOf } from './confined-packages.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
-/** A layer that answers `/<name>`, as the README's example does. */
+/** A middleware that answers `/<name>`, as the README's example does. */
 const layer = (name: string, specifier: string) => `
 import { definePlugin, middleware } from '${specifier}';
 import manifest from './package.json' with { type: 'json' };
@@ -28,10 +28,10 @@ export default definePlugin({
 });
 `;
 const LAYER = { type: 'plugin', path: 'index.ts', contributes: { 'http.middleware': { phases: ['route'] } } };
-/** A kernel that a package brought along: none of its names is there. */
+/** A copy of the kernel in the package's node_modules; it exports nothing. */
 const COPY = { 'package.json': { name: '@tenon/kernel', version: '9.0.0', type: 'module', exports: './index.js' } };
 
-/** What the compiler says of a folder; empty where nothing is wrong. */
+/** The errors of tsc for a folder; empty without errors. */
 async function compilerOutput(folder: string): Promise<string> {
   try {
     return (await run(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--project', folder])).stdout;

@@ -9,7 +9,7 @@ import { reload, rowsOf } from './confined-packages.ts';
 const NAME = 'acme-everything';
 const SERVICE = new URL('../../', import.meta.url);
 
-/** Adds one of everything that a plugin can add to a server that runs, and begins something of its own. */
+/** A plugin that contributes one of everything that a running service accepts, and starts a timer of its own. */
 const CODE = `
 import { middleware } from '${new URL('kernel/index.ts', SERVICE).href}';
 import { routes } from '${new URL('plugins/http/contract.ts', SERVICE).href}';
@@ -91,7 +91,7 @@ describe('a third-party plugin in a running service', function () {
   const asAdmin = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, ...(body === undefined ? {} : { body }) });
 
-  /** What of the plugin can be seen from outside. */
+  /** The plugin's contributions as a client sees them. */
   async function traces() {
     const route = await service.request('GET', '/acme/route');
     const { body: graphql } = await asAdmin('POST', '/graphql', { query: '{ acme_answer }' });
@@ -161,7 +161,7 @@ describe('a third-party plugin in a running service', function () {
     expect(await traces()).to.deep.equal(NOTHING);
     expect(await rowsOf(service)).to.deep.equal({});
     expect(diary()).to.deep.equal(['started', 'created', 'stopped']);
-    // Those of requests come and go.
+    // Connections of requests open and close.
     for (const end = Date.now() + 30_000; timers() > before && Date.now() < end; ) await pause(20);
     expect(timers()).to.be.at.most(before);
   });

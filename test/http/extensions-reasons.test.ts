@@ -18,9 +18,9 @@ import { type InProcess, startService } from '../support/service.ts';
 interface Case {
   readonly manifest?: object;
   readonly source?: string;
-  /** The built entry; the source where there is none. */
+  /** The built entry; default: the source. */
   readonly built?: string;
-  /** In place of all files. */
+  /** Replaces all files. */
   readonly files?: Files;
   readonly more?: object;
 }
@@ -30,10 +30,10 @@ const access = { capabilities: { endpoint: { access: 'public' } } } as const;
 const answering = (id: string) => `export default { id: '${id}', handler: () => ({ body: 1 }) };`;
 const listening = (id: string, event: string) => `export default { id: '${id}', actions: { '${event}': () => {} } };`;
 const plain = 'export default () => {};';
-/** Asks for more than the memory limit at once: it ends the process within milliseconds, before any deadline. */
+/** Allocates more than the memory limit at once, which ends the process within milliseconds, before any deadline. */
 const BOMB = 'new Array(30_000_000).fill(1);';
 
-/** Names of packages without their prefix, each with what makes it fail. */
+/** Packages by name without prefix, each with what makes it fail. */
 const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
   MANIFEST_INVALID: { manifest: { files: { 'package.json': '{' } } },
   ENTRYPOINT_NOT_FOUND: { entrypoint: { manifest: hook, files: {} } },
@@ -147,7 +147,7 @@ describe('the reason codes of GET /extensions', function () {
       for (const [name, one] of Object.entries(cases)) await place.write(filesOf(name, one));
     }
     await place.write({
-      // Another one already has the operation.
+      // Another package already has the operation.
       'operations/taken/api.js': `module.exports = { id: 'taken', handler: () => 1 };`,
       'outside.js': answering('escape'),
       ...filesOf('escape', { files: { 'src/index.js': plain, 'dist/readme': '' } }),
@@ -162,7 +162,7 @@ describe('the reason codes of GET /extensions', function () {
       env: {
         EXTENSIONS_PATH: place.path,
         EXTENSIONS_SANDBOX_MAX_ARTIFACT: '64kb',
-        // Only the loop without end may use it up, and that ends with the CPU time it may have.
+        // Only the endless loop may use up its time, and the CPU limit ends it first.
         EXTENSIONS_SANDBOX_TIMEOUT: '60s',
         LOG_LEVEL: 'error',
       },

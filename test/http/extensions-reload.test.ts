@@ -9,7 +9,7 @@ const endpoint = { type: 'endpoint', path: 'index.js' } as const;
 const saying = (text: string) =>
   `export default (router) => router.get('/', (req, res) => res.send(${JSON.stringify(text)}));`;
 
-/** Asks until it is so. */
+/** Polls until the condition is true. */
 async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
   const started = Date.now();
   while (!(await is())) {

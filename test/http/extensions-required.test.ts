@@ -10,7 +10,7 @@ const COLLECTIONS = ['notes', 'crashing', 'drafts', 'memos', 'free'] as const;
 const EVENTS = ['create', 'update', 'delete'] as const;
 const BROKEN = 'export default { id: ';
 
-/** A confined hook that marks what it saw, of a package without which nothing may be written. */
+/** A confined hook of a required package that marks the rows it saw. */
 const confinedGuard = (collection: string, more: object = {}) => ({
   type: 'hook',
   events: { filter: EVENTS.map((event) => `${collection}.items.${event}`) },
@@ -144,7 +144,7 @@ describe('a required package that is not loaded', function () {
     }
     isOver = true;
     await Promise.all(writers);
-    // What its process was asked while it ended is a failure of its own.
+    // A call that was running when its process ended fails by itself.
     const through = answers.filter(({ status }) => status < 500);
     expect(through.filter(({ body }) => body.data?.mark === null)).to.deep.equal([]);
     expect(await database.query('select 1 from notes where mark is null')).to.have.length(1);

@@ -25,7 +25,7 @@ const { declaration } = parseDeclaration({
 });
 
 const log = { warn: () => {} } as never;
-/** What is behind `seal:` is open; the real ones are tested with the whole service. */
+/** A secret store that only adds `seal:`; test/http/extension-settings.test.ts tests the real one. */
 const secrets = {
   available: () => true,
   seal: (_kind: string, text: string) => `seal:${text}`,

@@ -21,7 +21,7 @@ describe('createAppBundle', () => {
   afterEach(() => place.remove());
   after(stopBundler);
 
-  /** A package of its own with this file. */
+  /** Writes a package with this file. */
   async function half(name: string, type: ExtensionType, text?: string, file = 'app.js'): Promise<AppHalf> {
     if (text !== undefined) await place.write({ [`${name}/${file}`]: text });
     else await mkdir(join(place.path, name), { recursive: true });
@@ -29,7 +29,7 @@ describe('createAppBundle', () => {
     return { id: name, name, type, folder, file: join(folder, file), revision: String(++revision) };
   }
 
-  /** Runs what is served, as a browser would. */
+  /** Evaluates the served chunks as a browser would. */
   // biome-ignore lint/suspicious/noExplicitAny: a module of a test
   async function run(): Promise<Record<string, any[]>> {
     const out = join(place.path, `out-${++revision}`);

@@ -33,7 +33,7 @@ describe('loadFull', () => {
         },
         entry: 'index.cjs',
       },
-      // A single file is what it looks like, whatever the package around it is.
+      // The module type of a single file follows from its code, not from a package.json around it.
       { files: `const { sep } = require('node:path'); module.exports = ${handler}`, single: true },
     ];
     for (const form of forms) await testService.with(form, async () => expect(await answer()).to.equal('here'));

@@ -37,12 +37,12 @@ export interface ExtensionSources {
   /** Files by path; `index.js` is the entry. A text alone is the entry. */
   readonly files: string | Readonly<Record<string, string>>;
   readonly manifest?: Partial<ExtensionManifest>;
-  /** Found in the layout of single files: without a manifest. */
+  /** Whether it is in the single-file layout, without a manifest. */
   readonly single?: boolean;
   readonly entry?: string;
 }
 
-/** With the events of the plugin that stands for the loader, for tests to emit and listen. */
+/** With the events of the plugin that replaces the loader, so that tests emit and listen. */
 type Deps = FullDeps & { readonly events: EventsApi };
 
 /** A running service where a test loads extensions one by one, by the function that the core loader calls. */
@@ -56,7 +56,7 @@ export interface TestService {
   readonly log: readonly Record<string, unknown>[];
   createExtension(extension: ExtensionSources): Promise<DiscoveredExtension>;
   load(extension: ExtensionSources, options?: { deadline?: number }): Promise<LoadedExtension>;
-  /** Loads, does the work and takes the extension away again. */
+  /** Loads the extension, runs `work` and unloads the extension. */
   with<T>(extension: ExtensionSources | string, work: () => Promise<T>): Promise<T>;
   stop(): Promise<void>;
 }
@@ -224,15 +224,15 @@ export async function startTestService(
   }
 }
 
-/** Asks until the answer is true, for half a minute at most. */
+/** Polls until `ask` answers true, for 30 seconds at most. */
 export async function until(ask: () => boolean | Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 30_000; !(await ask()); await pause(20)) {
-    if (Date.now() > deadline) throw new Error('it did not come true in time');
+    if (Date.now() > deadline) throw new Error('the condition was not true within 30 seconds');
   }
 }
 
 /** Values that extensions of a test report to it. */
 export const reports: unknown[] = [];
 Object.assign(globalThis, { [Symbol.for('tenon.test.reports')]: reports });
-/** To begin an entry with. */
+/** The beginning of an entry that calls `tell(value)`. */
 export const REPORT = `const tell = (value) => globalThis[Symbol.for('tenon.test.reports')].push(value);\n`;

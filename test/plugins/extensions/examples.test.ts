@@ -44,7 +44,7 @@ describe('the examples in extensions/examples', () => {
     (registry.find(id) as Operation).run({ ...options }, { data: { $last }, caller: null });
 
   it('all examples load', async () => {
-    // The others are plugins, which the kernel loads.
+    // The other examples are plugins, which the kernel loads.
     const names = (await readdir(EXAMPLES, { withFileTypes: true })).filter(({ name }) => name.startsWith('service-'));
     const rows = await rowsOf(service);
     expect(names).to.have.length(6);

@@ -8,7 +8,7 @@ import { createToReason, toRecord } from '../../../plugins/extensions/records/re
 
 const log = { info: () => {}, warn: () => {}, error: () => {} } as never;
 
-/** What is on the disk of a test, and what was done with it. */
+/** The extensions on disk of a test, and the recorded steps of its loads. */
 class Stage {
   all: DiscoveredExtension[] = [];
   readonly did: string[] = [];
@@ -78,7 +78,7 @@ class Stage {
     );
   }
 
-  /** Loads, and answers what was done. */
+  /** Loads, and answers the recorded steps. */
   async load(again: ReloadRequest = { retryFailed: true }): Promise<string[]> {
     this.did.length = 0;
     await this.extensions.load(again);

@@ -193,7 +193,7 @@ describe('validatePackage', () => {
     const older = { ...endpoint, host: '^9.0.0' };
     expect(check(older).warning).to.match(/\^9\.0\.0.*1\.0\.0/);
     expect(check(endpoint)).not.to.have.property('warning');
-    // The version that the service says of itself will do as well.
+    // A range may also match the version of the service.
     expect(check({ ...endpoint, ...confined, host: `^${VERSION}` })).not.to.have.property('warning');
     expect(refusal({ ...older, ...confined })).to.match(/written for host \^9\.0\.0/);
     expect(refusal(older, {}, { ...deps, config: { EXTENSIONS_HOST_CHECK: 'strict' } })).to.match(/host \^9/);

@@ -186,7 +186,7 @@ describe('redactDetail and redactGateDetail', () => {
     expect(asReason({ code: 'RUNTIME_CRASHED', detail: 'Failed too often.' }, false).detail).to.equal(
       'Failed too often. Correct the package, then POST its name to extensions/restart.',
     );
-    // A folder that the configuration names, and what is below it, is one path.
+    // A folder from the environment and the path below it are redacted as one path.
     const folder = (text: string) => text.replaceAll('/srv/extensions', '<redacted>');
     expect(redactDetail("no '/srv/extensions/a/index.js' there", folder)).to.equal("no '<path>' there");
     expect(redactDetail('word '.repeat(200), nothing)).to.have.length(300);

@@ -9,7 +9,7 @@ import { sketchFolder } from './sketch.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const run = promisify(execFile);
 
-/** What the compiler reports of; empty when nothing is wrong. */
+/** The type errors of these files; empty without errors. */
 async function typeErrors(files: readonly string[]): Promise<string> {
   const place = await sketchFolder({
     'tsconfig.json': {
@@ -17,7 +17,7 @@ async function typeErrors(files: readonly string[]): Promise<string> {
       compilerOptions: {
         allowJs: true,
         checkJs: true,
-        // Examples are JavaScript: what no type is given to may be anything.
+        // Examples are JavaScript, where a value without a type is `any`.
         noImplicitAny: false,
         paths: { '@tenon/extension-sdk': [join(root, 'extensions/sdk/index.ts')] },
         typeRoots: [join(root, 'node_modules/@types')],

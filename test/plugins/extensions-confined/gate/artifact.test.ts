@@ -5,15 +5,16 @@ import { expect } from 'chai';
 import { stopBundler } from '../../../../plugins/extensions/packages/bundler.ts';
 import { openPackageFiles } from '../../../../plugins/extensions/packages/package-files.ts';
 import { buildScript } from '../../../../plugins/extensions-confined/gate/artifact.ts';
-import { catchLoadFailure, createPackageFolder, type PackageFolder } from './packages.ts';
+import { type Sketch, sketchFolder } from '../../extensions/sketch.ts';
+import { catchLoadFailure } from './packages.ts';
 
 const LIMIT = 1024 * 1024;
 
 describe('buildScript', () => {
-  let place: PackageFolder;
+  let place: Sketch;
   beforeEach(async () => {
-    place = await createPackageFolder();
-    await mkdir(join(place.root, 'own'));
+    place = await sketchFolder();
+    await mkdir(join(place.path, 'own'));
   });
   afterEach(() => place.remove());
   after(() => stopBundler());
@@ -22,10 +23,10 @@ describe('buildScript', () => {
     (await build(files, entry, limit)).script;
   const build = async (files: Record<string, string>, entry = 'index.js', limit = LIMIT) => {
     await place.write(Object.fromEntries(Object.entries(files).map(([path, text]) => [`own/${path}`, text])));
-    const folder = join(place.root, 'own');
+    const folder = join(place.path, 'own');
     return buildScript(await openPackageFiles(folder), join(folder, entry), limit);
   };
-  /** What the script exports, evaluated as the runner does. */
+  /** The exports of the script, evaluated as the runner does. */
   const exportsOf = (script: string) => {
     const module = { exports: {} as { default?: unknown } };
     runInNewContext(script)(module, module.exports);
@@ -132,10 +133,10 @@ describe('buildScript', () => {
         'own/text.txt': 'text',
         'own/node_modules/there/index.js': '',
       });
-      await symlink(join(place.root, 'outside.js'), join(place.root, 'own/link.js'));
+      await symlink(join(place.path, 'outside.js'), join(place.path, 'own/link.js'));
       const failure = await catchLoadFailure(make({ 'index.js': source }));
       expect(failure.code, failure.detail).to.equal(code);
-      expect(failure.detail).not.to.include(place.root);
+      expect(failure.detail).not.to.include(place.path);
       expect(failure.detail).not.to.include('..');
     });
   }
@@ -154,7 +155,7 @@ describe('buildScript', () => {
     expect((await catchLoadFailure(make({}))).code).to.equal('SOURCE_UNAVAILABLE');
     await place.write({ 'outside.js': '' });
     expect((await catchLoadFailure(make({}, '../outside.js'))).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
-    await symlink(join(place.root, 'outside.js'), join(place.root, 'own/index.js'));
+    await symlink(join(place.path, 'outside.js'), join(place.path, 'own/index.js'));
     expect((await catchLoadFailure(make({}))).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
   });
 

@@ -8,14 +8,8 @@ import { listAllowedIds } from '../../../../plugins/extensions-confined/gate/con
 import { type GateDeps, passGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
 import type { ContractEntry, GuestError } from '../../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
-import {
-  catchLoadFailure,
-  createDiscovered,
-  createPackageFolder,
-  ENDPOINT,
-  type PackageFolder,
-  packageJson,
-} from './packages.ts';
+import { type Sketch, sketchFolder } from '../../extensions/sketch.ts';
+import { catchLoadFailure, createDiscovered, ENDPOINT, packageJson } from './packages.ts';
 
 const NAME = 'service-extension-orders';
 const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
@@ -28,14 +22,14 @@ const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
 });
 
 describe('passGate', () => {
-  let place: PackageFolder;
+  let place: Sketch;
   let contract: readonly ContractEntry[] | GuestError;
   let consent: LoadFailure | undefined;
   let probed: string[];
   const steps: string[] = [];
 
   beforeEach(async () => {
-    place = await createPackageFolder();
+    place = await sketchFolder();
     contract = [entry()];
     consent = undefined;
     probed = [];
@@ -70,7 +64,7 @@ describe('passGate', () => {
     name = NAME,
   ) => {
     await place.write({ 'package.json': packageJson(name, manifest), ...files });
-    return passGate(createDiscovered(place.root, name, manifest), deps());
+    return passGate(createDiscovered(place.path, name, manifest), deps());
   };
   const codeOf = async (...args: Parameters<typeof pass>) => (await catchLoadFailure(pass(...args))).code;
 
@@ -86,7 +80,7 @@ describe('passGate', () => {
   describe('the manifest at the gate', () => {
     const changed = async (before: object, name = NAME) => {
       await place.write({ ...SOURCES, 'package.json': packageJson(name, before) });
-      return (await catchLoadFailure(passGate(createDiscovered(place.root, NAME, ENDPOINT), deps()))).code;
+      return (await catchLoadFailure(passGate(createDiscovered(place.path, NAME, ENDPOINT), deps()))).code;
     };
 
     it('a manifest that changed since discovery is MANIFEST_INVALID', async () => {
@@ -103,13 +97,13 @@ describe('passGate', () => {
         ...SOURCES,
         'package.json': { ...packageJson(NAME, ENDPOINT), more: 'x'.repeat(256 * 1024) },
       });
-      const failure = await catchLoadFailure(passGate(createDiscovered(place.root, NAME, ENDPOINT), deps()));
+      const failure = await catchLoadFailure(passGate(createDiscovered(place.path, NAME, ENDPOINT), deps()));
       expect(failure.code).to.equal('MANIFEST_TOO_LARGE');
     });
 
     it('a package.json that was removed meanwhile is MANIFEST_INVALID', async () => {
       await place.write(SOURCES);
-      expect((await catchLoadFailure(passGate(createDiscovered(place.root, NAME, ENDPOINT), deps()))).code).to.equal(
+      expect((await catchLoadFailure(passGate(createDiscovered(place.path, NAME, ENDPOINT), deps()))).code).to.equal(
         'MANIFEST_INVALID',
       );
     });
@@ -156,12 +150,12 @@ describe('passGate', () => {
     });
 
     it('a source behind a link to outside is LOCAL_PATH_ESCAPES_ROOT', async () => {
-      const outside = await createPackageFolder();
+      const outside = await sketchFolder();
       try {
         await outside.write({ 'index.js': '' });
         await place.write(SOURCES);
-        await rm(join(place.root, 'src/index.js'));
-        await symlink(join(outside.root, 'index.js'), join(place.root, 'src/index.js'));
+        await rm(join(place.path, 'src/index.js'));
+        await symlink(join(outside.path, 'index.js'), join(place.path, 'src/index.js'));
         expect(await codeOf(ENDPOINT, {})).to.equal('LOCAL_PATH_ESCAPES_ROOT');
       } finally {
         await outside.remove();
@@ -275,7 +269,7 @@ describe('passGate', () => {
   });
 
   it('any other error is VALIDATION_INCOMPLETE', async () => {
-    const found = createDiscovered(place.root, NAME, ENDPOINT);
+    const found = createDiscovered(place.path, NAME, ENDPOINT);
     await place.write({ 'package.json': packageJson(NAME, ENDPOINT) });
     const broken = { ...deps(), consent: async () => Promise.reject(new Error('the database is away')) };
     const failure = await catchLoadFailure(passGate(found, broken));

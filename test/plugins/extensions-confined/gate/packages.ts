@@ -1,29 +1,5 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type DiscoveredExtension, type ExtensionManifest, LoadFailure } from '../../../../plugins/extensions/model.ts';
-
-/** Packages in a folder of the test's own. */
-export interface PackageFolder {
-  readonly root: string;
-  /** Writes files, by path below the root. Objects are written as JSON. */
-  write(files: Readonly<Record<string, string | object>>): Promise<void>;
-  remove(): Promise<void>;
-}
-
-export async function createPackageFolder(): Promise<PackageFolder> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'tenon-gate-')));
-  return {
-    root,
-    async write(files) {
-      for (const [path, content] of Object.entries(files)) {
-        await mkdir(dirname(join(root, path)), { recursive: true });
-        await writeFile(join(root, path), typeof content === 'string' ? content : JSON.stringify(content));
-      }
-    },
-    remove: () => rm(root, { recursive: true, force: true }),
-  };
-}
 
 export const ENDPOINT: ExtensionManifest = {
   type: 'endpoint',
@@ -61,7 +37,7 @@ export function createDiscovered(
   };
 }
 
-/** The code of the LoadFailure that the work ends with. */
+/** The LoadFailure that `work` rejects with. */
 export async function catchLoadFailure(work: Promise<unknown>): Promise<LoadFailure> {
   try {
     await work;
