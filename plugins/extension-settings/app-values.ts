@@ -1,25 +1,25 @@
-import { declaredIn } from './declaration.ts';
+import { findDeclaration } from './declaration.ts';
 import type { Owners } from './owners.ts';
-import type { Store } from './store.ts';
-import type { SettingValue, Values } from './values.ts';
+import type { SettingStore } from './store.ts';
+import type { SettingValue, SettingValues } from './values.ts';
 
 interface Deps {
-  readonly owners: Pick<Owners, 'named'>;
-  readonly store: Pick<Store, 'list'>;
-  readonly values: Pick<Values, 'reveal'>;
+  readonly owners: Pick<Owners, 'findByName'>;
+  readonly store: Pick<SettingStore, 'list'>;
+  readonly values: Pick<SettingValues, 'reveal'>;
 }
 
-/** What the app may know of a package's settings: never secrets, nothing whose type no longer fits. */
-export async function readableByApp(
+/** The settings that a package's browser code may read: no secrets, no values of another type than declared. */
+export async function readAppValues(
   { owners, store, values }: Deps,
   subject: string,
   collection: string | undefined,
 ): Promise<Readonly<Record<string, SettingValue>>> {
-  const owner = owners.named(subject);
+  const owner = owners.findByName(subject);
   if (!owner) return {};
   const rows = await store.list(subject, { scopeKeys: collection === undefined ? [''] : ['', collection] });
   const readable = rows.flatMap((row): [string, SettingValue][] => {
-    const declared = declaredIn(owner.declaration, row.key);
+    const declared = findDeclaration(owner.declaration, row.key);
     if (!declared?.appReadable || declared.secret || row.scope !== declared.scope) return [];
     if (row.scope_key !== (declared.scope === 'global' ? '' : collection)) return [];
     const value = values.reveal(row, declared);

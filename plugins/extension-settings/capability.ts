@@ -1,8 +1,8 @@
 import { authorities, type Capability } from '#kernel';
 import type { RemoteTable } from '../broker/contract.ts';
 import { Refusal } from '../broker/library.ts';
-import type { Declaration } from './contract.ts';
-import { declaredIn } from './declaration.ts';
+import type { SettingsDeclaration } from './contract.ts';
+import { findDeclaration } from './declaration.ts';
 import type { Owners } from './owners.ts';
 import type { ReadValue } from './reader.ts';
 
@@ -18,28 +18,28 @@ declare module '#kernel' {
   }
 }
 
-/** As keys are declared. */
+/** The pattern of declared keys. */
 const KEY = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Bytes of the longest value that crosses to confined code, as JSON. */
-const LONGEST = 64 * 1024;
+/** Limit for a value for confined code, in bytes of JSON. */
+const MAX_BYTES = 64 * 1024;
 
-/** Conventions, "settings.get". The grant is the declared map; the subject's name is whose settings they are. */
-export const settingsCapability = (
-  owners: Pick<Owners, 'named'>,
+/** Conventions, "settings.get". The grant is the declared map; the settings are those of the subject's name. */
+export const createSettingsCapability = (
+  owners: Pick<Owners, 'findByName'>,
   read: ReadValue,
-): Capability<Declaration, OwnSettings> => ({
+): Capability<SettingsDeclaration, OwnSettings> => ({
   name: 'settings',
   member: 'settings',
-  // What it must look like was checked when the manifest was read.
+  // `parseDeclaration` has validated the grant when the manifest was read.
   schema: { type: 'object' },
   bind: (declaration, { name }) => ({
-    get: async (key) => (owners.named(name) ? read(name, declaration, key) : null),
-    isSecret: (key) => declaredIn(declaration, key)?.secret !== undefined,
+    get: async (key) => (owners.findByName(name) ? read(name, declaration, key) : null),
+    isSecret: (key) => findDeclaration(declaration, key)?.secret !== undefined,
   }),
   describe: (declaration) => {
     const keys = Object.keys(declaration).sort();
-    const isSecret = (key: string) => declaredIn(declaration, key)?.secret !== undefined;
+    const isSecret = (key: string) => findDeclaration(declaration, key)?.secret !== undefined;
     return [
       ...authorities(
         'reads the settings',
@@ -49,23 +49,25 @@ export const settingsCapability = (
       ...authorities('reads the settings', keys.filter(isSecret), 'its own secrets; confined code only by reference'),
       ...authorities(
         'shows users of the app',
-        keys.filter((key) => isForApp(declaration, key)),
+        keys.filter((key) => isAppReadable(declaration, key)),
         'its own settings',
       ),
     ];
   },
-  // Its own values are nobody else's; a variable of the environment might be, and a value that was set for it alone is.
+  // More values of its own are no more authority. A variable of the environment is, and so is showing an existing value
+  // to the app.
   widens: (before = {}, after) =>
     Object.keys(after).some(
       (key) =>
-        (isOfConfig(after, key) && !isOfConfig(before, key)) ||
-        (isForApp(after, key) && declaredIn(before, key)?.appReadable === false),
+        (isFromConfiguration(after, key) && !isFromConfiguration(before, key)) ||
+        (isAppReadable(after, key) && findDeclaration(before, key)?.appReadable === false),
     ),
 });
 
-const isOfConfig = (declaration: Declaration, key: string): boolean =>
-  declaredIn(declaration, key)?.secret?.source === 'config';
-const isForApp = (declaration: Declaration, key: string): boolean => declaredIn(declaration, key)?.appReadable === true;
+const isFromConfiguration = (declaration: SettingsDeclaration, key: string): boolean =>
+  findDeclaration(declaration, key)?.secret?.source === 'config';
+const isAppReadable = (declaration: SettingsDeclaration, key: string): boolean =>
+  findDeclaration(declaration, key)?.appReadable === true;
 
 /** `host.settings` of confined code. */
 export const settingsMethods: RemoteTable = {
@@ -73,14 +75,14 @@ export const settingsMethods: RemoteTable = {
   methods: {
     get: {
       args: { type: 'array', items: [{ type: 'string' }], minItems: 1, maxItems: 1 },
-      // Only what is declared: anything else would be a text of the caller's in the account.
+      // The ledger shows keys of the declared form only, never a text of the caller.
       target: (key: string) => (KEY.test(key) ? key : 'another key'),
       async call(own: OwnSettings, { secrets }, key: string) {
         const value = await own.get(key);
         if (value === null) return null;
         if (own.isSecret(key)) return secrets.conceal(value as string);
-        if (Buffer.byteLength(JSON.stringify(value)) > LONGEST)
-          throw new Refusal('invalid_request', `The value is longer than ${LONGEST} bytes.`);
+        if (Buffer.byteLength(JSON.stringify(value)) > MAX_BYTES)
+          throw new Refusal('invalid_request', `The value is longer than ${MAX_BYTES} bytes.`);
         return value;
       },
     },

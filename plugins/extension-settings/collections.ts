@@ -1,19 +1,19 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-export const SETTINGS = 'platform_extension_settings';
+export const SETTINGS_TABLE = 'platform_extension_settings';
 
 const name = (field: string, maxLength: number) => ({ field, type: 'string', maxLength }) as const;
 
-/** Conventions, "Storage". In no API but its own routes. */
-export const settings: SystemCollection = {
-  collection: SETTINGS,
+/** Conventions, "Storage". Only the routes of this plugin read and write it. */
+export const settingsCollection: SystemCollection = {
+  collection: SETTINGS_TABLE,
   note: 'What extensions are set to',
   internal: true,
   fields: [
     { field: 'id', type: 'uuid', primary: true, special: ['uuid'] },
     name('extension', 255),
     name('scope', 16),
-    // Tables of the same name in two schemas are called by both names, each of which may have 63 characters.
+    // A collection's name may consist of a schema and a table, each of at most 63 characters.
     { ...name('scope_key', 255), default: "''" },
     name('key', 64),
     { field: 'value', type: 'text' },

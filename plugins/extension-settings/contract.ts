@@ -18,11 +18,12 @@ export interface SettingDeclaration {
 }
 
 /** The map of a manifest's `settings` with defaults filled in. */
-export type Declaration = Readonly<Record<string, SettingDeclaration>>;
+export type SettingsDeclaration = Readonly<Record<string, SettingDeclaration>>;
 
 /**
- * Why the settings of a package cannot be used: its name cannot own settings, another package has the same name, or its secrets
- * would share a variable of the environment with those of another package. `detail`: one line of at most 300 characters.
+ * Why the settings of a package are unavailable: its name cannot own settings, another package has the same name, or
+ * its secrets would share a variable of the environment with those of another package. `detail`: one line of at most
+ * 300 characters.
  */
 export interface SettingsReason {
   readonly code: 'SETTINGS_SUBJECT_INVALID' | 'SETTINGS_SUBJECT_DUPLICATE' | 'SETTINGS_SUBJECT_CONFIG_COLLISION';
@@ -36,33 +37,36 @@ export type SettingsStatus =
 
 /** A package that declares settings, as found on disk. */
 export interface SettingsOwner {
-  /** Of the discovered package, not its name: two may have one name. */
+  /** The id of the package; two packages may have one name. */
   readonly id: string;
   readonly name: string;
-  readonly declaration: Declaration;
+  readonly declaration: SettingsDeclaration;
 }
 
 /** Read-only, for the package's own code in this process: a secret is its raw value. */
 export interface SettingsReader {
   /**
-   * The value, or null where there is none of the declared type.
-   * @throws SERVICE_UNAVAILABLE where the database is not reached.
+   * The value, or null if there is none of the declared type.
+   * @throws SERVICE_UNAVAILABLE if the database cannot be reached.
    */
   get(key: string, options?: { readonly scope: 'collection'; readonly collection: string }): Promise<unknown>;
 }
 
-/** Settings of packages: declarations and values. Provided by `extension-settings`, used by the plugins that load packages. */
+/**
+ * Settings of packages: declarations and values. Provided by `extension-settings`, used by the plugins that load
+ * packages.
+ */
 export interface ExtensionSettings {
-  /** What is wrong with a manifest's `settings`, and the map with defaults filled in. */
-  declare(raw: unknown): { readonly problems: readonly string[]; readonly declaration: Declaration };
-  /** Replaces all that is known: called at each load, before any extension's code runs. Answers each owner's status by id. */
-  load(owners: readonly SettingsOwner[]): ReadonlyMap<string, SettingsStatus>;
-  /** The values of one owner, for its own code. */
-  reader(owner: SettingsOwner): SettingsReader;
+  /** Validates a manifest's `settings`: problems, and the map with defaults filled in. */
+  parseDeclaration(raw: unknown): { readonly problems: readonly string[]; readonly declaration: SettingsDeclaration };
+  /** Replaces all owners. Called at each load, before any extension's code runs. Answers each owner's status by id. */
+  setOwners(owners: readonly SettingsOwner[]): ReadonlyMap<string, SettingsStatus>;
+  /** Creates a reader of one owner's values, for its own code. */
+  createReader(owner: SettingsOwner): SettingsReader;
 }
 
 /** For `extensions` and the loaders of its kinds. */
 export const extensionSettings = service<ExtensionSettings>('extensionSettings', { version: '1.0.0' });
 
-/** What is shown in the place of a secret. */
+/** The text that is shown instead of a secret. */
 export { MASK } from '../access/contract.ts';

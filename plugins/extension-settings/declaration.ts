@@ -1,8 +1,8 @@
 import { problems } from '#kernel';
-import type { Declaration, ExtensionSettings, SettingDeclaration } from './contract.ts';
+import type { ExtensionSettings, SettingDeclaration, SettingsDeclaration } from './contract.ts';
 
-/** A declaration as it stands in a manifest, when its shape is right. */
-interface Written {
+/** A declaration in a manifest, before defaults are filled in. */
+interface RawDeclaration {
   readonly type: SettingDeclaration['type'];
   readonly scope?: SettingDeclaration['scope'];
   readonly secret?: { readonly source?: 'inline' | 'config' };
@@ -12,7 +12,7 @@ interface Written {
 
 const AT = '/settings';
 const KEY = /^[a-z][a-z0-9_]{0,63}$/;
-/** Those that objects have of themselves and that would pass as keys. */
+/** Members of every object that match the pattern of keys. */
 const RESERVED: readonly string[] = ['constructor', 'prototype'];
 
 const strict = (properties: object, more: object = {}) => ({
@@ -38,29 +38,35 @@ const shape = strict(
 );
 const map = { type: 'object', minProperties: 1 };
 
-/** A manifest's `settings` (conventions, "Declaration"); undefined where there are none. Nothing unknown is let pass. */
-export const declare: ExtensionSettings['declare'] = (raw) => {
+/** A manifest's `settings` (conventions, "Declaration"); absent settings are valid. Unknown members are problems. */
+export const parseDeclaration: ExtensionSettings['parseDeclaration'] = (raw) => {
   if (raw === undefined) return { problems: [], declaration: {} };
   const wrongMap = problems(map, raw, AT);
   if (wrongMap.length > 0) return { problems: wrongMap, declaration: {} };
   const written = Object.entries(raw as Record<string, unknown>);
-  const wrong = written.flatMap(([key, value]) => problemsOf(key, value));
+  const wrong = written.flatMap(([key, value]) => findProblems(key, value));
   if (wrong.length > 0) return { problems: wrong, declaration: {} };
-  return { problems: [], declaration: filledIn(written as [string, Written][]) };
+  return { problems: [], declaration: withDefaults(written as [string, RawDeclaration][]) };
 };
 
-function problemsOf(key: string, value: unknown): readonly string[] {
+function findProblems(key: string, value: unknown): readonly string[] {
   if (!KEY.test(key) || RESERVED.includes(key)) {
     const rule = 'lower-case letters, digits and _, a letter first, at most 64';
     return [`${AT} has the key ${JSON.stringify(key.slice(0, 64))}, which is not one (${rule})`];
   }
   const at = `${AT}/${key}`;
   const wrong = problems(shape, value, at);
-  return wrong.length > 0 ? wrong : contradictions(value as Written).map((what) => `${at} ${what}`);
+  return wrong.length > 0 ? wrong : findContradictions(value as RawDeclaration).map((what) => `${at} ${what}`);
 }
 
-/** What is right by itself but not together. */
-function contradictions({ type, scope = 'global', secret, appReadable, presentation }: Written): readonly string[] {
+/** Members that are valid alone but not together. */
+function findContradictions({
+  type,
+  scope = 'global',
+  secret,
+  appReadable,
+  presentation,
+}: RawDeclaration): readonly string[] {
   const found: string[] = [];
   if (secret && type !== 'string') found.push('is a secret, which must be of the type string');
   if (secret && appReadable) found.push('is a secret, which is never readable by the app');
@@ -70,7 +76,7 @@ function contradictions({ type, scope = 'global', secret, appReadable, presentat
   return found;
 }
 
-const filledIn = (written: readonly (readonly [string, Written])[]): Declaration =>
+const withDefaults = (written: readonly (readonly [string, RawDeclaration])[]): SettingsDeclaration =>
   Object.freeze(
     Object.fromEntries(
       written.map(([key, { type, scope = 'global', secret, appReadable = false, presentation }]) => [
@@ -86,6 +92,6 @@ const filledIn = (written: readonly (readonly [string, Written])[]): Declaration
     ),
   );
 
-/** One key's declaration; undefined for any other name, those that every object has included. */
-export const declaredIn = (declaration: Declaration, key: unknown): SettingDeclaration | undefined =>
+/** One key's declaration; undefined for any other name, also for members of every object. */
+export const findDeclaration = (declaration: SettingsDeclaration, key: unknown): SettingDeclaration | undefined =>
   typeof key === 'string' && Object.hasOwn(declaration, key) ? declaration[key] : undefined;

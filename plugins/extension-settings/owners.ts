@@ -1,49 +1,52 @@
 import type { Log } from '#kernel';
 import type { ExtensionSettings, SettingsOwner, SettingsReason, SettingsStatus } from './contract.ts';
-import { declaredIn } from './declaration.ts';
-import { partsOf, shown, variableOf } from './names.ts';
+import { findDeclaration } from './declaration.ts';
+import { parseOwnerName, toDisplayName, toVariableName } from './names.ts';
 
-export interface Listed {
+export interface ListedOwner {
   readonly owner: SettingsOwner;
   readonly status: SettingsStatus;
 }
 
 /** The packages with settings that this process knows. */
 export interface Owners {
-  readonly load: ExtensionSettings['load'];
-  all(): readonly Listed[];
+  readonly load: ExtensionSettings['setOwners'];
+  all(): readonly ListedOwner[];
   isAvailable(id: string): boolean;
   /** The one available package of this name. */
-  named(subject: string): SettingsOwner | undefined;
-  /** Does any package of this name, available or not, say that this is a secret? */
+  findByName(subject: string): SettingsOwner | undefined;
+  /** Whether any package of this name, available or not, declares the key as a secret. */
   isSecret(subject: string, key: string): boolean;
 }
 
 export function createOwners(log: Pick<Log, 'warn'>): Owners {
-  let listed: readonly Listed[] = [];
+  let listed: readonly ListedOwner[] = [];
   return {
-    load(given) {
-      const owners = given.filter(({ declaration }) => Object.keys(declaration).length > 0);
-      const collisions = collisionsAmong(owners, log);
-      listed = owners.map((owner) => ({ owner, status: statusOf(owner, owners, collisions) }));
+    load(declaredOwners) {
+      const owners = declaredOwners.filter(({ declaration }) => Object.keys(declaration).length > 0);
+      const collisions = findCollisions(owners, log);
+      listed = owners.map((owner) => ({ owner, status: computeStatus(owner, owners, collisions) }));
       return new Map(listed.map(({ owner, status }) => [owner.id, status]));
     },
     all: () => listed,
     isAvailable: (id) => listed.some(({ owner, status }) => owner.id === id && status.status === 'available'),
-    named: (subject) =>
+    findByName: (subject) =>
       listed.find(({ owner, status }) => owner.name === subject && status.status === 'available')?.owner,
     isSecret: (subject, key) =>
-      listed.some(({ owner }) => owner.name === subject && declaredIn(owner.declaration, key)?.secret !== undefined),
+      listed.some(
+        ({ owner }) => owner.name === subject && findDeclaration(owner.declaration, key)?.secret !== undefined,
+      ),
   };
 }
 
-/** Conventions, "Subject availability": only the settings are refused, never the package. */
-function statusOf(
+/** Conventions, "Subject availability": the settings become unavailable; the package loads all the same. */
+function computeStatus(
   { name }: SettingsOwner,
   owners: readonly SettingsOwner[],
   collisions: ReadonlyMap<string, string>,
 ): SettingsStatus {
-  if (!partsOf(name)) return unavailable('SETTINGS_SUBJECT_INVALID', `${quoted(name)} is not a name for settings.`);
+  if (!parseOwnerName(name))
+    return unavailable('SETTINGS_SUBJECT_INVALID', `${quoted(name)} is not a name for settings.`);
   if (owners.filter((one) => one.name === name).length > 1) {
     const detail = `${quoted(name)} is the name of more than one installed extension with settings.`;
     return unavailable('SETTINGS_SUBJECT_DUPLICATE', detail);
@@ -56,7 +59,7 @@ const unavailable = (code: SettingsReason['code'], detail: string): SettingsStat
   status: 'unavailable',
   reason: { code, detail: detail.length > 300 ? `${detail.slice(0, 299)}…` : detail },
 });
-const quoted = (name: string): string => `"${shown(name)}"`;
+const quoted = (name: string): string => `"${toDisplayName(name)}"`;
 
 interface Claim {
   readonly name: string;
@@ -64,14 +67,14 @@ interface Claim {
 }
 
 /**
- * Names of packages whose secrets would be read from one variable, each with what may be told: packages or keys, never the
- * variable, which stands in the log alone. Several packages of one name are no collision but duplicates.
+ * Packages whose secrets would be read from one variable, each with a detail that names packages or keys. Only the log
+ * names the variable. Several packages of one name are duplicates, not a collision.
  */
-function collisionsAmong(owners: readonly SettingsOwner[], log: Pick<Log, 'warn'>): ReadonlyMap<string, string> {
+function findCollisions(owners: readonly SettingsOwner[], log: Pick<Log, 'warn'>): ReadonlyMap<string, string> {
   const claims = new Map<string, Claim[]>();
   for (const { name, declaration } of owners) {
     for (const [key, { secret }] of Object.entries(declaration)) {
-      const variable = secret?.source === 'config' ? variableOf(name, key) : undefined;
+      const variable = secret?.source === 'config' ? toVariableName(name, key) : undefined;
       if (variable === undefined) continue;
       const others = claims.get(variable) ?? [];
       if (!others.some((one) => one.name === name && one.key === key)) others.push({ name, key });
@@ -83,9 +86,9 @@ function collisionsAmong(owners: readonly SettingsOwner[], log: Pick<Log, 'warn'
     if (group.length < 2) continue;
     const names = [...new Set(group.map(({ name }) => name))];
     log.warn({ variable, claims: group }, 'one variable would be the secret of several settings');
-    const who =
+    const affected =
       names.length > 1 ? `These packages: ${names.join(', ')}.` : `Keys: ${group.map(({ key }) => key).join(', ')}.`;
-    const detail = `Several secrets would be read from one place of the configuration. ${who}`;
+    const detail = `Several secrets would be read from one place of the configuration. ${affected}`;
     for (const name of names) if (!details.has(name)) details.set(name, detail);
   }
   return details;

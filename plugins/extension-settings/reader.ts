@@ -1,43 +1,43 @@
-import type { Declaration, SettingDeclaration } from './contract.ts';
-import { declaredIn } from './declaration.ts';
-import { variableOf } from './names.ts';
-import type { Store } from './store.ts';
-import type { SettingValue, Values } from './values.ts';
+import type { SettingDeclaration, SettingsDeclaration } from './contract.ts';
+import { findDeclaration } from './declaration.ts';
+import { toVariableName } from './names.ts';
+import type { SettingStore } from './store.ts';
+import type { SettingValue, SettingValues } from './values.ts';
 
-/** Reads one value of a package; null wherever there is none of the declared type. Database failures reject. */
+/** Reads one value of a package; null if there is none of the declared type. Rejects with SERVICE_UNAVAILABLE. */
 export type ReadValue = (
   subject: string,
-  declaration: Declaration,
+  declaration: SettingsDeclaration,
   key: unknown,
   options?: unknown,
 ) => Promise<SettingValue | null>;
 
 interface Deps {
-  readonly store: Pick<Store, 'find'>;
-  readonly values: Pick<Values, 'reveal'>;
-  /** Secrets of the configuration by variable. */
+  readonly store: Pick<SettingStore, 'find'>;
+  readonly values: Pick<SettingValues, 'reveal'>;
+  /** The `SERVICE_EXT_*` variables by name. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
 export const createReadValue =
   ({ store, values, variables }: Deps): ReadValue =>
   async (subject, declaration, key, options) => {
-    const declared = declaredIn(declaration, key);
-    const scopeKey = declared && scopeKeyOf(declared, options);
+    const declared = findDeclaration(declaration, key);
+    const scopeKey = declared && resolveScopeKey(declared, options);
     if (!declared || scopeKey === undefined) return null;
     if (declared.secret?.source === 'config') {
-      const variable = variableOf(subject, key as string);
+      const variable = toVariableName(subject, key as string);
       return variable !== undefined && Object.hasOwn(variables, variable) ? (variables[variable] ?? null) : null;
     }
-    const place = { extension: subject, scope: declared.scope, scope_key: scopeKey, key: key as string };
-    const value = await store.find(place);
-    return value === undefined ? null : values.reveal({ ...place, value }, declared);
+    const location = { extension: subject, scope: declared.scope, scope_key: scopeKey, key: key as string };
+    const value = await store.find(location);
+    return value === undefined ? null : values.reveal({ ...location, value }, declared);
   };
 
-/** Undefined where the scope asked for is not the one declared. */
-function scopeKeyOf({ scope }: SettingDeclaration, options: unknown): string | undefined {
-  const { scope: asked = 'global', collection } = (options ?? {}) as { scope?: unknown; collection?: unknown };
-  if (asked !== scope) return undefined;
+/** Undefined if the requested scope is not the declared one. */
+function resolveScopeKey({ scope }: SettingDeclaration, options: unknown): string | undefined {
+  const { scope: requestedScope = 'global', collection } = (options ?? {}) as { scope?: unknown; collection?: unknown };
+  if (requestedScope !== scope) return undefined;
   if (scope === 'global') return '';
   return typeof collection === 'string' && collection !== '' ? collection : undefined;
 }

@@ -6,15 +6,15 @@ import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, rawQueryOf, sendData } from '../http/library.ts';
 import type { Schema } from '../schema/contract.ts';
 import type { SecretStore } from '../secrets/contract.ts';
-import { admit } from './admission.ts';
-import { readableByApp } from './app-values.ts';
-import { collectionOf, deletionOf, listOf, subjectOf, writeOf } from './bodies.ts';
-import { SETTINGS } from './collections.ts';
+import { readAppValues } from './app-values.ts';
+import { SETTINGS_TABLE } from './collections.ts';
 import { APP, LIST, OWNERS, REMOVE, WRITE } from './descriptions.ts';
-import { shown } from './names.ts';
-import type { Listed, Owners } from './owners.ts';
-import type { Place, Store } from './store.ts';
-import type { Values } from './values.ts';
+import { toDisplayName } from './names.ts';
+import type { ListedOwner, Owners } from './owners.ts';
+import { parseCollection, parseDeletion, parseListQuery, parseSubject, parseWrite } from './parse-requests.ts';
+import type { SettingLocation, SettingStore } from './store.ts';
+import { validateWrite } from './validate-write.ts';
+import type { SettingValues } from './values.ts';
 
 export interface RouteDeps {
   readonly access: Pick<Access, 'may'>;
@@ -23,46 +23,49 @@ export interface RouteDeps {
   readonly owners: Owners;
   readonly schema: Pick<Schema, 'overview' | 'refresh'>;
   readonly secrets: Pick<SecretStore, 'available'>;
-  readonly store: Store;
-  readonly values: Values;
+  readonly store: SettingStore;
+  readonly values: SettingValues;
 }
 
 const PATH = '/extension-settings';
 
 /** Specification, "Extension settings endpoints". */
-export function settingsRoutes(deps: RouteDeps): readonly Route[] {
+export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
   const { access, activity, db, owners, store, values } = deps;
-  /** What was set, never to what. */
-  const record = (caller: Caller, action: 'update' | 'delete', which: Pick<Place, 'extension'> | Place) =>
-    activity.record(caller, { action, collection: SETTINGS, item: titleOf(which) });
+  /** Records target setting changed, never its value. */
+  const record = (
+    caller: Caller,
+    action: 'update' | 'delete',
+    target: Pick<SettingLocation, 'extension'> | SettingLocation,
+  ) => activity.record(caller, { action, collection: SETTINGS_TABLE, item: toActivityItem(target) });
 
   async function list(ctx: HttpContext): Promise<void> {
-    const { subject, narrow } = listOf(rawQueryOf(ctx));
+    const { subject, narrow } = parseListQuery(rawQueryOf(ctx));
     const rows = await store.list(subject, narrow);
     const readable = rows.flatMap((row) => {
       const { scope, scope_key, key } = row;
-      const masked = values.masked(row, owners.isSecret(subject, key));
+      const masked = values.mask(row, owners.isSecret(subject, key));
       return masked ? [{ scope, scope_key, key, value: masked.value }] : [];
     });
     sendData(ctx, readable);
   }
 
   async function write(ctx: HttpContext): Promise<void> {
-    const { place, value } = writeOf(bodyOf(ctx));
-    const admitted = await admit(deps, place, value);
-    const stored = values.stored(place, admitted.declared, admitted.value);
+    const { location, value } = parseWrite(bodyOf(ctx));
+    const validated = await validateWrite(deps, location, value);
+    const stored = values.serialize(location, validated.declared, validated.value);
     await db.transaction(async () => {
-      await store.put({ ...place, value: stored });
-      await record(ctx.state.caller, 'update', place);
+      await store.put({ ...location, value: stored });
+      await record(ctx.state.caller, 'update', location);
     });
     sendData(ctx, null);
   }
 
   async function remove(ctx: HttpContext): Promise<void> {
-    const which = deletionOf(bodyOf(ctx));
+    const target = parseDeletion(bodyOf(ctx));
     const removed = await db.transaction(async () => {
-      const count = await store.remove(which);
-      if (count > 0) await record(ctx.state.caller, 'delete', which);
+      const count = await store.remove(target);
+      if (count > 0) await record(ctx.state.caller, 'delete', target);
       return count;
     });
     sendData(ctx, { removed });
@@ -73,12 +76,12 @@ export function settingsRoutes(deps: RouteDeps): readonly Route[] {
     if (caller.user === null || !(caller.app || caller.admin))
       throw fail('FORBIDDEN', 'only users with app access read settings of extensions');
     const query = rawQueryOf(ctx);
-    const [subject, collection] = [subjectOf(query), collectionOf(query)];
+    const [subject, collection] = [parseSubject(query), parseCollection(query)];
     const mayRead =
       collection !== undefined &&
       (await deps.schema.overview()).collections.has(collection) &&
       (await access.may(caller, 'read', collection));
-    sendData(ctx, await readableByApp(deps, subject, mayRead ? collection : undefined));
+    sendData(ctx, await readAppValues(deps, subject, mayRead ? collection : undefined));
   }
 
   return [
@@ -89,7 +92,7 @@ export function settingsRoutes(deps: RouteDeps): readonly Route[] {
       method: 'GET',
       path: `${PATH}/owners`,
       description: OWNERS,
-      handle: forAdmins((ctx) => sendData(ctx, owners.all().map(ownerRecord))),
+      handle: forAdmins((ctx) => sendData(ctx, owners.all().map(toOwnerRecord))),
     },
     { method: 'GET', path: `${PATH}/app`, description: APP, handle: forApp },
   ];
@@ -102,13 +105,13 @@ const forAdmins =
     return handle(ctx);
   };
 
-const ownerRecord = ({ owner: { name, declaration }, status }: Listed): object =>
+const toOwnerRecord = ({ owner: { name, declaration }, status }: ListedOwner): object =>
   status.status === 'available'
     ? { subject: name, displaySubject: name, ...status, declaration }
-    : { displaySubject: shown(name), ...status };
+    : { displaySubject: toDisplayName(name), ...status };
 
-/** As much as an entry of the activity holds. */
-const titleOf = (which: Pick<Place, 'extension'> | Place): string => {
-  const parts = 'key' in which ? [which.extension, which.scope_key, which.key] : [which.extension];
-  return shown(parts.filter((part) => part !== '').join('/'));
+/** The `item` of an activity entry. */
+const toActivityItem = (target: Pick<SettingLocation, 'extension'> | SettingLocation): string => {
+  const parts = 'key' in target ? [target.extension, target.scope_key, target.key] : [target.extension];
+  return toDisplayName(parts.filter((part) => part !== '').join('/'));
 };

@@ -1,68 +1,68 @@
 import type { Db } from '../database/contract.ts';
 import { asUnavailable } from '../database/library.ts';
-import { SETTINGS } from './collections.ts';
+import { SETTINGS_TABLE } from './collections.ts';
 
-/** Where a value belongs. */
-export interface Place {
+/** The key columns of a value. */
+export interface SettingLocation {
   readonly extension: string;
   readonly scope: string;
   readonly scope_key: string;
   readonly key: string;
 }
 
-export interface StoredSetting extends Place {
-  /** JSON text, or an envelope. */
+export interface StoredSetting extends SettingLocation {
+  /** JSON text, or the envelope of a sealed secret. */
   readonly value: string;
 }
 
-export interface Narrow {
+export interface SettingFilter {
   readonly scope?: string;
   readonly scopeKeys?: readonly string[];
 }
 
-export interface Store {
-  /** Values of a package, narrowed by whatever is given, in a fixed order. */
-  list(extension: string, narrow?: Narrow): Promise<readonly StoredSetting[]>;
-  find(place: Place): Promise<string | undefined>;
+export interface SettingStore {
+  /** Values of a package that match the filter, ordered by scope, scope key and key. */
+  list(extension: string, filter?: SettingFilter): Promise<readonly StoredSetting[]>;
+  find(location: SettingLocation): Promise<string | undefined>;
   put(setting: StoredSetting): Promise<void>;
-  /** Answers how many there were. */
-  remove(which: Pick<Place, 'extension'> | Place): Promise<number>;
+  /** Answers the number of removed values. */
+  remove(target: Pick<SettingLocation, 'extension'> | SettingLocation): Promise<number>;
   removeCollections(names: readonly string[]): Promise<void>;
 }
 
-const PLACE = ['extension', 'scope', 'scope_key', 'key'] as const;
+const LOCATION_COLUMNS = ['extension', 'scope', 'scope_key', 'key'] as const;
 
-/** PostgreSQL has no text with a NUL in it, so nothing is stored under one. */
-const isNowhere = (which: object): boolean => Object.values(which).some((part) => String(part).includes('\0'));
+/** PostgreSQL has no text with a NUL character, so no such location is stored. */
+const hasNulCharacter = (target: object): boolean => Object.values(target).some((part) => String(part).includes('\0'));
 
-export function createStore(db: Pick<Db, 'table'>): Store {
-  const table = () => db.table(SETTINGS);
-  const select = (which: Partial<Place>, scopeKeys?: readonly string[]) => {
+export function createSettingStore(db: Pick<Db, 'table'>): SettingStore {
+  const table = () => db.table(SETTINGS_TABLE);
+  const select = (target: Partial<SettingLocation>, scopeKeys?: readonly string[]) => {
     const rows = table()
-      .select(...PLACE, 'value')
-      .where(which)
+      .select(...LOCATION_COLUMNS, 'value')
+      .where(target)
       .orderBy(['scope', 'scope_key', 'key']);
-    return settled<StoredSetting[]>(scopeKeys ? rows.whereIn('scope_key', [...scopeKeys]) : rows);
+    return runStatement<StoredSetting[]>(scopeKeys ? rows.whereIn('scope_key', [...scopeKeys]) : rows);
   };
   return {
     async list(extension, { scope, scopeKeys } = {}) {
-      const which = { extension, ...(scope === undefined ? {} : { scope }) };
-      return isNowhere(which) || isNowhere(scopeKeys ?? []) ? [] : select(which, scopeKeys);
+      const target = { extension, ...(scope === undefined ? {} : { scope }) };
+      return hasNulCharacter(target) || hasNulCharacter(scopeKeys ?? []) ? [] : select(target, scopeKeys);
     },
-    find: async (place) => (isNowhere(place) ? undefined : (await select(place))[0]?.value),
-    async put({ value, ...place }) {
-      const row = table().insert({ ...place, value });
-      await settled(row.onConflict([...PLACE]).merge(['value']));
+    find: async (location) => (hasNulCharacter(location) ? undefined : (await select(location))[0]?.value),
+    async put({ value, ...location }) {
+      const row = table().insert({ ...location, value });
+      await runStatement(row.onConflict([...LOCATION_COLUMNS]).merge(['value']));
     },
-    remove: async (which) => (isNowhere(which) ? 0 : settled<number>(table().where(which).delete())),
+    remove: async (target) => (hasNulCharacter(target) ? 0 : runStatement<number>(table().where(target).delete())),
     async removeCollections(names) {
       const rows = table().where({ scope: 'collection' });
-      await settled(rows.whereIn('scope_key', [...names]).delete());
+      await runStatement(rows.whereIn('scope_key', [...names]).delete());
     },
   };
 }
 
-async function settled<T>(statement: PromiseLike<unknown>): Promise<T> {
+async function runStatement<T>(statement: PromiseLike<unknown>): Promise<T> {
   try {
     return (await statement) as T;
   } catch (error) {

@@ -1,48 +1,51 @@
 import { stat } from 'node:fs/promises';
 import type { Log } from '#kernel';
-import type { AppBundle, AppHalf, Built } from '../extensions/contract.ts';
-import { LoadFailure, messagesOf } from '../extensions/library.ts';
-import { type Chunks, compile } from './compile.ts';
-import { entryText, type Part } from './entry.ts';
+import type { AppBuild, AppBundle, AppHalf } from '../extensions/contract.ts';
+import { LoadFailure, listBuildErrors } from '../extensions/library.ts';
+import { type Chunks, compileHalves } from './compile-halves.ts';
+import { type BuildableHalf, renderEntry } from './entry.ts';
 
-type Compile = (parts: readonly Part[]) => Promise<Chunks>;
+type CompileHalves = (parts: readonly BuildableHalf[]) => Promise<Chunks>;
 
-export function createAppBundle(log: Pick<Log, 'error' | 'warn'>, compiled: Compile = compile): AppBundle {
-  let chunks: Chunks = empty();
-  let last: { readonly key: string; readonly built: Built } | undefined;
+export function createAppBundle(
+  log: Pick<Log, 'error' | 'warn'>,
+  compileChunks: CompileHalves = compileHalves,
+): AppBundle {
+  let chunks: Chunks = createEmptyChunks();
+  let last: { readonly key: string; readonly built: AppBuild } | undefined;
 
-  async function build(halves: readonly AppHalf[]): Promise<Built> {
+  async function build(halves: readonly AppHalf[]): Promise<AppBuild> {
     const key = JSON.stringify(halves);
     if (last?.key === key && last.built.failed.size === 0 && !last.built.failure) return last.built;
     const failed = new Map<string, LoadFailure>();
-    const parts = await present(halves, failed);
+    const parts = await selectBuildable(halves, failed);
     let failure: LoadFailure | undefined;
     try {
-      chunks = parts.length === 0 ? empty() : await together(parts, failed);
+      chunks = parts.length === 0 ? createEmptyChunks() : await buildTogether(parts, failed);
     } catch (error) {
-      log.error({ err: error }, 'the extensions of the browser could not be bundled');
-      failure = failureFor(error, 'the extensions cannot be bundled together');
+      log.error({ err: error }, 'the browser code of extensions could not be bundled');
+      failure = toLoadFailure(error, 'the extensions cannot be bundled together');
     }
     last = { key, built: { failed, ...(failure ? { failure } : {}) } };
     return last.built;
   }
 
-  /** All at once; where that fails, each is built alone to find the ones to leave out. */
-  async function together(parts: readonly Part[], failed: Map<string, LoadFailure>): Promise<Chunks> {
+  /** Builds all halves together. If that fails, builds each alone, and then those that succeeded. */
+  async function buildTogether(parts: readonly BuildableHalf[], failed: Map<string, LoadFailure>): Promise<Chunks> {
     try {
-      return await compiled(parts);
+      return await compileChunks(parts);
     } catch {
-      const good: Part[] = [];
+      const good: BuildableHalf[] = [];
       for (const part of parts) {
         try {
-          await compiled([part]);
+          await compileChunks([part]);
           good.push(part);
         } catch (error) {
           log.error({ err: error, extension: part.name }, `${part.name} cannot be bundled for the browser`);
-          failed.set(part.id, failureFor(error, 'its code for the browser cannot be bundled'));
+          failed.set(part.id, toLoadFailure(error, 'its code for the browser cannot be bundled'));
         }
       }
-      return good.length === 0 ? empty() : compiled(good);
+      return good.length === 0 ? createEmptyChunks() : compileChunks(good);
     }
   }
 
@@ -52,10 +55,13 @@ export function createAppBundle(log: Pick<Log, 'error' | 'warn'>, compiled: Comp
   };
 }
 
-const empty = (): Chunks => new Map([['index.js', entryText([])]]);
+const createEmptyChunks = (): Chunks => new Map([['index.js', renderEntry([])]]);
 
-async function present(halves: readonly AppHalf[], failed: Map<string, LoadFailure>): Promise<readonly Part[]> {
-  const parts: Part[] = [];
+async function selectBuildable(
+  halves: readonly AppHalf[],
+  failed: Map<string, LoadFailure>,
+): Promise<readonly BuildableHalf[]> {
+  const parts: BuildableHalf[] = [];
   for (const half of halves) {
     const { file } = half;
     if (file !== undefined && (await stat(file).catch(() => undefined))?.isFile()) {
@@ -65,8 +71,8 @@ async function present(halves: readonly AppHalf[], failed: Map<string, LoadFailu
   return parts;
 }
 
-/** The bundler's own first sentence; where it was is in the log. */
-function failureFor(error: unknown, what: string): LoadFailure {
-  const first = messagesOf(error)[0]?.text;
+/** The first error of the bundler; the log has its position. */
+function toLoadFailure(error: unknown, what: string): LoadFailure {
+  const first = listBuildErrors(error)[0]?.text;
   return new LoadFailure('BUNDLE_BUILD_FAILED', first === undefined ? what : `${what}: ${first}`, { cause: error });
 }

@@ -1,6 +1,6 @@
 import type { AppHalf } from '../extensions/contract.ts';
 
-/** What `index.js` exports: an array of definitions each. `themes` is there for clients that ask for it. */
+/** The exports of `index.js`, each an array of definitions. `themes` is empty, for clients that import it. */
 const LISTS = {
   interface: 'interfaces',
   display: 'displays',
@@ -12,17 +12,19 @@ const LISTS = {
 } as const;
 const NAMES = [...Object.values(LISTS), 'themes'] as const;
 
-/** Of the module that is written here: this one imports nothing by a computed path. */
+/**
+ * Keywords of the rendered module, kept out of template literals so that no tool takes them for imports of this one.
+ */
 const IMPORT = 'import';
 const REQUIRE = 'require';
 
-export type Part = AppHalf & { readonly file: string };
+export type BuildableHalf = AppHalf & { readonly file: string };
 
 /**
- * The text of the module that gathers all halves. Each is evaluated by itself: one that throws is missing, and takes no
- * other with it. They are a part of the first chunk, but for those that wait for something while they are loaded.
+ * Renders the module that imports all halves. Each is evaluated separately, so one that throws does not affect the
+ * others. All are part of the first chunk except those with top-level await (`waiting`).
  */
-export function entryText(parts: readonly Part[], waiting: ReadonlySet<Part> = new Set()): string {
+export function renderEntry(parts: readonly BuildableHalf[], waiting: ReadonlySet<BuildableHalf> = new Set()): string {
   const lines = [
     "const missing = (name, error) => (console.error('The extension ' + name + ' cannot be loaded.', error), {});",
     'const taken = (name, take) => { try { return take(); } catch (error) { return missing(name, error); } };',

@@ -1,7 +1,7 @@
 import type { ReasonCode, ServerType } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
-import type { Gated } from './gate/gate.ts';
-import type { Contribution } from './gate/identity.ts';
+import type { Contribution } from './gate/contributions.ts';
+import type { GatedPackage } from './gate/gate.ts';
 
 const CODES = {
   endpoint: 'AMBIGUOUS_ENDPOINT',
@@ -9,24 +9,35 @@ const CODES = {
   operation: 'AMBIGUOUS_OPERATION',
 } as const satisfies Record<ServerType, ReasonCode>;
 
-/** Names a contribution among all: the package's id alone where it has one of its own. */
-export const placeOf = ({ found }: Pick<Gated, 'found'>, { key }: Pick<Contribution, 'key'>): string =>
-  key === '' ? found.id : `${found.id} ${key}`;
+/** The id of a contribution among those of all packages: the package's id, for a bundle with the entry's key. */
+export const createContributionId = (
+  { extension }: Pick<GatedPackage, 'extension'>,
+  { key }: Pick<Contribution, 'key'>,
+): string => (key === '' ? extension.id : `${extension.id} ${key}`);
 
-/** Contributions of one kind that call themselves the same: none of them is loaded, so that none takes another's place. */
-export function ambiguities(all: readonly Gated[]): ReadonlyMap<string, LoadFailure> {
-  const byName = new Map<string, { readonly place: string; readonly type: ServerType; readonly id: string }[]>();
+/**
+ * Contributions of one type with the same name, by contribution id. None of them is loaded, so that none replaces
+ * another.
+ */
+export function findAmbiguities(all: readonly GatedPackage[]): ReadonlyMap<string, LoadFailure> {
+  const byName = new Map<
+    string,
+    { readonly contributionId: string; readonly type: ServerType; readonly id: string }[]
+  >();
   for (const gated of all) {
     for (const contribution of gated.contributions) {
       const { type, id } = contribution;
       const name = `${type}:${type === 'endpoint' ? id.toLowerCase() : id}`;
-      byName.set(name, [...(byName.get(name) ?? []), { place: placeOf(gated, contribution), type, id }]);
+      byName.set(name, [
+        ...(byName.get(name) ?? []),
+        { contributionId: createContributionId(gated, contribution), type, id },
+      ]);
     }
   }
-  const several = [...byName.values()].filter((same) => same.length > 1).flat();
+  const ambiguous = [...byName.values()].filter((same) => same.length > 1).flat();
   return new Map(
-    several.map(({ place, type, id }) => [
-      place,
+    ambiguous.map(({ contributionId, type, id }) => [
+      contributionId,
       new LoadFailure(CODES[type], `More than one confined ${type} is called "${id.slice(0, 80)}".`),
     ]),
   );

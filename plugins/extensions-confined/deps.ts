@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import type { Subjects } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { ExtensionLoader, ManifestDeps, Mounts, OperationOffers } from '../extensions/contract.ts';
+import type { ExtensionLoader, ManifestDeps, Mounts, PackageOperations } from '../extensions/contract.ts';
 import type { Routing } from '../http/contract.ts';
 import type { Sandbox } from '../sandbox/contract.ts';
 import type { Schema } from '../schema/contract.ts';
@@ -11,7 +11,7 @@ export interface SharedConfig {
   readonly EXTENSIONS_HOST_CHECK: 'warn' | 'strict';
 }
 
-/** What confined packages are checked and loaded with. */
+/** What the validation and the load of confined packages need. */
 export interface ConfinedDeps extends ManifestDeps {
   readonly config: SharedConfig;
   readonly log: Log;
@@ -21,6 +21,6 @@ export interface ConfinedDeps extends ManifestDeps {
   readonly schema: Schema;
   readonly routing: Routing;
   readonly mounts: Mounts;
-  readonly operations: OperationOffers;
-  readonly loader: Pick<ExtensionLoader, 'failed' | 'recovered'>;
+  readonly operations: PackageOperations;
+  readonly loader: Pick<ExtensionLoader, 'reportFailed' | 'reportRecovered'>;
 }

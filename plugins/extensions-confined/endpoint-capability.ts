@@ -10,7 +10,10 @@ const CALLERS: Readonly<Record<AccessLevel, string>> = {
   admin: 'admins',
 };
 
-/** Who may call an endpoint; whoever serves it asks before its code runs (conventions, "endpoint.access"). */
+/**
+ * Who may call an endpoint. `extensions-confined` checks it before the endpoint's code runs (conventions,
+ * "endpoint.access").
+ */
 export const endpointCapability: Capability<{ readonly access: AccessLevel }, { readonly access: AccessLevel }> = {
   name: 'endpoint',
   schema: {

@@ -1,40 +1,42 @@
 import { fail, requestScope } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
-import { checkAccess } from './access.ts';
-import { sendAnswer } from './answer.ts';
+import { assertAccess } from './access.ts';
 import type { ConfinedDeps } from './deps.ts';
 import type { AccessLevel } from './endpoint-capability.ts';
-import { statedFailure } from './reject.ts';
-import { inputOf } from './request.ts';
-import { type Running, run, unavailable } from './running.ts';
+import { toStatedFailure } from './reject.ts';
+import { renderInput } from './request.ts';
+import { sendHandlerResult } from './response.ts';
+import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
 
 /**
- * Answers requests by a confined handler. What its author refuses by `reject` is answered as he states it; what goes wrong
- * inside is `500` with one sentence for all of it, and `503` where there is no room or the program has been set aside.
+ * Answers requests with a confined handler. A `reject` of the author is answered with its status, code and message; any
+ * other failure is `500` with a fixed sentence, or `503` if no process is free or the program is parked.
  */
-export function endpointHandler(
+export function createEndpointHandler(
   level: AccessLevel,
   mount: string,
-  running: () => Running,
+  running: () => RunningContribution,
   { routing }: Pick<ConfinedDeps, 'routing'>,
 ): (ctx: HttpContext) => Promise<void> {
   return async (ctx) => {
     const { caller } = ctx.state;
-    checkAccess(level, caller);
-    const input = await inputOf(ctx, mount, routing.readBody);
+    assertAccess(level, caller);
+    const input = await renderInput(ctx, mount, routing.readBody);
     const one = running();
     const signal = requestScope.getStore()?.signal;
     try {
-      const { value } = await run(one, { activation: { type: 'json-endpoint' }, caller, input, signal });
-      sendAnswer(ctx, value);
+      const { value } = await runHandler(one, { activation: { type: 'json-endpoint' }, caller, input, signal });
+      sendHandlerResult(ctx, value);
     } catch (error) {
       if (!(error instanceof GuestFailure)) throw error;
-      const stated = statedFailure(error, one.failures);
+      const stated = toStatedFailure(error, one.failures);
       if (stated) throw stated;
-      throw error.code === 'busy' || one.guest.state() === 'parked' ? unavailable('The endpoint') : failed();
+      throw error.code === 'busy' || one.guest.state() === 'parked'
+        ? createUnavailable('The endpoint')
+        : createInternalError();
     }
   };
 }
 
-const failed = () => fail('INTERNAL_SERVER_ERROR', 'An unexpected error occurred.');
+const createInternalError = () => fail('INTERNAL_SERVER_ERROR', 'An unexpected error occurred.');

@@ -1,72 +1,72 @@
 import { type ActionHandler, type EventMeta, type FilterHandler, fail, requestScope } from '#kernel';
 import { GuestFailure } from '../sandbox/library.ts';
 import type { Schema } from '../schema/contract.ts';
-import { statedFailure } from './reject.ts';
-import { type Rows, RowsRefused, rowsOf } from './rows.ts';
-import { type Running, run, unavailable } from './running.ts';
+import { createEventRows, type EventRows, RowChangeRefused } from './event-rows.ts';
+import { toStatedFailure } from './reject.ts';
+import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
 
 /** Bytes as JSON (conventions, "Hook limits"). */
-const LONGEST_PAYLOAD = 1024 * 1024;
-const LONGEST_META = 256 * 1024;
+const MAX_PAYLOAD = 1024 * 1024;
+const MAX_META = 256 * 1024;
 
-/** The overview says which parts of a row a stranger must not see. */
-type Overviews = Pick<Schema, 'overview'>;
+/** The schema snapshot marks the fields that third-party code must not see. */
+type SchemaReader = Pick<Schema, 'overview'>;
 
 /**
- * A filter by a confined handler. It runs inside of the unit of work that it may stop, and so does what it asks of its
- * host. No answer leaves the payload as it is; a failure blocks what was about to happen, with what the author states by
- * `reject`, or one sentence for all others.
+ * A filter listener that calls a confined handler. The handler and its calls of the host run inside of the unit of
+ * work. `undefined` keeps the payload; a failure rejects the write with the status of the author's `reject`, or with
+ * one fixed sentence.
  */
-export const confinedFilter =
-  (running: () => Running, schema: Overviews): FilterHandler =>
+export const createConfinedFilter =
+  (running: () => RunningContribution, schema: SchemaReader): FilterHandler =>
   async (payload, meta) => {
     const one = running();
-    const rows = rowsOf(meta, await schema.overview());
-    const before = rows ? plain(payload) : payload;
+    const rows = createEventRows(meta, await schema.overview());
+    const before = rows ? toPlainJson(payload) : payload;
     try {
-      const { text, value } = await run(one, {
+      const { text, value } = await runHandler(one, {
         activation: { type: 'event-filter', event: meta.event },
         caller: meta.caller,
-        input: `{"payload":${bounded(rows ? rows.shown(before) : before, LONGEST_PAYLOAD)},"meta":${metaOf(meta)}}`,
+        input: `{"payload":${toBoundedJson(rows ? rows.mask(before) : before, MAX_PAYLOAD)},"meta":${renderMeta(meta)}}`,
         signal: requestScope.getStore()?.signal,
       });
       if (text === undefined) return undefined;
-      return rows ? rows.taken(value, before) : value;
+      return rows ? rows.applyAnswer(value, before) : value;
     } catch (error) {
-      throw filterFailure(error, one, meta.event);
+      throw toFilterFailure(error, one, meta.event);
     }
   };
 
-function filterFailure(error: unknown, one: Running, event: string): unknown {
-  const { guest, failures, admitted, contribution } = one;
-  let why: string;
-  if (error instanceof RowsRefused) {
-    why = `it may not change ${error.message}`;
-    admitted.denied(`${event}: may not change ${error.message}`);
+function toFilterFailure(error: unknown, one: RunningContribution, event: string): unknown {
+  const { guest, failures, brokerAccess, contribution } = one;
+  let cause: string;
+  if (error instanceof RowChangeRefused) {
+    cause = `it may not change ${error.message}`;
+    brokerAccess.denied(`${event}: may not change ${error.message}`);
     failures.record({ code: 'change-refused', message: `The filter may not change ${error.message}.` }, event);
   } else if (error instanceof GuestFailure) {
-    const stated = statedFailure(error, failures, event);
+    const stated = toStatedFailure(error, failures, event);
     if (stated) return stated;
-    if (error.code === 'busy' || guest.state() === 'parked') return unavailable('A hook of this event');
-    why = error.code;
+    if (error.code === 'busy' || guest.state() === 'parked') return createUnavailable('A hook of this event');
+    cause = error.code;
   } else return error;
   return fail(
     'INTERNAL_SERVER_ERROR',
-    `the hook "${contribution.id}" of ${admitted.subject.name} failed at ${event} (${why})`,
+    `the hook "${contribution.id}" of ${brokerAccess.subject.name} failed at ${event} (${cause})`,
   );
 }
 
-/** An action by a confined handler. A failure is a warning in the log, which the events write. */
-export const confinedAction =
-  (running: () => Running, schema: Overviews): ActionHandler =>
+/** An action listener that calls a confined handler. The kernel logs a failure as a warning. */
+export const createConfinedAction =
+  (running: () => RunningContribution, schema: SchemaReader): ActionHandler =>
   async (meta) => {
-    const rows = rowsOf(meta, await schema.overview());
+    const rows = createEventRows(meta, await schema.overview());
     const one = running();
     try {
-      await run(one, {
+      await runHandler(one, {
         activation: { type: 'event-action', event: meta.event },
         caller: meta.caller,
-        input: `{"meta":${metaOf(meta, rows)}}`,
+        input: `{"meta":${renderMeta(meta, rows)}}`,
       });
     } catch (error) {
       if (error instanceof GuestFailure && error.code !== 'busy') one.failures.record(error, meta.event);
@@ -74,27 +74,32 @@ export const confinedAction =
     }
   };
 
-/** Without the caller, of whom the context tells what a stranger may know. */
-function metaOf({ caller: _caller, ...meta }: EventMeta, rows?: Rows): string {
-  return bounded(
-    rows && 'payload' in meta ? { ...meta, payload: rows.shown(plain(meta.payload)) } : meta,
-    LONGEST_META,
+/**
+ * Renders the event's data without the caller; the handler's context has what third-party code may know about the
+ * caller.
+ */
+function renderMeta({ caller: _caller, ...meta }: EventMeta, rows?: EventRows): string {
+  return toBoundedJson(
+    rows && 'payload' in meta ? { ...meta, payload: rows.mask(toPlainJson(meta.payload)) } : meta,
+    MAX_META,
   );
 }
 
-/** As it is after a way through JSON. */
-const plain = (value: unknown): unknown =>
-  value === undefined ? undefined : JSON.parse(bounded(value, LONGEST_PAYLOAD));
+/** Converts a value to plain JSON and back. */
+const toPlainJson = (value: unknown): unknown =>
+  value === undefined ? undefined : JSON.parse(toBoundedJson(value, MAX_PAYLOAD));
 
-const UNFIT = { message: 'The payload or the data of the event is no JSON, or larger than a confined hook is handed.' };
+const INVALID_EVENT = {
+  message: 'The payload or the data of the event is not JSON, or larger than the limit for confined hooks.',
+};
 
-function bounded(value: unknown, limit: number): string {
+function toBoundedJson(value: unknown, limit: number): string {
   let text: string;
   try {
     text = JSON.stringify(value) ?? 'null';
   } catch {
-    throw new GuestFailure('internal', { thrown: UNFIT });
+    throw new GuestFailure('internal', { thrown: INVALID_EVENT });
   }
-  if (Buffer.byteLength(text) > limit) throw new GuestFailure('internal', { thrown: UNFIT });
+  if (Buffer.byteLength(text) > limit) throw new GuestFailure('internal', { thrown: INVALID_EVENT });
   return text;
 }

@@ -2,14 +2,14 @@ import { capabilities, definePlugin } from '#kernel';
 import { broker } from '../broker/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import { confinedLoaders, extensionLoader } from '../extensions/contract.ts';
-import { createMounts, createOffers } from '../extensions/library.ts';
+import { createMounts, createPackageOperations } from '../extensions/library.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
 import { mounts, routing } from '../http/contract.ts';
 import { sandbox } from '../sandbox/contract.ts';
 import { schema } from '../schema/contract.ts';
 import type { SharedConfig } from './deps.ts';
 import { endpointCapability } from './endpoint-capability.ts';
-import { createConfined } from './load.ts';
+import { createConfinedPackages } from './load.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default definePlugin<Record<never, never>, SharedConfig>({
@@ -25,12 +25,12 @@ export default definePlugin<Record<never, never>, SharedConfig>({
       sandbox,
       schema,
     });
-    const confined = createConfined({
+    const confined = createConfinedPackages({
       ...used,
       config,
       log,
       mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(mounts, mount), log }),
-      operations: createOffers(used.operations, (operation) => host.contribute(flowOperations, operation)),
+      operations: createPackageOperations(used.operations, (operation) => host.contribute(flowOperations, operation)),
     });
     host.contribute(capabilities, endpointCapability);
     host.contribute(confinedLoaders, { ...confined, runtime: () => used.sandbox.runtime() });

@@ -1,41 +1,41 @@
-import type { Found, Loaded, PackageConsent } from '../extensions/contract.ts';
+import type { DiscoveredExtension, LoadedExtension, PackageConsent } from '../extensions/contract.ts';
 import type { LoadFailure } from '../extensions/library.ts';
-import { ambiguities } from './ambiguity.ts';
+import { findAmbiguities } from './ambiguity.ts';
 import type { ConfinedDeps } from './deps.ts';
-import type { Gated } from './gate/gate.ts';
-import type { LoadedPackage } from './package.ts';
+import type { GatedPackage } from './gate/gate.ts';
+import type { LoadedPackage } from './load-package.ts';
 
-export type { Gated };
+export type { GatedPackage };
 
 export type ConfinedPhase = 'operations' | 'endpoints' | 'hooks' | 'bundles';
 
-/** Confined packages: what lets them in, and what runs of them. */
-export interface Confined {
-  /** LoadFailure where it may not be loaded. Nothing of it is registered, and nothing is read again after this. */
-  gate(found: Found, consent: PackageConsent['check']): Promise<Gated>;
-  /** Registers what passed. The phase orders the calls; what is registered is what the package's type says. */
-  load(gated: Gated, phase: ConfinedPhase): Promise<Loaded>;
+/** Validates and loads confined packages. */
+export interface ConfinedPackages {
+  /** Validates a package; registers nothing, and no file is read after this. @throws LoadFailure */
+  passGate(found: DiscoveredExtension, consent: PackageConsent['check']): Promise<GatedPackage>;
+  /** Registers a package that passed the gate. The phase only orders the calls. */
+  load(gated: GatedPackage, phase: ConfinedPhase): Promise<LoadedExtension>;
   /**
-   * Those among all that passed that cannot be told apart, by the package's id. Entries of bundles are kept in mind here:
-   * those that are about to be loaded fail, those that run end.
+   * Packages with an ambiguous contribution, by package id. Ambiguous entries of bundles are remembered: entries that
+   * load later fail, entries that run are stopped.
    */
-  ambiguous(all: readonly Gated[]): ReadonlyMap<string, LoadFailure>;
+  findAmbiguous(all: readonly GatedPackage[]): ReadonlyMap<string, LoadFailure>;
 }
 
-export function createConfined(deps: ConfinedDeps): Confined {
-  let clashes: ReadonlyMap<string, LoadFailure> = new Map();
+export function createConfinedPackages(deps: ConfinedDeps): ConfinedPackages {
+  let ambiguous: ReadonlyMap<string, LoadFailure> = new Map();
   const loaded = new Set<LoadedPackage>();
 
   return {
-    gate: async (found, consent) => (await import('./gate/gate.ts')).passGate(found, { ...deps, consent }),
-    ambiguous(all) {
-      clashes = ambiguities(all);
-      for (const one of loaded) one.clash(clashes);
-      return clashes;
+    passGate: async (found, consent) => (await import('./gate/gate.ts')).passGate(found, { ...deps, consent }),
+    findAmbiguous(all) {
+      ambiguous = findAmbiguities(all);
+      for (const one of loaded) one.failAmbiguous(ambiguous);
+      return ambiguous;
     },
     async load(gated) {
-      const { loadPackage } = await import('./package.ts');
-      const one = loadPackage(gated, clashes, deps);
+      const { loadPackage } = await import('./load-package.ts');
+      const one = loadPackage(gated, ambiguous, deps);
       loaded.add(one);
       return {
         get entries() {

@@ -2,29 +2,35 @@ import type { Operation } from '../flows/contract.ts';
 import type { StatedFailure } from '../http/library.ts';
 import type { GuestError } from '../sandbox/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
-import { statedFailure } from './reject.ts';
-import { type Running, run } from './running.ts';
+import { toStatedFailure } from './reject.ts';
+import { type RunningContribution, runHandler } from './run-handler.ts';
 
-/** Bytes of options and input together, as JSON. */
-const LONGEST_INPUT = 1024 * 1024;
+/** Limit for options and input together, in bytes of JSON. */
+const MAX_INPUT = 1024 * 1024;
 
-/** Codes that flows know (conventions, "Failure of an invocation"), of those that say it more exactly to the author. */
-const KNOWN: Partial<Record<GuestError, GuestError>> = { 'cpu-limit': 'timeout', 'result-too-large': 'invalid-result' };
+/** Codes in flows (conventions, "Failure of an invocation"), by the more exact codes of the sandbox. */
+const FLOW_CODES: Partial<Record<GuestError, GuestError>> = {
+  'cpu-limit': 'timeout',
+  'result-too-large': 'invalid-result',
+};
 
-/** Why a step took the reject branch; its members are what its data holds. The text is the host's own, unless stated. */
+/**
+ * Why a step took the reject branch; its members are the data of the branch. The message is fixed unless the author
+ * called `reject`.
+ */
 export class OperationFailure extends Error {
   readonly code: string;
-  /** What the author stated by `reject`. */
+  /** The status of the author's `reject`. */
   readonly status: number | undefined;
 
   constructor(code: GuestError, stated?: StatedFailure) {
     super(stated?.message ?? 'The operation failed.');
     this.name = 'OperationFailure';
-    this.code = stated?.shown().code ?? KNOWN[code] ?? code;
+    this.code = stated?.shown().code ?? FLOW_CODES[code] ?? code;
     this.status = stated?.status;
   }
 
-  /** As data of the chain. */
+  /** The data in the chain. */
   toJSON(): { readonly message: string; readonly code: string; readonly status?: number } {
     const { message, code, status } = this;
     return { message, code, ...(status === undefined ? {} : { status }) };
@@ -32,10 +38,15 @@ export class OperationFailure extends Error {
 }
 
 /**
- * A step of flows by a confined handler: it gets its options and what the step before answered, not the whole chain
- * (conventions, "Operation input"). Options delivered by reference reach it as references that only the host can read.
+ * A flow operation that calls a confined handler. The handler gets its options and the result of the previous step, not
+ * the whole chain (conventions, "Operation input"). Options with `delivery: reference` are references that only the
+ * host resolves.
  */
-export function confinedOperation(running: () => Running, id: string, secretOptions: readonly string[]): Operation {
+export function createConfinedOperation(
+  running: () => RunningContribution,
+  id: string,
+  secretOptions: readonly string[],
+): Operation {
   return {
     id,
     secretOptions,
@@ -44,12 +55,12 @@ export function confinedOperation(running: () => Running, id: string, secretOpti
       const plain = Object.fromEntries(Object.entries(options).filter(([key]) => !secretOptions.includes(key)));
       const text = (secrets: Readonly<Record<string, unknown>>) => {
         const json = JSON.stringify({ options: { ...plain, ...secrets }, input });
-        if (Buffer.byteLength(json) > LONGEST_INPUT) throw new GuestFailure('internal');
+        if (Buffer.byteLength(json) > MAX_INPUT) throw new GuestFailure('internal');
         return json;
       };
       const one = running();
       try {
-        const { value } = await run(one, {
+        const { value } = await runHandler(one, {
           activation: { type: 'flow-operation' },
           caller,
           input: '',
@@ -58,19 +69,19 @@ export function confinedOperation(running: () => Running, id: string, secretOpti
               Object.fromEntries(
                 secretOptions
                   .filter((key) => Object.hasOwn(options, key))
-                  .map((key) => [key, referTo(options[key], secrets)]),
+                  .map((key) => [key, toReference(options[key], secrets)]),
               ),
             ),
         });
         return value ?? null;
       } catch (error) {
         if (!(error instanceof GuestFailure)) throw new OperationFailure('internal');
-        throw new OperationFailure(error.code, statedFailure(error, one.failures));
+        throw new OperationFailure(error.code, toStatedFailure(error, one.failures));
       }
     },
   };
 }
 
-/** Blank is as good as not set; what is no text is no secret, and is not shown either. */
-const referTo = (value: unknown, secrets: { conceal(value: string): unknown }): unknown =>
+/** A reference to a secret; null for an empty value and for one that is not a text. */
+const toReference = (value: unknown, secrets: { conceal(value: string): unknown }): unknown =>
   typeof value === 'string' && value !== '' ? secrets.conceal(value) : null;

@@ -4,37 +4,37 @@ import type { Activity } from '../activity/contract.ts';
 import type { Subjects } from '../broker/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { ExtensionLoader, Found, PackageConsent } from '../extensions/contract.ts';
-import { isConfined, LoadFailure, pluginPlace } from '../extensions/library.ts';
-import { addedBy, type Candidate, type ConsentConfig } from './added.ts';
-import { askedOf, askedOfPlugin } from './asked.ts';
+import type { DiscoveredExtension, ExtensionLoader, PackageConsent } from '../extensions/contract.ts';
+import { createPluginId, isConfined, LoadFailure } from '../extensions/library.ts';
+import { type ConsentCandidate, type ConsentConfig, findAdditions } from './additions.ts';
+import { toPluginGrants, toRequestedGrants } from './requested-grants.ts';
 import { createAgreements } from './store.ts';
 
-/** A package that waits for an administrator. */
-export interface Waiting {
+/** A package that waits for an administrator's decision. */
+export interface WaitingPackage {
   readonly name: string;
   readonly version: string;
-  /** What is added to what it may do, in sentences. */
+  /** What it requests and may not do yet, in sentences. */
   readonly asks: readonly string[];
 }
 
 /**
- * Whether confined packages and plugins may have what they ask for. Installing one is consent to what it declares
- * (EXTENSIONS_CONSENT `first-use`), unless even that is to be asked (`always`) or nothing is (`off`). A version that asks
- * for more waits for an administrator; one that asks for the same or less loads. What a package declares now is what
- * is remembered, so that one which gave something up asks again before it has it back. To be confined no longer, or to run
- * in the browser as well, is to ask for more; so it is under another name at the same place.
+ * Decides whether confined packages and plugins may have what they request. With EXTENSIONS_CONSENT `first-use`,
+ * installing a package is consent to what it declares; with `always` the first version waits too; with `off` no package
+ * waits. A version that requests more waits for an administrator; one that requests the same or less loads. The
+ * service stores what a package requests now, so a package that dropped a request needs consent to have it back.
+ * Leaving the confined runtime, adding browser code, or another name at the same location counts as requesting more.
  */
 export interface Consent extends PackageConsent {
-  readonly waiting: () => readonly Waiting[];
+  readonly waiting: () => readonly WaitingPackage[];
   /**
-   * Allows what `check` was last asked for, by name, and loads the package. INVALID_PAYLOAD where nothing waits, or where
-   * what waits is not what was read: `asks`, if given.
+   * Agrees to what a waiting package requests, and loads it. `asks` are the sentences that the admin readAsks, if sent.
+   * @throws INVALID_PAYLOAD if no package of this name waits, or if its sentences differ from `asks`.
    */
-  agree(caller: Caller, name: string, asks?: unknown): Promise<Waiting>;
+  agree(caller: Caller, name: string, asks?: unknown): Promise<WaitingPackage>;
 }
 
-interface Pending extends Waiting, Candidate {}
+interface PendingCandidate extends WaitingPackage, ConsentCandidate {}
 
 interface ConsentDeps {
   readonly db: Db;
@@ -42,81 +42,97 @@ interface ConsentDeps {
   readonly subjects: Subjects;
   readonly settings: ExtensionSettings;
   readonly activity: Activity;
-  readonly loader: Pick<ExtensionLoader, 'again'>;
+  readonly loader: Pick<ExtensionLoader, 'reload'>;
   readonly log: Log;
 }
 
-/** Under which name decisions are recorded; it is no collection. */
-const SUBJECT = 'platform_extensions';
+/** The `collection` of activity entries about consent; it is not a table. */
+const ACTIVITY_COLLECTION = 'platform_extensions';
 
 export function createConsent(deps: ConsentDeps): Consent {
   const { db, config, activity, log } = deps;
   const agreements = createAgreements(db);
-  /** By place: two packages may have one name. */
-  const pending = new Map<string, Pending>();
+  /** By location: two packages may have one name. */
+  const pending = new Map<string, PendingCandidate>();
 
-  async function decide(one: Candidate): Promise<LoadFailure | undefined> {
-    const { name, version, place, asked, isHeld } = one;
-    pending.delete(place);
+  async function checkCandidate(candidate: ConsentCandidate): Promise<LoadFailure | undefined> {
+    const { name, version, locationId, requested, needsFirstConsent } = candidate;
+    pending.delete(locationId);
     if (config.EXTENSIONS_CONSENT === 'off') {
-      if (isHeld) await agreements.put({ name, place }, { version, asked }, null);
+      if (needsFirstConsent) await agreements.put({ name, locationId }, { version, requested }, null);
       return undefined;
     }
-    const asks = await addedBy(one, agreements, deps);
+    const asks = await findAdditions(candidate, agreements, deps);
     if (asks.length === 0) return undefined;
-    pending.set(place, { ...one, asks });
-    const detail = `It asks for what nobody agreed to yet: ${asks.join('; ')}.`;
-    return new LoadFailure(
-      'CONSENT_REQUIRED',
-      `${detail} An administrator decides: POST its name to extensions/consent.`,
-    );
+    pending.set(locationId, { ...candidate, asks });
+    return createConsentRequired(asks);
   }
 
-  async function check(found: Found): Promise<LoadFailure | undefined> {
-    const { id: place, name, version = '', manifest } = found;
-    const isHeld = isConfined(found);
-    pending.delete(place);
-    if (isHeld && !manifest) return new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');
-    return decide({ name, version, place, isHeld, isPlugin: false, asked: askedOf(found, deps.settings) });
+  async function check(extension: DiscoveredExtension): Promise<LoadFailure | undefined> {
+    const { id: locationId, name, version = '', manifest } = extension;
+    const isConfinedPackage = isConfined(extension);
+    pending.delete(locationId);
+    if (isConfinedPackage && !manifest) return new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');
+    return checkCandidate({
+      name,
+      version,
+      locationId,
+      needsFirstConsent: isConfinedPackage,
+      isPlugin: false,
+      requested: toRequestedGrants(extension, deps.settings),
+    });
   }
 
-  /** Nothing of this kind waits but what lies at these places. */
-  function forget(isPlugin: boolean, places: ReadonlySet<string>): void {
-    for (const one of pending.values()) {
-      if (one.isPlugin === isPlugin && !places.has(one.place)) pending.delete(one.place);
+  /** Drops waiting packages of this kind that are not at these locations. */
+  function retainPending(isPlugin: boolean, locations: ReadonlySet<string>): void {
+    for (const candidate of pending.values()) {
+      if (candidate.isPlugin === isPlugin && !locations.has(candidate.locationId)) pending.delete(candidate.locationId);
     }
   }
 
   return {
     check,
     checkPlugin: ({ name, version, folder }, authorities) =>
-      decide({
+      checkCandidate({
         name,
         version,
-        place: pluginPlace(folder),
-        asked: askedOfPlugin(authorities),
+        locationId: createPluginId(folder),
+        requested: toPluginGrants(authorities),
         isPlugin: true,
-        isHeld: true,
+        needsFirstConsent: true,
       }),
     waiting: () => [...pending.values()].map(({ name, version, asks }) => ({ name, version, asks })),
-    keep: (all) => forget(false, new Set(all.map(({ id }) => id))),
-    keepPlugins: (folders) => forget(true, new Set(folders.map(pluginPlace))),
-    async agree(caller, name, read) {
-      const [one, ...others] = [...pending.values()].filter((waiting) => waiting.name === name);
-      if (!one) throw fail('INVALID_PAYLOAD', `"${name.slice(0, 255)}" waits for no consent.`);
+    retainOnly: (all) => retainPending(false, new Set(all.map(({ id }) => id))),
+    retainOnlyPlugins: (folders) => retainPending(true, new Set(folders.map(createPluginId))),
+    async agree(caller, name, readAsks) {
+      const [candidate, ...others] = [...pending.values()].filter((waiting) => waiting.name === name);
+      if (!candidate) throw fail('INVALID_PAYLOAD', `"${name.slice(0, 255)}" waits for no consent.`);
       if (others.length > 0)
         throw fail('INVALID_PAYLOAD', `Several packages are called "${name}"; remove all but one.`);
-      const { version, asked, asks, place } = one;
-      if (read !== undefined && !isDeepStrictEqual(read, asks))
+      const { version, requested, asks, locationId } = candidate;
+      if (readAsks !== undefined && !isDeepStrictEqual(readAsks, asks))
         throw fail('INVALID_PAYLOAD', `What "${name.slice(0, 255)}" asks for is not what was read.`);
       await db.transaction(async () => {
-        await agreements.put({ name, place }, { version, asked }, caller.user);
+        await agreements.put({ name, locationId }, { version, requested }, caller.user);
         const comment = `Version ${version}: ${asks.join('; ')}`;
-        await activity.record(caller, { action: 'consent', collection: SUBJECT, item: name.slice(0, 255), comment });
+        await activity.record(caller, {
+          action: 'consent',
+          collection: ACTIVITY_COLLECTION,
+          item: name.slice(0, 255),
+          comment,
+        });
       });
       log.info({ extension: name, version, asks }, `an administrator agreed to what ${name} asks for`);
-      await deps.loader.again([name]);
+      await deps.loader.reload([name]);
       return { name, version, asks };
     },
   };
+}
+
+function createConsentRequired(asks: readonly string[]): LoadFailure {
+  const detail = `It asks for what no administrator agreed to yet: ${asks.join('; ')}.`;
+  return new LoadFailure(
+    'CONSENT_REQUIRED',
+    `${detail} An administrator decides: POST its name to extensions/consent.`,
+  );
 }

@@ -1,7 +1,7 @@
 import type { RouteDescription } from '../http/contract.ts';
 import { ANYTHING, dataAnswer, exactObject, jsonBody, listOf, schemaRef, TEXT } from '../http/library.ts';
 
-/** A package that waits for a decision, and what it asks for that is not agreed to. */
+/** A package that waits for consent, and what it requests without an agreement. */
 const WAITING = exactObject({ name: TEXT, version: TEXT, asks: listOf(TEXT) });
 
 const components = { schemas: { ExtensionConsent: WAITING } };

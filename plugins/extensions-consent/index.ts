@@ -5,11 +5,11 @@ import { migrations } from '../database/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import { consents, extensionLoader } from '../extensions/contract.ts';
 import { routes } from '../http/contract.ts';
-import type { ConsentConfig } from './added.ts';
+import type { ConsentConfig } from './additions.ts';
 import { createConsent } from './consent.ts';
 import { extensionGrantPlaces, extensionGrants } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
-import { consentRoutes } from './routes.ts';
+import { createConsentRoutes } from './routes.ts';
 
 export default definePlugin<ConsentConfig>({
   manifest,
@@ -18,7 +18,7 @@ export default definePlugin<ConsentConfig>({
     const used = host.use({ activity, subjects: broker, settings: extensionSettings, loader: extensionLoader });
     const consent = createConsent({ ...used, config, db, log });
     host.contribute(consents, consent);
-    for (const route of consentRoutes(consent)) host.contribute(routes, route);
+    for (const route of createConsentRoutes(consent)) host.contribute(routes, route);
     for (const migration of [extensionGrants, extensionGrantPlaces]) host.contribute(migrations, migration(db));
   },
 });

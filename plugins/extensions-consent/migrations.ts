@@ -1,6 +1,6 @@
 import type { Db, Migration } from '../database/contract.ts';
 
-/** What each confined package was last allowed; one row a name. In no API but its own routes. */
+/** What each package was last allowed; one row for each name. Only `/extensions/consent` reads and writes it. */
 export const GRANTS = 'platform_extension_grants';
 
 export function extensionGrants(db: Db): Migration {
@@ -18,7 +18,7 @@ export function extensionGrants(db: Db): Migration {
   };
 }
 
-/** Where packages of a name were found, by their ids. */
+/** The location ids of each package. */
 export function extensionGrantPlaces(db: Db): Migration {
   const grants = db.own(GRANTS);
   return {

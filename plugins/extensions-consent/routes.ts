@@ -5,13 +5,13 @@ import type { Consent } from './consent.ts';
 import { AGREE, WAITING_LIST } from './descriptions.ts';
 
 /** `GET` and `POST /extensions/consent`, for admins: which packages wait for a decision, and the decision. */
-export const consentRoutes = (consent: Pick<Consent, 'waiting' | 'agree'>): readonly Route[] => [
+export const createConsentRoutes = (consent: Pick<Consent, 'waiting' | 'agree'>): readonly Route[] => [
   {
     method: 'GET',
     path: '/extensions/consent',
     description: WAITING_LIST,
     handle(ctx) {
-      adminsOnly(ctx);
+      assertAdmin(ctx);
       sendData(ctx, consent.waiting());
     },
   },
@@ -20,19 +20,19 @@ export const consentRoutes = (consent: Pick<Consent, 'waiting' | 'agree'>): read
     path: '/extensions/consent',
     description: AGREE,
     async handle(ctx) {
-      adminsOnly(ctx);
-      const { name, asks } = await decisionIn(bodyOf(ctx));
+      assertAdmin(ctx);
+      const { name, asks } = await parseDecision(bodyOf(ctx));
       sendData(ctx, await consent.agree(ctx.state.caller, name, asks));
     },
   },
 ];
 
-function adminsOnly(ctx: HttpContext): void {
+function assertAdmin(ctx: HttpContext): void {
   if (!ctx.state.caller.admin) throw fail('FORBIDDEN', 'what extensions may do is for admins to decide');
 }
 
 /** Exactly `{ name }`, or `{ name, asks }` with the sentences that were read. */
-async function decisionIn(body: unknown): Promise<{ readonly name: string; readonly asks?: unknown }> {
+async function parseDecision(body: unknown): Promise<{ readonly name: string; readonly asks?: unknown }> {
   if (await fitsBody(AGREE, body)) return body as { name: string; asks?: unknown };
   throw fail('INVALID_PAYLOAD', 'The body is { "name": the name of a package }, and "asks" as it was read.');
 }

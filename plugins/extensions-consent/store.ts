@@ -1,36 +1,36 @@
 import type { Db, Statement } from '../database/contract.ts';
 import { asUnavailable } from '../database/library.ts';
-import type { Asked } from './asked.ts';
 import { GRANTS } from './migrations.ts';
+import type { RequestedGrants } from './requested-grants.ts';
 
 export interface Agreement {
   readonly version: string;
-  readonly asked: Asked;
+  readonly requested: RequestedGrants;
 }
 
-/** A package, and where it lies: an upgrade that calls itself otherwise is an upgrade all the same. */
-export interface Subject {
+/** A package by name and location: a package with another name at the same location counts as an upgrade. */
+export interface PackageIdentity {
   readonly name: string;
-  /** The id of what was found, a uuid. */
-  readonly place: string;
+  /** The id of the package, a UUID computed from its location. */
+  readonly locationId: string;
 }
 
 /** Agreements of all processes on this database, by package name. */
 export interface Agreements {
-  /** Of this name, and of whatever was allowed something at this place before. */
-  find(subject: Subject): Promise<readonly Agreement[]>;
-  /** Only what was allowed something at this place. */
-  findAt(place: string): Promise<readonly Agreement[]>;
-  /** False where there is one already: of two processes that come first, one is. */
-  first(subject: Subject, agreement: Agreement): Promise<boolean>;
-  /** Stores what is asked now as allowed, by the user `by`; null keeps the user who allowed it before. */
-  put(subject: Subject, agreement: Agreement, by: string | null): Promise<void>;
+  /** Agreements of this name and of this location. */
+  find(subject: PackageIdentity): Promise<readonly Agreement[]>;
+  /** Agreements of this location, under any name. */
+  findByLocation(place: string): Promise<readonly Agreement[]>;
+  /** Stores the first agreement of a name. False if there is one: only one of several processes stores it. */
+  putFirst(subject: PackageIdentity, agreement: Agreement): Promise<boolean>;
+  /** Stores the current requests as allowed by the user `by`; null keeps the user of the previous agreement. */
+  put(subject: PackageIdentity, agreement: Agreement, by: string | null): Promise<void>;
 }
 
 export function createAgreements(db: Pick<Db, 'query' | 'write' | 'sql' | 'transaction'>): Agreements {
   const grants = db.write(GRANTS);
-  const FIND = db.sql`select version, asked from ${grants} where name = $1 or $2 = any(places)`;
-  const FIND_AT = db.sql`select version, asked from ${grants} where $1 = any(places)`;
+  const FIND = db.sql`select version, asked as requested from ${grants} where name = $1 or $2 = any(places)`;
+  const FIND_AT = db.sql`select version, asked as requested from ${grants} where $1 = any(places)`;
   const FIRST = db.sql`insert into ${grants} (name, version, asked, places) values ($1, $2, $3, array[$4::uuid])
     on conflict (name) do nothing returning 1`;
   const PUT = db.sql`insert into ${grants} as g (name, version, asked, agreed_by, places) values ($1, $2, $3, $4, array[$5::uuid])
@@ -48,16 +48,16 @@ export function createAgreements(db: Pick<Db, 'query' | 'write' | 'sql' | 'trans
     }
   };
   return {
-    find: async ({ name, place }) => (await run(FIND, [name, place])).rows,
-    findAt: async (place) => (await run(FIND_AT, [place])).rows,
-    async first({ name, place }, { version, asked }) {
-      const { rows } = await run(FIRST, [name, version, JSON.stringify(asked), place]);
+    find: async ({ name, locationId }) => (await run(FIND, [name, locationId])).rows,
+    findByLocation: async (place) => (await run(FIND_AT, [place])).rows,
+    async putFirst({ name, locationId }, { version, requested }) {
+      const { rows } = await run(FIRST, [name, version, JSON.stringify(requested), locationId]);
       return rows.length > 0;
     },
-    put: ({ name, place }, { version, asked }, by) =>
+    put: ({ name, locationId }, { version, requested }, by) =>
       db.transaction(async () => {
-        await run(PUT, [name, version, JSON.stringify(asked), by, place]);
-        await run(TAKE_PLACE, [name, place]);
+        await run(PUT, [name, version, JSON.stringify(requested), by, locationId]);
+        await run(TAKE_PLACE, [name, locationId]);
       }),
   };
 }

@@ -1,35 +1,39 @@
 import type { Authority } from '#kernel';
 import type { Subjects } from '../broker/contract.ts';
 import { renderAuthorities } from '../broker/library.ts';
-import type { Asked } from './asked.ts';
+import type { RequestedGrants } from './requested-grants.ts';
 
-type Judge = Pick<Subjects, 'widens' | 'describe'>;
+type GrantComparer = Pick<Subjects, 'widens' | 'describe'>;
 
-const STATEFUL = 'keeps state between those who call it';
-const BROWSER = 'runs in the admin app, as whoever is signed in there';
+const STATEFUL = 'keeps state between its callers';
+const BROWSER = 'runs in the admin app, with the rights of the signed-in user';
 const IN_PROCESS = 'runs in this process with full authority: what its manifest declares does not confine it';
 
-/** Sentences of all that is asked for. */
-export function sentencesOf(asked: Asked, subjects: Judge): readonly string[] {
-  return added({ entries: {}, stateful: false }, asked, subjects, () => true);
+/** Sentences of all that a package requests. */
+export function describeRequest(requested: RequestedGrants, subjects: GrantComparer): readonly string[] {
+  return describeAdded({ entries: {}, stateful: false }, requested, subjects, () => true);
 }
 
-/** Sentences of what is asked for now and was not before; empty where nothing is added. */
-export function wideningOf(before: Asked, after: Asked, subjects: Judge): readonly string[] {
-  return added(before, after, subjects, (had, wants) => subjects.widens(had, wants));
+/** Sentences of what `after` requests beyond `before`; empty if it requests nothing more. */
+export function describeWidening(
+  before: RequestedGrants,
+  after: RequestedGrants,
+  subjects: GrantComparer,
+): readonly string[] {
+  return describeAdded(before, after, subjects, (had, wants) => subjects.widens(had, wants));
 }
 
 type Grants = Readonly<Record<string, unknown>>;
 
-function added(
-  before: Asked,
-  after: Asked,
-  subjects: Judge,
+function describeAdded(
+  before: RequestedGrants,
+  after: RequestedGrants,
+  subjects: GrantComparer,
   isAdded: (had: Grants, wants: Grants) => boolean,
 ): readonly string[] {
-  // There is no more than everything.
+  // A package with full authority cannot request more.
   if (before.full || (before.plugin && !after.plugin)) return [];
-  const found: string[] = after.plugin ? [...addedToPlugin(before.plugin, after.plugin)] : [];
+  const found: string[] = after.plugin ? [...describeAddedToPlugin(before.plugin, after.plugin)] : [];
   if (after.full) found.push(...subjects.describe({ full: true }));
   if (after.browser && !before.browser) found.push(BROWSER);
   for (const [key, grants] of Object.entries(after.entries)) {
@@ -37,8 +41,8 @@ function added(
     const known = new Set(subjects.describe(had));
     for (const [capability, grant] of Object.entries(grants)) {
       const wants = { [capability]: grant };
-      const hadOfIt = Object.hasOwn(had, capability) ? { [capability]: had[capability] } : {};
-      if (!isAdded(hadOfIt, wants)) continue;
+      const hadOfCapability = Object.hasOwn(had, capability) ? { [capability]: had[capability] } : {};
+      if (!isAdded(hadOfCapability, wants)) continue;
       const all = subjects.describe(wants);
       const fresh = all.filter((sentence) => !known.has(sentence));
       const shown = fresh.length > 0 ? fresh : all.length > 0 ? all : [`asks for more of ${capability}`];
@@ -49,8 +53,11 @@ function added(
   return found;
 }
 
-/** By authorities and not by sentences: one sentence names several objects. */
-function addedToPlugin(before: readonly Authority[] | undefined, after: readonly Authority[]): readonly string[] {
+/** Compares authorities rather than sentences, because one sentence names several objects. */
+function describeAddedToPlugin(
+  before: readonly Authority[] | undefined,
+  after: readonly Authority[],
+): readonly string[] {
   const keyOf = ({ verb, object, detail }: Authority) => JSON.stringify([verb, object, detail]);
   const had = new Set(before?.map(keyOf));
   const fresh = renderAuthorities(after.filter((one) => !had.has(keyOf(one))));

@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
 import { addEndpoint } from './endpoint.ts';
-import { type Hook, hookRegister } from './hooks.ts';
-import type { Kit } from './kit.ts';
+import { createHookRegister, type Hook } from './hooks.ts';
+import type { ExtensionRuntime } from './kit.ts';
 import { addOperation } from './operation.ts';
 
 interface Entry {
@@ -10,16 +10,16 @@ interface Entry {
 }
 
 /** The server half of a bundle: lists of `{ name, config }`, each config what a package of its own would export. */
-export async function addBundle(kit: Kit, context: Context, bundle: unknown): Promise<void> {
+export async function addBundle(kit: ExtensionRuntime, context: Context, bundle: unknown): Promise<void> {
   const { hooks, endpoints, operations } = (bundle ?? {}) as Record<string, unknown>;
   for (const { name, config } of entriesIn('hooks', hooks)) await addHook(kit, context, config, name);
   for (const { name, config } of entriesIn('endpoints', endpoints)) await addEndpoint(kit, context, config, name);
   for (const { config } of entriesIn('operations', operations)) addOperation(kit, context, config);
 }
 
-export async function addHook(kit: Kit, context: Context, hook: unknown, entry?: string): Promise<void> {
+export async function addHook(kit: ExtensionRuntime, context: Context, hook: unknown, entry?: string): Promise<void> {
   if (typeof hook !== 'function') throw new TypeError('a hook must export a function (register, context)');
-  await (hook as Hook)(hookRegister(kit, entry), context);
+  await (hook as Hook)(createHookRegister(kit, entry), context);
 }
 
 function entriesIn(kind: string, list: unknown): readonly Entry[] {

@@ -1,6 +1,6 @@
 import { type Caller, type IdentityApi, isSystem } from '#kernel';
 
-/** A caller as extensions see and hand it on (conventions, "Shared extension context"). */
+/** A caller as extensions see and pass it on (conventions, "Shared extension context"). */
 export interface Accountability {
   user: string | null;
   role: string | null;
@@ -12,8 +12,8 @@ export interface Accountability {
   share?: string;
 }
 
-/** Null for work that nobody asked for: no user's permissions apply to it. An object of its own each time. */
-export const accountabilityOf = (caller: Caller): Accountability | null =>
+/** Null for the system, to which no user's permissions apply. A new object each time. */
+export const toAccountability = (caller: Caller): Accountability | null =>
   isSystem(caller)
     ? null
     : {
@@ -27,19 +27,19 @@ export const accountabilityOf = (caller: Caller): Accountability | null =>
         ...(caller.share ? { share: caller.share } : {}),
       };
 
-const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** The caller an accountability object stands for; of an incomplete one only what it says. */
-export function callerOf(identity: IdentityApi, given: object): Caller {
-  const { user, role, admin, app, share, ip, userAgent, origin } = given as Readonly<Record<string, unknown>>;
+/** The caller of an accountability object. Missing members are null or false. */
+export function toCaller(identity: IdentityApi, accountability: object): Caller {
+  const { user, role, admin, app, share, ip, userAgent, origin } = accountability as Readonly<Record<string, unknown>>;
   return identity.mint('accountability', {
-    user: text(user),
-    role: text(role),
+    user: toText(user),
+    role: toText(role),
     admin: admin === true,
     app: app === true || admin === true,
-    ip: text(ip),
-    userAgent: text(userAgent),
-    origin: text(origin),
-    ...(text(share) === null ? {} : { share: text(share) }),
+    ip: toText(ip),
+    userAgent: toText(userAgent),
+    origin: toText(origin),
+    ...(toText(share) === null ? {} : { share: toText(share) }),
   });
 }

@@ -1,6 +1,6 @@
 import { authorities, type Capability } from '#kernel';
 
-/** Trust by an administrator: nothing is handed out by it, since nothing in this process can be kept from such code. */
+/** Full authority. The capability binds nothing, because code in this process can reach everything anyway. */
 export const fullCapability: Capability<true, undefined> = {
   name: 'full',
   schema: { const: true },

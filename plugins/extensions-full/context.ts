@@ -2,16 +2,16 @@ import type { Log } from '#kernel';
 import type { SettingsReader } from '../extension-settings/contract.ts';
 import { createEmitter, type Emitter } from './emitter.ts';
 import { type Exceptions, exceptions } from './exceptions.ts';
-import type { Builder, Kit } from './kit.ts';
-import type { PlainSchema } from './overview.ts';
+import type { ExtensionRuntime, QueryBuilder } from './kit.ts';
+import type { PlainSchema } from './plain-schema.ts';
 import { createServices, type Services } from './services/index.ts';
 
-/** What code with full authority is given (specification, "Custom endpoint extensions"): this and nothing else. */
+/** The context of code with full authority (specification, "Custom endpoint extensions"): exactly these members. */
 export interface Context {
   readonly services: Services;
   readonly exceptions: Exceptions;
-  readonly database: Builder;
-  /** The options say which connection to use; there is one. */
+  readonly database: QueryBuilder;
+  /** The options name a connection and are ignored, since there is only one. */
   getSchema(options?: unknown): Promise<PlainSchema>;
   readonly env: Readonly<Record<string, unknown>>;
   readonly logger: Log;
@@ -19,7 +19,7 @@ export interface Context {
   readonly extensionSettings: SettingsReader;
 }
 
-export const createContext = (kit: Kit): Context => ({
+export const createContext = (kit: ExtensionRuntime): Context => ({
   services: createServices(kit),
   exceptions,
   get database() {

@@ -2,7 +2,7 @@ import type { IdentityApi, Log, PackagesApi } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { Subjects } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { Mounts, OperationOffers } from '../extensions/contract.ts';
+import type { Mounts, PackageOperations } from '../extensions/contract.ts';
 import type { Files } from '../files/contract.ts';
 import type { Routing } from '../http/contract.ts';
 import type { Items } from '../items/contract.ts';
@@ -10,7 +10,7 @@ import type { Query } from '../query/contract.ts';
 import type { Schedule } from '../schedule/contract.ts';
 import type { Schema, SchemaWrites } from '../schema/contract.ts';
 
-/** What code with full authority is loaded with, and works with. */
+/** What loading and running code with full authority needs. */
 export interface FullDeps {
   readonly log: Log;
   readonly packages: PackagesApi;
@@ -26,5 +26,5 @@ export interface FullDeps {
   readonly routing: Routing;
   readonly schedule: Schedule;
   readonly mounts: Mounts;
-  readonly operations: OperationOffers;
+  readonly operations: PackageOperations;
 }

@@ -1,10 +1,10 @@
 import type { FullDeps } from './deps.ts';
-import { stateOf } from './state.ts';
+import { getFullState } from './state.ts';
 
-/** What hooks add to the admin page, in the order in which they asked for it; functions are asked each time. */
-export function embeds(deps: Pick<FullDeps, 'log'>): { readonly head: string; readonly body: string } {
-  const at = (position: 'head' | 'body') =>
-    stateOf(deps)
+/** What hooks add to the admin page, in the order of registration; functions are called for each page. */
+export function renderEmbeds(deps: Pick<FullDeps, 'log'>): { readonly head: string; readonly body: string } {
+  const renderPosition = (position: 'head' | 'body') =>
+    getFullState(deps)
       .embeds.filter((one) => one.position === position)
       .map(({ owner, code }) => {
         try {
@@ -17,5 +17,5 @@ export function embeds(deps: Pick<FullDeps, 'log'>): { readonly head: string; re
       })
       .filter((html) => html !== '')
       .join('\n');
-  return { head: at('head'), body: at('body') };
+  return { head: renderPosition('head'), body: renderPosition('body') };
 }

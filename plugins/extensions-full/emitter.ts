@@ -1,8 +1,8 @@
 import type { Caller } from '#kernel';
-import { callerOf } from './caller.ts';
+import { toCaller } from './caller.ts';
 import type { Handler } from './handler.ts';
-import { onInit, runInits } from './init.ts';
-import type { Kit } from './kit.ts';
+import { addInitHandler, runInitHandlers } from './init.ts';
+import type { ExtensionRuntime } from './kit.ts';
 import { listen } from './listen.ts';
 
 type Meta = Readonly<Record<string, unknown>>;
@@ -12,9 +12,9 @@ export interface Emitter {
     events: string | readonly string[],
     payload: unknown,
     meta?: Meta,
-    context?: EmitContext,
+    context?: EmitterContext,
   ): Promise<unknown>;
-  emitAction(events: string | readonly string[], meta?: Meta, context?: EmitContext): void;
+  emitAction(events: string | readonly string[], meta?: Meta, context?: EmitterContext): void;
   emitInit(event: string, meta?: Meta): Promise<void>;
   onFilter(event: string, handler: Handler): void;
   onAction(event: string, handler: Handler): void;
@@ -24,10 +24,10 @@ export interface Emitter {
   offInit(event: string, handler: Handler): void;
 }
 
-type EmitContext = { readonly accountability?: object | null } | null;
+type EmitterContext = { readonly accountability?: object | null } | null;
 
 /** The member `emitter` of the context: the service's own events, and events of any other name between extensions. */
-export function createEmitter(kit: Kit): Emitter {
+export function createEmitter(kit: ExtensionRuntime): Emitter {
   const offs = new Map<string, Map<Handler, (() => unknown)[]>>();
   const keep = (key: string, handler: Handler, off: () => unknown) => {
     const all = offs.get(key) ?? new Map<Handler, (() => unknown)[]>();
@@ -38,20 +38,20 @@ export function createEmitter(kit: Kit): Emitter {
     offs.get(key)?.delete(handler);
   };
   const names = (events: string | readonly string[]) => (typeof events === 'string' ? [events] : events);
-  const callerFor = (context: EmitContext | undefined): Caller =>
+  const callerFor = (context: EmitterContext | undefined): Caller =>
     context?.accountability
-      ? callerOf(kit.deps.identity, context.accountability)
-      : kit.system('event without accountability');
+      ? toCaller(kit.deps.identity, context.accountability)
+      : kit.asSystem('event without accountability');
 
   return {
     emitFilter: (events, payload, meta = {}, context = null) =>
       kit.events.filter(names(events), payload, { ...meta, caller: callerFor(context) }),
     emitAction: (events, meta = {}, context = null) =>
       kit.events.action(names(events), { ...meta, caller: callerFor(context) }),
-    emitInit: (event, meta = {}) => runInits(kit.deps, [event], meta),
+    emitInit: (event, meta = {}) => runInitHandlers(kit.deps, [event], meta),
     onFilter: (event, handler) => keep(`filter ${event}`, handler, listen(kit, 'filter', event, handler)),
     onAction: (event, handler) => keep(`action ${event}`, handler, listen(kit, 'action', event, handler)),
-    onInit: (event, handler) => keep(`init ${event}`, handler, onInit(kit, event, handler)),
+    onInit: (event, handler) => keep(`init ${event}`, handler, addInitHandler(kit, event, handler)),
     offFilter: (event, handler) => forget(`filter ${event}`, handler),
     offAction: (event, handler) => forget(`action ${event}`, handler),
     offInit: (event, handler) => forget(`init ${event}`, handler),

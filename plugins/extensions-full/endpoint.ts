@@ -1,39 +1,45 @@
 import type Router from 'router';
-import type { Found } from '../extensions/contract.ts';
-import { withoutPrefix } from '../extensions/library.ts';
-import { routerMount } from './compat/mount.ts';
+import type { DiscoveredExtension } from '../extensions/contract.ts';
+import { stripNamePrefix } from '../extensions/library.ts';
+import { createRouterMount } from './compat/mount.ts';
 import { createRouter } from './compat/paths.ts';
 import type { Context } from './context.ts';
-import type { Kit } from './kit.ts';
+import type { ExtensionRuntime } from './kit.ts';
 
 type Register = (router: Router.Router, context: Context) => unknown;
 export type Endpoint = Register | { readonly id: string; readonly handler: Register };
 
 /** One segment, or a scope and a segment. */
-const PLACE = /^(?:@[^/?#\s]+\/)?[^/?#\s]+$/;
+const PATH = /^(?:@[^/?#\s]+\/)?[^/?#\s]+$/;
 
-/** Registers the routes, and mounts them once they are complete. `name` is what a function without an id goes by. */
-export async function addEndpoint(kit: Kit, context: Context, endpoint: unknown, name: string): Promise<void> {
-  const { id, handler } = shapeOf(endpoint, name);
+/** Calls the register function, then mounts the complete router. `name` is the path of an endpoint without an id. */
+export async function addEndpoint(
+  kit: ExtensionRuntime,
+  context: Context,
+  endpoint: unknown,
+  name: string,
+): Promise<void> {
+  const { id, handler } = parseEndpoint(endpoint, name);
   const router = createRouter();
   await handler(router, context);
-  kit.scope.add(kit.deps.mounts.add(routerMount(kit, `/${id}`, router)));
-  kit.adds({ verb: 'serves', object: `/${id}` });
+  kit.undoStack.add(kit.deps.mounts.add(createRouterMount(kit, `/${id}`, router)));
+  kit.recordAuthority({ verb: 'serves', object: `/${id}` });
 }
 
-/** The package's name without its prefix; in the layout of single files the folder's. */
-export const endpointName = ({ name, manifest }: Found): string => (manifest ? withoutPrefix(name) : name);
+/** The package's name without its prefix; in the single-file layout the folder's name. */
+export const endpointName = ({ name, manifest }: DiscoveredExtension): string =>
+  manifest ? stripNamePrefix(name) : name;
 
-function shapeOf(endpoint: unknown, name: string): { readonly id: string; readonly handler: Register } {
-  if (typeof endpoint === 'function') return { id: placeOf(name), handler: endpoint as Register };
+function parseEndpoint(endpoint: unknown, name: string): { readonly id: string; readonly handler: Register } {
+  if (typeof endpoint === 'function') return { id: parsePath(name), handler: endpoint as Register };
   const { id, handler } = (endpoint ?? {}) as Partial<Exclude<Endpoint, Register>>;
   if (typeof handler !== 'function')
     throw new TypeError('an endpoint must export a function (router, context), or { id, handler }');
-  return { id: placeOf(id), handler };
+  return { id: parsePath(id), handler };
 }
 
-function placeOf(id: unknown): string {
+function parsePath(id: unknown): string {
   const place = typeof id === 'string' ? id.replace(/^\/+|\/+$/g, '') : '';
-  if (!PLACE.test(place)) throw new TypeError('the id of an endpoint must be a name of one segment');
+  if (!PATH.test(place)) throw new TypeError('the id of an endpoint must be a name of one segment');
   return place;
 }

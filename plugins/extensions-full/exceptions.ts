@@ -17,7 +17,7 @@ export class BaseException extends Error {
   }
 }
 
-/** By name: the code, and what is said where nothing else is. */
+/** By class name: the error code and the default message. */
 const KINDS = {
   ContentTooLargeException: ['CONTENT_TOO_LARGE', 'The content is too large.'],
   FailedValidationException: ['FAILED_VALIDATION', 'Validation failed.'],
@@ -50,11 +50,11 @@ export type Exceptions = Readonly<Record<keyof typeof KINDS, ExceptionClass>> & 
   readonly BaseException: typeof BaseException;
 };
 
-/** What the service's own verbs throw is known by the same classes: `error instanceof ForbiddenException`. */
-function exceptionClass(name: string, code: ErrorCode, usual: string): ExceptionClass {
+/** `instanceof` is also true for failures of the service: `error instanceof ForbiddenException`. */
+function exceptionClass(name: string, code: ErrorCode, defaultMessage: string): ExceptionClass {
   const kind = class extends BaseException {
-    constructor(message = usual, extensions: Details = {}) {
-      // By convention of this one alone the text is the path.
+    constructor(message = defaultMessage, extensions: Details = {}) {
+      // By convention the message of this class alone is a path.
       const isPath = name === 'RouteNotFoundException' && message.startsWith('/');
       super(
         isPath ? `Route ${message} doesn't exist.` : message,
@@ -68,8 +68,8 @@ function exceptionClass(name: string, code: ErrorCode, usual: string): Exception
     name: { value: name },
     [Symbol.hasInstance]: {
       value(this: unknown, value: unknown): boolean {
-        const isOurs = this === kind && value instanceof Failure && value.code === code;
-        return isOurs || Function.prototype[Symbol.hasInstance].call(this, value);
+        const isServiceFailure = this === kind && value instanceof Failure && value.code === code;
+        return isServiceFailure || Function.prototype[Symbol.hasInstance].call(this, value);
       },
     },
   }) as unknown as ExceptionClass;
@@ -79,6 +79,6 @@ function exceptionClass(name: string, code: ErrorCode, usual: string): Exception
 export const exceptions: Exceptions = Object.freeze({
   BaseException,
   ...Object.fromEntries(
-    Object.entries(KINDS).map(([name, [code, usual]]) => [name, exceptionClass(name, code, usual)]),
+    Object.entries(KINDS).map(([name, [code, defaultMessage]]) => [name, exceptionClass(name, code, defaultMessage)]),
   ),
 }) as Exceptions;

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode, Failure, Failures } from '#kernel';
 import { StatedFailure } from '../http/library.ts';
 import { BaseException } from './exceptions.ts';
 
-/** The code of the table for a status, as far as there is one. */
+/** The error code of the service for a status. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   400: 'INVALID_PAYLOAD',
   401: 'INVALID_CREDENTIALS',
@@ -19,30 +19,31 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 const CODE = /^[\w.:-]{1,64}$/;
 
 /**
- * What the service makes of an error of an extension: its exceptions with their status, code and text; errors that carry
- * a status between 400 and 499 likewise; all others as they are, which is 500 without their text.
+ * Turns an error of an extension into the failure that the service answers: its exceptions with their status, code and
+ * message; errors with a status between 400 and 499 likewise; all others unchanged, which is a 500 without the message.
  */
-export function asFailure(error: unknown): unknown {
+export function toFailure(error: unknown): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   if (Array.isArray(error)) {
-    const all = error.map(asFailure).filter((one) => one instanceof Failure);
+    const all = error.map(toFailure).filter((one) => one instanceof Failure);
     return all.length > 0 && all.length === error.length ? new Failures(all) : new Error('several errors');
   }
-  if (isException(error)) return stated(error.status, error.code, error.message, error.extensions);
+  if (isException(error)) return createStatedFailure(error.status, error.code, error.message, error.extensions);
   const { status, statusCode, expose, message } = (error ?? {}) as Record<string, unknown>;
-  const asked = Number(status ?? statusCode);
-  const isRefusal = Number.isInteger(asked) && asked >= 400 && asked < 500 && expose !== false;
-  if (error instanceof Error && isRefusal) return stated(asked, codeOf(asked), String(message), {});
-  return error instanceof Error ? error : new Error(textOf(error));
+  const refusalStatus = Number(status ?? statusCode);
+  const isRefusal = Number.isInteger(refusalStatus) && refusalStatus >= 400 && refusalStatus < 500 && expose !== false;
+  if (error instanceof Error && isRefusal)
+    return createStatedFailure(refusalStatus, toErrorCode(refusalStatus), String(message), {});
+  return error instanceof Error ? error : new Error(toText(error));
 }
 
-/** As data of the reject branch of a flow (conventions, "Operation, server half"). */
-export function rejection(error: unknown): unknown {
-  if (isException(error)) return shown(error);
-  if (error instanceof Failures) return rejection(error.failures[0]);
+/** The data of the reject branch of a flow (conventions, "Operation, server half"). */
+export function toRejectData(error: unknown): unknown {
+  if (isException(error)) return pickShown(error);
+  if (error instanceof Failures) return toRejectData(error.failures[0]);
   if (error instanceof Failure) {
     const { message, code } = error.shown({ admin: true });
-    return shown({ message, code, extensions: error.extensions, status: error.status });
+    return pickShown({ message, code, extensions: error.extensions, status: error.status });
   }
   if (error instanceof Error) return { message: error.message };
   if (typeof error !== 'string') return error;
@@ -53,7 +54,7 @@ export function rejection(error: unknown): unknown {
   }
 }
 
-const shown = ({
+const pickShown = ({
   message,
   code,
   extensions,
@@ -65,17 +66,17 @@ const shown = ({
   status,
 });
 
-/** By its chain of classes alone: some classes answer `instanceof` for failures of the service as well. */
+/** Checks the prototype chain, because `instanceof` of these classes is also true for failures of the service. */
 const isException = (error: unknown): error is BaseException =>
   error instanceof Object && Object.prototype.isPrototypeOf.call(BaseException.prototype, error);
 
-function stated(status: number, code: unknown, message: string, extensions: unknown): StatedFailure {
+function createStatedFailure(status: number, code: unknown, message: string, extensions: unknown): StatedFailure {
   const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
-  const answered = isStatus ? status : 500;
-  const said = typeof code === 'string' && CODE.test(code) ? code : codeOf(answered);
-  return new StatedFailure(isKnown(said) ? said : (CODES[answered] ?? 'INTERNAL_SERVER_ERROR'), {
-    status: answered,
-    code: said,
+  const answeredStatus = isStatus ? status : 500;
+  const knownCode = typeof code === 'string' && CODE.test(code) ? code : toErrorCode(answeredStatus);
+  return new StatedFailure(isKnown(knownCode) ? knownCode : (CODES[answeredStatus] ?? 'INTERNAL_SERVER_ERROR'), {
+    status: answeredStatus,
+    code: knownCode,
     message,
     extensions: typeof extensions === 'object' && extensions !== null ? { ...extensions } : {},
   });
@@ -84,17 +85,17 @@ function stated(status: number, code: unknown, message: string, extensions: unkn
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 /** `409` → `CONFLICT`. */
-const codeOf = (status: number): string =>
+const toErrorCode = (status: number): string =>
   CODES[status] ??
   (STATUS_CODES[status] ?? 'Internal Server Error')
     .toUpperCase()
     .replace(/'/g, '')
     .replace(/[^A-Z]+/g, '_');
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   try {
     return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
   } catch {
-    return 'an error that is none';
+    return 'a thrown value that cannot be shown';
   }
 }

@@ -3,7 +3,7 @@ import { access } from '../access/contract.ts';
 import { broker } from '../broker/contract.ts';
 import { extensionSettings } from '../extension-settings/contract.ts';
 import { fullLoaders } from '../extensions/contract.ts';
-import { createMounts, createOffers } from '../extensions/library.ts';
+import { createMounts, createPackageOperations } from '../extensions/library.ts';
 import { files } from '../files/contract.ts';
 import { flowOperations, operations } from '../flows/contract.ts';
 import { mounts, routing } from '../http/contract.ts';
@@ -13,7 +13,7 @@ import { schedule } from '../schedule/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
 import { fullCapability } from './capability.ts';
 import type { FullDeps } from './deps.ts';
-import { runInits, STARTING } from './init.ts';
+import { runInitHandlers, START_EVENTS } from './init.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export default definePlugin({
@@ -39,12 +39,12 @@ export default definePlugin({
       packages,
       identity,
       mounts: createMounts({ routing: used.routing, contribute: (mount) => host.contribute(mounts, mount), log }),
-      operations: createOffers(used.operations, (operation) => host.contribute(flowOperations, operation)),
+      operations: createPackageOperations(used.operations, (operation) => host.contribute(flowOperations, operation)),
     };
     host.contribute(capabilities, fullCapability);
     host.contribute(fullLoaders, {
       load: async (found, phase) => (await import('./load.ts')).loadFull(found, deps, phase),
-      started: () => runInits(deps, STARTING),
+      afterFirstLoad: () => runInitHandlers(deps, START_EVENTS),
     });
   },
 });

@@ -1,15 +1,15 @@
-import { checked, type Handler } from './handler.ts';
-import type { Kit } from './kit.ts';
-import { added, type InitHandler, stateOf } from './state.ts';
+import { assertHandler, type Handler } from './handler.ts';
+import type { ExtensionRuntime } from './kit.ts';
+import { addTo, getFullState, type InitHandler } from './state.ts';
 
-export function onInit(kit: Kit, event: string, handler: Handler): () => unknown {
-  checked(event, handler);
-  const off = added(stateOf(kit.deps).inits, { owner: kit.name, event, handle: handler as InitHandler });
-  return kit.scope.add(off);
+export function addInitHandler(kit: ExtensionRuntime, event: string, handler: Handler): () => unknown {
+  assertHandler(event, handler);
+  const off = addTo(getFullState(kit.deps).inits, { owner: kit.name, event, handle: handler as InitHandler });
+  return kit.undoStack.add(off);
 }
 
-/** Points of the start, in their order (conventions, "Init events"). */
-export const STARTING = [
+/** Init events, in their order (conventions, "Init events"). */
+export const START_EVENTS = [
   'app.before',
   'middlewares.before',
   'middlewares.after',
@@ -20,14 +20,14 @@ export const STARTING = [
   'app.after',
 ] as const;
 
-/** Tells those who wait for these points, one after the other; what fails is in the log. */
-export async function runInits(
-  deps: Pick<Kit['deps'], 'log'>,
+/** Calls the init handlers of these events one after the other; failures are logged. */
+export async function runInitHandlers(
+  deps: Pick<ExtensionRuntime['deps'], 'log'>,
   events: readonly string[],
   meta: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
   for (const event of events) {
-    for (const one of stateOf(deps).inits.filter((init) => init.event === event)) {
+    for (const one of getFullState(deps).inits.filter((init) => init.event === event)) {
       try {
         await one.handle({ ...meta, event });
       } catch (error) {

@@ -2,21 +2,21 @@ import type { Authority, Caller, EventsApi, Log } from '#kernel';
 import type { Admitted } from '../broker/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { SettingsReader } from '../extension-settings/contract.ts';
-import type { Found } from '../extensions/contract.ts';
-import { accountabilityOf } from './caller.ts';
+import type { DiscoveredExtension } from '../extensions/contract.ts';
+import { toAccountability } from './caller.ts';
 import type { FullDeps } from './deps.ts';
-import { type PlainSchema, plainSchema } from './overview.ts';
 import { parsedEnvironment } from './parsed-environment.ts';
-import type { Scope } from './scope.ts';
+import { type PlainSchema, toPlainSchema } from './plain-schema.ts';
+import type { UndoStack } from './undo-stack.ts';
 
-/** All of knex. */
-export type Builder = ReturnType<Db['builder']>;
+/** The knex query builder. */
+export type QueryBuilder = ReturnType<Db['builder']>;
 
-/** What all parts of one loaded extension work with. */
-export interface Kit {
+/** What the parts of one loaded extension share. */
+export interface ExtensionRuntime {
   readonly name: string;
   readonly deps: FullDeps;
-  readonly scope: Scope;
+  readonly undoStack: UndoStack;
   readonly events: EventsApi;
   readonly log: Log;
   readonly db: Db;
@@ -24,12 +24,12 @@ export interface Kit {
   readonly settings: SettingsReader;
   /** Events that it filters. */
   readonly filters: string[];
-  /** Enters in the audit what the extension added. */
-  adds(authority: Authority): void;
-  /** Acts without a user's permissions, which the ledger counts. */
-  system(reason: string): Caller;
-  /** Loads the query builder when first read. */
-  readonly database: Builder;
+  /** Adds an authority to the extension's audit line. */
+  recordAuthority(authority: Authority): void;
+  /** The system caller, without a user's permissions; the ledger counts each use. */
+  asSystem(reason: string): Caller;
+  /** The query builder, loaded at the first read. */
+  readonly database: QueryBuilder;
   schema(): Promise<PlainSchema>;
 }
 
@@ -40,45 +40,50 @@ const FULL = {
   database: { sql: 'code with full authority has all of the database', ddl: true },
 } as const;
 
-/** Admits the extension under its name, with everything; `scope` takes it away. */
-export function createKit(found: Found, deps: FullDeps, scope: Scope, filters: string[] = []): Kit {
+/** Registers the extension as a subject with full authority; the undo stack removes it. */
+export function createExtensionRuntime(
+  extension: DiscoveredExtension,
+  deps: FullDeps,
+  undoStack: UndoStack,
+  filters: string[] = [],
+): ExtensionRuntime {
   const authorities: Authority[] = [];
-  const admitted: Admitted = deps.subjects.admit({
-    name: found.name,
-    version: found.version ?? 'local',
+  const brokerAccess: Admitted = deps.subjects.admit({
+    name: extension.name,
+    version: extension.version ?? 'local',
     runtime: 'full',
     grants: FULL,
     authorities,
   });
-  scope.add(() => admitted.remove());
-  const db = admitted.get<Db>('database');
-  const { declaration } = deps.settings.declare(found.manifest?.settings ?? {});
+  undoStack.add(() => brokerAccess.remove());
+  const db = brokerAccess.get<Db>('database');
+  const { declaration } = deps.settings.parseDeclaration(extension.manifest?.settings ?? {});
   return {
-    name: found.name,
+    name: extension.name,
     deps,
-    scope,
-    events: admitted.get('events'),
-    log: admitted.get('log'),
+    undoStack,
+    events: brokerAccess.get('events'),
+    log: brokerAccess.get('log'),
     db,
     env: parsedEnvironment(deps.packages.settings()),
-    settings: deps.settings.reader({ id: found.id, name: found.name, declaration }),
+    settings: deps.settings.createReader({ id: extension.id, name: extension.name, declaration }),
     filters,
-    adds: (authority) => void authorities.push(authority),
-    system: (reason) => admitted.subject.asSystem(reason),
+    recordAuthority: (authority) => void authorities.push(authority),
+    asSystem: (reason) => brokerAccess.subject.asSystem(reason),
     get database() {
       return db.builder();
     },
-    schema: async () => plainSchema(await deps.schema.overview()),
+    schema: async () => toPlainSchema(await deps.schema.overview()),
   };
 }
 
 /** The last argument of event handlers (conventions, "Hook"); in a filter `database` is the current transaction. */
-export async function eventContext(kit: Kit, caller: Caller) {
+export async function createEventContext(kit: ExtensionRuntime, caller: Caller) {
   return {
     get database() {
       return kit.database;
     },
     schema: await kit.schema(),
-    accountability: accountabilityOf(caller),
+    accountability: toAccountability(caller),
   };
 }

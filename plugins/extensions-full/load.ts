@@ -1,46 +1,49 @@
-import type { Found, Loaded } from '../extensions/contract.ts';
+import type { DiscoveredExtension, LoadedExtension } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
 import { addBundle, addHook } from './bundle.ts';
 import { createContext } from './context.ts';
 import type { FullDeps } from './deps.ts';
 import { addEndpoint, endpointName } from './endpoint.ts';
-import { createKit } from './kit.ts';
-import { exported, loadModule } from './module.ts';
+import { createExtensionRuntime } from './kit.ts';
+import { defaultExport, loadModule } from './module.ts';
 import { addOperation } from './operation.ts';
-import { createScope } from './scope.ts';
+import { createUndoStack } from './undo-stack.ts';
 
 export type Phase = 'hooks' | 'endpoints' | 'operations' | 'bundles';
 
 /** Milliseconds that a register function may take. */
-const LONGEST = 10_000;
+const DEADLINE = 10_000;
 
 /**
- * Loads one extension with full authority in its phase of the load. LoadFailure ENTRYPOINT_NOT_FOUND, REGISTRATION_FAILED
- * and what the mounts say; nothing of one that failed is left behind, also not what its code adds later.
+ * Loads one extension with full authority in its phase of the load. Of an extension that fails nothing stays
+ * registered, nor what its code adds later.
+ * @throws LoadFailure ENTRYPOINT_NOT_FOUND, REGISTRATION_FAILED, ROUTE_COLLISION
  */
 export async function loadFull(
-  found: Found,
+  extension: DiscoveredExtension,
   deps: FullDeps,
   phase: Phase,
-  { longest = LONGEST }: { readonly longest?: number } = {},
-): Promise<Loaded> {
-  const module = await loadModule(found);
-  const scope = createScope();
+  { deadline = DEADLINE }: { readonly deadline?: number } = {},
+): Promise<LoadedExtension> {
+  const module = await loadModule(extension);
+  const undoStack = createUndoStack();
   const filters: string[] = [];
   try {
-    const kit = createKit(found, deps, scope, filters);
+    const kit = createExtensionRuntime(extension, deps, undoStack, filters);
     const context = createContext(kit);
     const { hooks, endpoints, operations } = module;
     const isBundle = [hooks, endpoints, operations].some((part) => part !== undefined);
     const register = {
-      hooks: () => addHook(kit, context, exported(module)),
-      endpoints: () => addEndpoint(kit, context, exported(module), endpointName(found)),
-      operations: async () => addOperation(kit, context, exported(module)),
-      bundles: () => addBundle(kit, context, isBundle ? module : exported(module)),
+      hooks: () => addHook(kit, context, defaultExport(module)),
+      endpoints: () => addEndpoint(kit, context, defaultExport(module), endpointName(extension)),
+      operations: async () => addOperation(kit, context, defaultExport(module)),
+      bundles: () => addBundle(kit, context, isBundle ? module : defaultExport(module)),
     }[phase];
-    await inTime(register(), longest);
+    await withDeadline(register(), deadline);
   } catch (error) {
-    await scope.close().catch((failure) => deps.log.error({ err: failure, extension: found.name }, 'undoing failed'));
+    await undoStack
+      .close()
+      .catch((failure) => deps.log.error({ err: failure, extension: extension.name }, 'undoing failed'));
     throw error instanceof LoadFailure
       ? error
       : new LoadFailure('REGISTRATION_FAILED', error instanceof Error ? error.message : String(error), {
@@ -48,15 +51,15 @@ export async function loadFull(
         });
   }
   return {
-    ...(found.manifest?.entries
-      ? { entries: found.manifest.entries.map(({ name, type }) => ({ name, type, status: 'loaded' })) }
+    ...(extension.manifest?.entries
+      ? { entries: extension.manifest.entries.map(({ name, type }) => ({ name, type, status: 'loaded' })) }
       : {}),
     filters,
-    remove: () => scope.close(),
+    remove: () => undoStack.close(),
   };
 }
 
-async function inTime(work: Promise<void>, longest: number): Promise<void> {
+async function withDeadline(work: Promise<void>, longest: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<never>((_resolve, reject) => {
     const late = new LoadFailure('REGISTRATION_FAILED', `its register function did not end within ${longest / 1000} s`);

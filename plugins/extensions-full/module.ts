@@ -2,11 +2,11 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import Module, { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Found } from '../extensions/contract.ts';
+import type { DiscoveredExtension } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
 
-/** What says that a file, or something it imports, is not there. */
-const UNRESOLVED: readonly unknown[] = [
+/** Error codes of a missing file or import. */
+const UNRESOLVED_CODES: readonly unknown[] = [
   'ERR_MODULE_NOT_FOUND',
   'MODULE_NOT_FOUND',
   'ERR_PACKAGE_PATH_NOT_EXPORTED',
@@ -18,8 +18,8 @@ let loads = 0;
 
 type Namespace = Readonly<Record<string, unknown>>;
 
-/** Loads the built entry anew each time. ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED. */
-export async function loadModule({ name, folder, files, manifest }: Found): Promise<Namespace> {
+/** Imports the built entry again each time. @throws LoadFailure ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED. */
+export async function loadModule({ name, folder, files, manifest }: DiscoveredExtension): Promise<Namespace> {
   const { api } = files;
   if (api === undefined || !(await isFile(api)))
     throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `the built entry of ${name} is not there. Build the extension.`);
@@ -27,13 +27,13 @@ export async function loadModule({ name, folder, files, manifest }: Found): Prom
   try {
     return (await import(`${pathToFileURL(api).href}?v=${++loads}`)) as Namespace;
   } catch (error) {
-    // A single file belongs to no package that could say what it is; the nearest one around it says it of others.
-    if (manifest || !isCommonJs(error)) throw asLoadFailure(name, error);
+    // A single file has no package.json of its own, so its module type is tried: first ESM, then CommonJS.
+    if (manifest || !isCommonJs(error)) throw toLoadFailure(name, error);
   }
   try {
-    return { default: compiled(api, await readFile(api, 'utf8')) };
+    return { default: compileCommonJs(api, await readFile(api, 'utf8')) };
   } catch (error) {
-    throw asLoadFailure(name, error);
+    throw toLoadFailure(name, error);
   }
 }
 
@@ -41,23 +41,23 @@ const isCommonJs = (error: unknown): boolean =>
   error instanceof ReferenceError &&
   /^(?:module|exports|require|__filename|__dirname) is not defined in ES module scope/.test(error.message);
 
-interface Compiling {
+interface CommonJsModule {
   filename: string;
   paths: readonly string[];
   readonly exports: unknown;
   _compile(source: string, path: string, format: 'commonjs'): void;
 }
 
-function compiled(path: string, source: string): unknown {
-  const made = new Module(path) as unknown as Compiling;
-  made.filename = path;
-  made.paths = (Module as unknown as { _nodeModulePaths(from: string): string[] })._nodeModulePaths(dirname(path));
-  made._compile(source, path, 'commonjs');
-  return made.exports;
+function compileCommonJs(path: string, source: string): unknown {
+  const module = new Module(path) as unknown as CommonJsModule;
+  module.filename = path;
+  module.paths = (Module as unknown as { _nodeModulePaths(from: string): string[] })._nodeModulePaths(dirname(path));
+  module._compile(source, path, 'commonjs');
+  return module.exports;
 }
 
-/** `export default`, `module.exports`, and `exports.default` of a file that was compiled from the first. */
-export function exported(namespace: Namespace): unknown {
+/** The default export: `export default`, `module.exports`, or `exports.default` of a module compiled to CommonJS. */
+export function defaultExport(namespace: Namespace): unknown {
   let value: unknown = namespace.default ?? namespace;
   for (let depth = 0; depth < 2 && isModuleObject(value); depth++) value = value.default;
   return value;
@@ -68,12 +68,12 @@ const isModuleObject = (value: unknown): value is { readonly default: unknown } 
 
 async function isFile(path: string): Promise<boolean> {
   return stat(path).then(
-    (entry) => entry.isFile(),
+    (stats) => stats.isFile(),
     () => false,
   );
 }
 
-/** CommonJS files are remembered by their path: the package's own are forgotten, what it depends on is not. */
+/** Removes the package's own files from the CommonJS cache, but not its dependencies. */
 function forgetCommonJs(folder: string): void {
   const { cache } = createRequire(import.meta.url);
   for (const path of Object.keys(cache)) {
@@ -81,10 +81,12 @@ function forgetCommonJs(folder: string): void {
   }
 }
 
-function asLoadFailure(name: string, error: unknown): LoadFailure {
+function toLoadFailure(name: string, error: unknown): LoadFailure {
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const text = typeof message === 'string' ? message : String(error);
-  return UNRESOLVED.includes(code)
-    ? new LoadFailure('ENTRYPOINT_NOT_FOUND', `${name} needs what is not there: ${text}`, { cause: error })
+  return UNRESOLVED_CODES.includes(code)
+    ? new LoadFailure('ENTRYPOINT_NOT_FOUND', `${name} imports a module that is not installed: ${text}`, {
+        cause: error,
+      })
     : new LoadFailure('REGISTRATION_FAILED', text, { cause: error });
 }

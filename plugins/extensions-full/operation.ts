@@ -1,12 +1,12 @@
-import { accountabilityOf } from './caller.ts';
+import { toAccountability } from './caller.ts';
 import type { Context } from './context.ts';
-import type { Kit } from './kit.ts';
+import type { ExtensionRuntime } from './kit.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 type Handler = (options: Options, context: Context & Readonly<Record<string, unknown>>) => unknown;
 
 /** A step of flows (conventions, "Operation, server half"). */
-export function addOperation(kit: Kit, context: Context, operation: unknown): void {
+export function addOperation(kit: ExtensionRuntime, context: Context, operation: unknown): void {
   const { id, handler } = (operation ?? {}) as { readonly id?: unknown; readonly handler?: Handler };
   if (typeof id !== 'string' || id === '' || typeof handler !== 'function')
     throw new TypeError('an operation must export { id, handler(options, context) }');
@@ -14,12 +14,12 @@ export function addOperation(kit: Kit, context: Context, operation: unknown): vo
   const off = kit.deps.operations.register(kit.name, {
     id,
     async run(options, { data, caller, flow }) {
-      const own = { data, flow, accountability: caller && accountabilityOf(caller) };
-      // Not spread: the query builder is loaded when somebody reads it.
+      const own = { data, flow, accountability: caller && toAccountability(caller) };
+      // Not spread, because reading `database` loads the query builder.
       const result = await handler(options, Object.defineProperties(own, members) as never);
       return result === undefined ? null : result;
     },
   });
-  kit.scope.add(off);
-  kit.adds({ verb: 'provides', object: `the operation ${id}` });
+  kit.undoStack.add(off);
+  kit.recordAuthority({ verb: 'provides', object: `the operation ${id}` });
 }

@@ -3,13 +3,13 @@ import type { PackagesApi } from '#kernel';
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 
 /**
- * All settings by name, as values, for packages with full authority: declared ones as their owners read them, but durations and
- * sizes as they are written; all others by their looks (true, 12, a,b,c).
+ * All settings by name, as values, for packages with full authority: declared settings as their owners read them, but
+ * durations and sizes as they are written; the type of all others follows from the text (true, 12, a,b,c).
  */
 export function parsedEnvironment(settings: ReturnType<PackagesApi['settings']>): Readonly<Record<string, unknown>> {
   const written = Object.entries(settings.source).filter(([, text]) => text !== undefined && text !== '');
   const parsed: Record<string, unknown> = Object.fromEntries(
-    written.map(([name, text]) => [name, guessed(text as string)]),
+    written.map(([name, text]) => [name, parseValue(text as string)]),
   );
   for (const { name, key, value } of settings.declared()) {
     const isWritten = name in parsed && (key.type === 'duration' || key.type === 'size');
@@ -18,7 +18,7 @@ export function parsedEnvironment(settings: ReturnType<PackagesApi['settings']>)
   return Object.freeze(parsed);
 }
 
-function guessed(text: string): unknown {
+function parseValue(text: string): unknown {
   if (text === 'true' || text === 'false') return text === 'true';
   if (NUMBER.test(text)) return Number(text);
   return text.includes(',') ? text.split(',').map((part) => part.trim()) : text;

@@ -1,29 +1,37 @@
-import type { Kit } from './kit.ts';
-import { stateOf } from './state.ts';
+import type { ExtensionRuntime } from './kit.ts';
+import { getFullState } from './state.ts';
 
-/** Runs `handler` at the times of the pattern, in one process of the cluster each time. False where there are none. */
-export function schedule(kit: Kit, entry: string | undefined, pattern: unknown, handler: unknown): boolean {
+/**
+ * Runs `handler` at the times of the pattern, each time in one process of the cluster. False if the pattern is not
+ * valid.
+ */
+export function addSchedule(
+  kit: ExtensionRuntime,
+  entry: string | undefined,
+  pattern: unknown,
+  handler: unknown,
+): boolean {
   if (typeof handler !== 'function') throw new TypeError('the handler of a schedule must be a function');
   const service = kit.deps.schedule;
   if (typeof pattern !== 'string' || !service.isPattern(pattern)) {
     kit.log.warn({ pattern }, 'a schedule is left out: its pattern is not valid');
     return false;
   }
-  const { name, leave } = nameFor(kit, `${kit.name}\n${entry ?? ''}\n${pattern.trim()}`);
-  // A handler that takes long does not keep its next run waiting: extensions expect each time to come.
+  const { name, release } = reserveName(kit, `${kit.name}\n${entry ?? ''}\n${pattern.trim()}`);
+  // Runs may overlap: extensions expect a run at each time, also if the previous one still runs.
   const scheduled = service.start({ name, at: pattern, overlap: 'allow', log: kit.log, run: () => handler() });
-  kit.scope.add(() => {
+  kit.undoStack.add(() => {
     void scheduled.stop();
-    leave();
+    release();
   });
   return true;
 }
 
-/** The same in every process: which of several of one kind it is follows from the order in which they register. */
-function nameFor(kit: Kit, base: string): { readonly name: string; leave(): void } {
-  const { schedules } = stateOf(kit.deps);
+/** Reserves a name that is the same in every process: equal schedules are numbered in the order of registration. */
+function reserveName(kit: ExtensionRuntime, base: string): { readonly name: string; release(): void } {
+  const { schedules } = getFullState(kit.deps);
   let name = base;
   for (let more = 2; schedules.has(name); more++) name = `${base}\n${more}`;
   schedules.add(name);
-  return { name, leave: () => void schedules.delete(name) };
+  return { name, release: () => void schedules.delete(name) };
 }

@@ -8,17 +8,17 @@ export interface Embed {
   readonly code: string | (() => unknown);
 }
 
-/** What extensions of one service added that lives nowhere else. */
+/** Init handlers, embeds and schedules of all extensions of one service. */
 export interface FullState {
   readonly inits: { readonly owner: string; readonly event: string; readonly handle: InitHandler }[];
   readonly embeds: Embed[];
-  /** Names under which schedules are known in the cluster. */
+  /** Reserved names of schedules. */
   readonly schedules: Set<string>;
 }
 
 const states = new WeakMap<object, FullState>();
 
-export function stateOf({ log }: Pick<FullDeps, 'log'>): FullState {
+export function getFullState({ log }: Pick<FullDeps, 'log'>): FullState {
   let state = states.get(log);
   if (!state) {
     state = { inits: [], embeds: [], schedules: new Set() };
@@ -27,8 +27,8 @@ export function stateOf({ log }: Pick<FullDeps, 'log'>): FullState {
   return state;
 }
 
-/** Adds to one of the lists above; answers how to take it away. */
-export function added<T>(list: T[], one: T): () => void {
+/** Adds to a list. Answers a function that removes it. */
+export function addTo<T>(list: T[], one: T): () => void {
   list.push(one);
   return () => {
     const at = list.indexOf(one);

@@ -2,11 +2,11 @@ import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { migrations } from '../database/contract.ts';
 import { extensionLoader, requirements } from '../extensions/contract.ts';
+import { createEventRefusals } from './event-refusals.ts';
 import { extensionRequirements } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createRefusals } from './refusals.ts';
-import { createRequired, type OwnConfig, type SharedConfig } from './required.ts';
-import { createRequirements } from './store.ts';
+import { createRequiredPackages, type OwnConfig, type SharedConfig } from './required.ts';
+import { createRequirementStore } from './store.ts';
 
 export default definePlugin<OwnConfig, SharedConfig>({
   manifest,
@@ -16,7 +16,13 @@ export default definePlugin<OwnConfig, SharedConfig>({
     host.contribute(migrations, extensionRequirements(db));
     host.contribute(
       requirements,
-      createRequired({ config, store: createRequirements(db), refusals: createRefusals(events), bus: used.bus, log }),
+      createRequiredPackages({
+        config,
+        store: createRequirementStore(db),
+        refusals: createEventRefusals(events),
+        bus: used.bus,
+        log,
+      }),
     );
   },
 });

@@ -1,9 +1,9 @@
 import type { Db, Migration } from '../database/contract.ts';
 
-/** Required packages, and those that an admin decided about; one row a name. */
+/** Required packages, and those with an admin's decision; one row for each name. */
 export const REQUIREMENTS = 'platform_extension_requirements';
 
-/** `decision` is an admin's, `declared` the manifest's; `filters` is null where it is not known what the package filters. */
+/** `decision` is an admin's, `declared` the manifest's; `filters` is null if the package's filters are not known. */
 export function extensionRequirements(db: Db): Migration {
   const requirements = db.own(REQUIREMENTS);
   return {

@@ -1,14 +1,14 @@
 import { BootFailure } from '#kernel';
 import type { PackageState } from '../extensions/contract.ts';
 
-/** What of a package is not in place. Several may have one name, and each of them is needed. */
-export function missingOf(name: string, states: readonly PackageState[]): readonly string[] | 'all' {
+/** Events that the packages of this name do not filter now. If several have one name, all of them must be loaded. */
+export function findMissing(name: string, states: readonly PackageState[]): readonly string[] | 'all' {
   const own = states.filter((one) => one.name === name);
   if (own.length === 0 || own.some(({ missing }) => missing === 'all')) return 'all';
   return own.flatMap(({ missing }) => missing);
 }
 
-/** @throws BootFailure for the first package of EXTENSIONS_MUST_LOAD that is not in place, with the reason of its row. */
+/** @throws BootFailure for the first package of EXTENSIONS_MUST_LOAD that is not loaded, with the reason of its row. */
 export function assertAllLoaded(
   mustLoad: ReadonlySet<string>,
   states: readonly PackageState[],
@@ -16,7 +16,7 @@ export function assertAllLoaded(
 ): void {
   const names = mustLoad.has('true') ? [...states.map(({ name }) => name), ...reasons.keys()] : [...mustLoad];
   for (const name of names) {
-    const missing = missingOf(name, states);
+    const missing = findMissing(name, states);
     if (missing !== 'all' && missing.length === 0) continue;
     const isFound = states.some((one) => one.name === name);
     const why = reasons.get(name) ?? (isFound ? 'it is not loaded' : 'no package of this name was found');

@@ -1,25 +1,25 @@
 import type { Log } from '#kernel';
 import type { Bus } from '../cluster/contract.ts';
 import type { PackageState, RequiredPackages } from '../extensions/contract.ts';
-import { createMemory, type Memory } from './memory.ts';
-import { assertAllLoaded, missingOf } from './must-load.ts';
-import type { Refusals } from './refusals.ts';
-import type { Requirements } from './store.ts';
+import type { EventRefusals } from './event-refusals.ts';
+import { assertAllLoaded, findMissing } from './must-load.ts';
+import { createRequirementCache, type RequirementCache } from './requirement-cache.ts';
+import type { RequirementStore } from './store.ts';
 
-/** As the manifest declares them. */
+/** This plugin's settings. */
 export interface OwnConfig {
   readonly EXTENSIONS_MUST_LOAD: readonly string[];
 }
 
-/** Of `extensions`. */
+/** The setting of `extensions` that it reads. */
 export interface SharedConfig {
   readonly SAFE_MODE: boolean;
 }
 
 interface Deps {
   readonly config: OwnConfig & SharedConfig;
-  readonly store: Requirements;
-  readonly refusals: Refusals;
+  readonly store: RequirementStore;
+  readonly refusals: EventRefusals;
   readonly bus: Bus;
   readonly log: Log;
 }
@@ -27,88 +27,91 @@ interface Deps {
 const CHANNEL = 'extensions.required';
 
 /**
- * Which packages are required, and what is refused because of it. What they filter is remembered in the database, so that it is
- * refused as well while a package is broken or gone and cannot say it.
+ * Knows which packages are required, and refuses their events while they are not loaded. Their filters are stored, so
+ * that the events are refused also while a package is broken or removed and its manifest cannot be read.
  */
-export function createRequired({ config, store, refusals, bus, log }: Deps): RequiredPackages {
+export function createRequiredPackages({ config, store, refusals, bus, log }: Deps): RequiredPackages {
   const mustLoad = new Set(config.EXTENSIONS_MUST_LOAD);
-  const memory = createMemory(store, mustLoad);
-  /** What was there at the last `settle`. */
-  let last: readonly PackageState[] | undefined;
-  /** Names of what is being loaded or taken away. */
-  const held = new Set<string>();
-  const apply = () => applyRefusals({ memory, refusals, held, states: last ?? [], isSafe: config.SAFE_MODE });
+  const cache = createRequirementCache(store, mustLoad);
+  /** The states at the last `afterLoad`. */
+  let lastStates: readonly PackageState[] | undefined;
+  /** Names of packages that are being loaded or unloaded. */
+  const loading = new Set<string>();
+  const apply = () => applyRefusals({ cache, refusals, loading, states: lastStates ?? [], isSafe: config.SAFE_MODE });
 
   async function reread(): Promise<void> {
-    await memory.read();
-    for (const state of last ?? []) memory.learn(state);
+    await cache.read();
+    for (const state of lastStates ?? []) cache.learn(state);
     apply();
   }
-  const rereadLater = () => {
-    if (last) void reread().catch((error) => log.warn({ err: error }, 'required packages could not be read again'));
+  const rereadInBackground = () => {
+    if (lastStates)
+      void reread().catch((error) =>
+        log.warn({ err: error }, 'required packages could not be read again from the database'),
+      );
   };
-  bus.subscribe(CHANNEL, rereadLater);
-  bus.onGap(rereadLater);
+  bus.subscribe(CHANNEL, rereadInBackground);
+  bus.onGap(rereadInBackground);
 
   return {
-    isRequired: memory.isRequired,
+    isRequired: cache.isRequired,
     async prepare() {
-      await memory.read();
+      await cache.read();
       apply();
     },
-    hold(all) {
+    beforeLoad(all) {
       for (const state of all) {
-        if (!memory.find(state.name) && state.declared && state.filters) memory.learn(state);
-        held.add(state.name);
+        if (!cache.find(state.name) && state.declared && state.filters) cache.learn(state);
+        loading.add(state.name);
       }
       apply();
     },
-    async settle(all) {
-      last = all;
-      held.clear();
-      for (const state of all) memory.learn(state);
+    async afterLoad(all) {
+      lastStates = all;
+      loading.clear();
+      for (const state of all) cache.learn(state);
       apply();
-      await memory.write().catch((error) => log.error({ err: error }, 'what is required could not be stored'));
+      await cache.write().catch((error) => log.error({ err: error }, 'required packages could not be stored'));
     },
-    absent: () =>
-      memory
+    listMissing: () =>
+      cache
         .all()
-        .filter(({ name }) => memory.isRequired(name) && !last?.some((one) => one.name === name))
+        .filter(({ name }) => cache.isRequired(name) && !lastStates?.some((one) => one.name === name))
         .map(({ name, place }) => ({ id: place, name })),
-    async decide({ id, name }, required) {
-      const before = memory.find(name) ?? { name, place: id, declared: false, filters: null };
-      const isThere = last?.some((state) => state.name === name) ?? false;
-      // Of what is gone, a decision against it is the end.
+    async setRequired({ id, name }, required) {
+      const before = cache.find(name) ?? { name, place: id, declared: false, filters: null };
+      const isThere = lastStates?.some((state) => state.name === name) ?? false;
+      // A removed package that an admin no longer requires needs no row.
       if (!isThere && required !== true) await store.remove(name);
-      else await store.decide({ ...before, decision: required });
+      else await store.putDecision({ ...before, decision: required });
       await reread();
       await bus.publish(CHANNEL, {});
     },
     assertLoaded(all, reasons) {
       if (!config.SAFE_MODE) assertAllLoaded(mustLoad, all, reasons);
-      else if (mustLoad.size > 0) log.warn('SAFE_MODE is on: EXTENSIONS_MUST_LOAD is not looked at');
+      else if (mustLoad.size > 0) log.warn('SAFE_MODE is on: EXTENSIONS_MUST_LOAD is ignored');
     },
   };
 }
 
-interface Refusing {
-  readonly memory: Memory;
-  readonly refusals: Refusals;
-  readonly held: ReadonlySet<string>;
+interface RefusalInput {
+  readonly cache: RequirementCache;
+  readonly refusals: EventRefusals;
+  readonly loading: ReadonlySet<string>;
   readonly states: readonly PackageState[];
   readonly isSafe: boolean;
 }
 
-/** Refuses what required packages filter and do not check now, and nothing else. */
-function applyRefusals({ memory, refusals, held, states, isSafe }: Refusing): void {
-  /** In safe mode, in which no package is loaded, an admin must be able to sign in. */
+/** Refuses exactly the events of required packages that these do not filter now. */
+function applyRefusals({ cache, refusals, loading, states, isSafe }: RefusalInput): void {
+  /** In safe mode no package is loaded, and an admin must be able to sign in. */
   const refused = (filters: readonly string[] | null) =>
     isSafe ? (filters?.filter((event) => !event.startsWith('auth.')) ?? null) : filters;
-  for (const name of refusals.names()) if (!memory.find(name)) refusals.clear(name);
-  for (const { name, filters } of memory.all()) {
-    const missing = memory.isRequired(name) ? missingOf(name, states) : [];
-    if (held.has(name) && memory.isRequired(name)) {
-      // What is being loaded anew, while it is not known what it filters, leaves what is refused as it is.
+  for (const name of refusals.names()) if (!cache.find(name)) refusals.clear(name);
+  for (const { name, filters } of cache.all()) {
+    const missing = cache.isRequired(name) ? findMissing(name, states) : [];
+    if (loading.has(name) && cache.isRequired(name)) {
+      // During a load, a package whose filters are not known leaves the refusals as they are.
       if (filters) refusals.set(name, refused(filters));
     } else if (missing === 'all') refusals.set(name, refused(filters));
     else if (missing.length > 0) refusals.set(name, refused(missing));

@@ -2,28 +2,28 @@ import type { Db } from '../database/contract.ts';
 import { asUnavailable } from '../database/library.ts';
 import { REQUIREMENTS } from './migrations.ts';
 
-/** What is remembered of one package, in all processes on this database. */
+/** What is stored about one package, for all processes on this database. */
 export interface Requirement {
   readonly name: string;
-  /** The id of what was found last. */
+  /** The id of the package when it was last on disk. */
   readonly place: string;
-  /** An admin's; null where there is none. */
+  /** An admin's decision; null without one. */
   readonly decision: boolean | null;
-  /** The manifest's. */
+  /** Whether the manifest says `required`. */
   readonly declared: boolean;
-  /** Events that the package filters; null where they are not known. */
+  /** Events that the package filters; null if they are not known. */
   readonly filters: readonly string[] | null;
 }
 
-export interface Requirements {
+export interface RequirementStore {
   all(): Promise<readonly Requirement[]>;
   put(one: Requirement): Promise<void>;
-  /** Writes the decision alone, which another process may have changed. */
-  decide(one: Requirement): Promise<void>;
+  /** Writes only the decision, so that another process's other members stay. */
+  putDecision(one: Requirement): Promise<void>;
   remove(name: string): Promise<void>;
 }
 
-export function createRequirements(db: Pick<Db, 'query' | 'write' | 'sql'>): Requirements {
+export function createRequirementStore(db: Pick<Db, 'query' | 'write' | 'sql'>): RequirementStore {
   const table = db.write(REQUIREMENTS);
   const ALL = db.sql`select name, place, decision, declared, filters from ${table}`;
   const PUT = db.sql`insert into ${table} (name, place, decision, declared, filters) values ($1, $2, $3, $4, $5)
@@ -38,7 +38,7 @@ export function createRequirements(db: Pick<Db, 'query' | 'write' | 'sql'>): Req
       throw asUnavailable(error);
     }
   };
-  const valuesOf = ({ name, place, decision, declared, filters }: Requirement) => [
+  const toParameters = ({ name, place, decision, declared, filters }: Requirement) => [
     name,
     place,
     decision,
@@ -47,8 +47,8 @@ export function createRequirements(db: Pick<Db, 'query' | 'write' | 'sql'>): Req
   ];
   return {
     all: async () => (await run(ALL, [])).rows,
-    put: async (one) => void (await run(PUT, valuesOf(one))),
-    decide: async (one) => void (await run(DECIDE, valuesOf(one))),
+    put: async (one) => void (await run(PUT, toParameters(one))),
+    putDecision: async (one) => void (await run(DECIDE, toParameters(one))),
     remove: async (name) => void (await run(REMOVE, [name])),
   };
 }

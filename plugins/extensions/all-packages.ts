@@ -3,17 +3,17 @@ import type { AuditLine, Log, PackagesApi } from '#kernel';
 import type { Subjects } from '../broker/contract.ts';
 import type { Migrator } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import { extensionLines, pluginLines } from './account/manifest-lines.ts';
-import type { Contributed } from './contributed.ts';
-import { pseudo } from './discover/discover.ts';
+import { createExtensionLines, createPluginLines } from './audit/manifest-lines.ts';
+import { createPlaceholder } from './discover/discover.ts';
 import { scan } from './discover/scan.ts';
 import { createExtensions, type Extensions } from './load/extensions.ts';
-import { type PackageState, pluginStateOf, stateOf } from './load/package-states.ts';
+import { type PackageState, toPackageState, toPluginState } from './load/package-states.ts';
+import type { LoaderContributions } from './loader-contributions.ts';
 import { LoadFailure } from './model.ts';
-import { createAsReason, type Row } from './records/record.ts';
+import { createToReason, type ExtensionRow } from './records/record.ts';
 import type { ExtensionsConfig } from './settings.ts';
-import { settingsOwners } from './settings-owners.ts';
-import { pluginPlace } from './third-party/folders.ts';
+import { listSettingsOwners } from './settings-owners.ts';
+import { createPluginId } from './third-party/folders.ts';
 import { pluginRows } from './third-party/rows.ts';
 import { ThirdPartyPlugins } from './third-party/third-party.ts';
 
@@ -24,17 +24,17 @@ interface Deps {
   readonly subjects: Subjects;
   readonly settings: ExtensionSettings;
   readonly migrator: Migrator;
-  readonly parts: Contributed;
+  readonly contributions: LoaderContributions;
 }
 
-/** Third-party packages of this process: extensions, plugins, and those that are required and not there. */
+/** Third-party packages of this process: extensions, third-party plugins, and required packages that are missing. */
 export interface AllPackages {
   readonly extensions: Extensions;
   readonly plugins: ThirdPartyPlugins;
-  rows(): readonly Row[];
+  rows(): readonly ExtensionRow[];
   states(): readonly PackageState[];
-  /** Lines for the audit of what is found now, by manifests alone. */
-  lines(): Promise<readonly AuditLine[]>;
+  /** Audit lines of the packages that are on disk now, read from their manifests. */
+  auditLines(): Promise<readonly AuditLine[]>;
 }
 
 const ABSENT = new LoadFailure(
@@ -42,69 +42,79 @@ const ABSENT = new LoadFailure(
   'It is required and no longer there. Install it, or PATCH "required": false to extensions with its id.',
 );
 
-export function createAllPackages({ config, packages, log, subjects, settings, migrator, parts }: Deps): AllPackages {
-  const { consent, required } = parts;
-  const asReason = createAsReason((text) => subjects.redact(text));
+export function createAllPackages({
+  config,
+  packages,
+  log,
+  subjects,
+  settings,
+  migrator,
+  contributions,
+}: Deps): AllPackages {
+  const { consent, requirements } = contributions;
+  const toReason = createToReason((text) => subjects.redact(text));
   const extensions = createExtensions(
     {
-      ...parts,
+      ...contributions,
       async discover() {
         if (config.SAFE_MODE) return [];
         const all = await scan({ config, packages, log, subjects, settings });
-        consent.keep(all);
+        consent.retainOnly(all);
         return all;
       },
       consent: (found) => consent.check(found),
-      settings: (all) => settings.load(settingsOwners(all, settings)),
-      hold: (slots) => required()?.hold(slots.map((slot) => stateOf(slot, { status: 'failed' }))),
-      settle: async () => required()?.settle(states()),
+      settings: (all) => settings.setOwners(listSettingsOwners(all, settings)),
+      beforeLoad: (slots) =>
+        requirements()?.beforeLoad(slots.map((slot) => toPackageState(slot, { status: 'failed' }))),
+      afterLoad: async () => requirements()?.afterLoad(states()),
       log,
     },
-    asReason,
+    toReason,
   );
   const folder = config.SAFE_MODE ? undefined : resolve(config.EXTENSIONS_PATH);
   const plugins = new ThirdPartyPlugins({
     packages,
     folder,
     consent: async (plugin) => (await consent.checkPlugin(plugin, packages.describe(plugin)))?.detail,
-    found: (folders) => consent.keepPlugins(folders),
-    leaving: ({ name, folder: own, manifest }) =>
-      required()?.hold([
-        pluginStateOf({ name, folder: own, manifest, status: 'failed' }, { id: pluginPlace(own), name }),
+    onDiscovered: (folders) => consent.retainOnlyPlugins(folders),
+    beforeUnload: ({ name, folder: own, manifest }) =>
+      requirements()?.beforeLoad([
+        toPluginState({ name, folder: own, manifest, status: 'failed' }, { id: createPluginId(own), name }),
       ]),
-    prepare: migrator.run,
+    migrate: migrator.run,
     log,
   });
-  const ofPlugins = () => pluginRows(plugins.records(), asReason);
+  const rowsOfPlugins = () => pluginRows(plugins.records(), toReason);
   const states = () => [
     ...extensions.states(),
-    ...plugins.records().map((record, at) => pluginStateOf(record, (ofPlugins()[at] as Row).found)),
+    ...plugins.records().map((record, at) => toPluginState(record, (rowsOfPlugins()[at] as ExtensionRow).extension)),
   ];
   const absent = () =>
-    (required()?.absent() ?? []).map(
-      ({ id, name }): Row => ({
-        found: { ...pseudo(name, ABSENT), id },
+    (requirements()?.listMissing() ?? []).map(
+      ({ id, name }): ExtensionRow => ({
+        extension: { ...createPlaceholder(name, ABSENT), id },
         status: 'failed',
-        reason: asReason(ABSENT, false),
+        reason: toReason(ABSENT, false),
       }),
     );
-  async function lines(): Promise<readonly AuditLine[]> {
-    const shown = (failure: { code: string; detail: string }) => {
-      const { code, detail } = asReason(failure, false);
+  async function auditLines(): Promise<readonly AuditLine[]> {
+    const describeFailure = (failure: { code: string; detail: string }) => {
+      const { code, detail } = toReason(failure, false);
       return `${code}: ${detail}`;
     };
-    const deps = { packages, settings, shown };
+    const deps = { packages, settings, describeFailure };
     const found = config.SAFE_MODE ? [] : await scan({ config, packages, log: { warn() {} }, subjects, settings });
-    return [...extensionLines(found, deps), ...(await pluginLines(folder, deps))].sort((a, b) =>
+    return [...createExtensionLines(found, deps), ...(await createPluginLines(folder, deps))].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );
   }
-  const withRequired = (row: Row): Row => (required()?.isRequired(row.found.name) ? { ...row, required: true } : row);
+  const withRequired = (row: ExtensionRow): ExtensionRow =>
+    requirements()?.isRequired(row.extension.name) ? { ...row, required: true } : row;
   return {
     extensions,
     plugins,
     states,
-    lines,
-    rows: () => [...extensions.rows(), ...ofPlugins(), ...absent()].map(withRequired),
+    auditLines,
+    rows: () => [...extensions.rows(), ...rowsOfPlugins(), ...absent()].map(withRequired),
   };
 }

@@ -1,29 +1,29 @@
 import { type Authority, authorities, type Discovered, facet, service } from '#kernel';
 import type { RuntimeState } from '../sandbox/contract.ts';
+import type { ConfinedSteps, Phase } from './load/load-deps.ts';
 import type { PackageState } from './load/package-states.ts';
-import type { Confined, Phase } from './load/parts.ts';
-import type { AppBundle, Found, Loaded, LoadFailure } from './model.ts';
+import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from './model.ts';
 
+export type { Phase } from './load/load-deps.ts';
 export type { PackageState } from './load/package-states.ts';
-export type { Phase } from './load/parts.ts';
-export type { ManifestDeps } from './manifest/check.ts';
-/** What an extension is to the plugins that load a kind of them; all see the list of them through the routes. */
-export type { Grants } from './manifest/grants.ts';
+/** Types that the plugins that load extensions share. Clients see extensions through the routes. */
+export type { Grants } from './manifest/requested-grants.ts';
+export type { ManifestDeps } from './manifest/validate.ts';
 export type {
+  AppBuild,
   AppBundle,
   AppHalf,
-  Built,
   ContributionFailure,
+  DiscoveredExtension,
   EntryOutcome,
   EventNames,
   ExtensionManifest,
   ExtensionMount,
   ExtensionType,
-  Found,
   Halves,
-  Loaded,
+  LoadedExtension,
   Mounts,
-  OperationOffers,
+  PackageOperations,
   Reason,
   ReasonCode,
   ServerType,
@@ -31,7 +31,10 @@ export type {
 export { SERVER_TYPES } from './model.ts';
 export type { PackageFile, PackageFiles } from './packages/package-files.ts';
 
-/** Makes the code of extensions that runs in the browser. Without it there is none, and no extension misses it. */
+/**
+ * Builds the browser code of extensions. Without a contribution no browser code is served, and extensions load all the
+ * same.
+ */
 export const appBundles = facet<AppBundle, AppBundle | undefined>('extensions.app', {
   combine: ([first]) => first?.value,
   coreOnly: true,
@@ -39,92 +42,96 @@ export const appBundles = facet<AppBundle, AppBundle | undefined>('extensions.ap
 });
 
 /** Loads extensions that declare the confined runtime. */
-export interface ConfinedLoader extends Omit<Confined<unknown>, 'gate'> {
+export interface ConfinedLoader extends Omit<ConfinedSteps<unknown>, 'passGate'> {
   /**
-   * Whether it may be loaded. Nothing of it is registered, and nothing is read again after this.
+   * Validates a package. Registers nothing; no file of the package is read after this.
    * @throws LoadFailure with the reason.
    */
-  gate(found: Found, consent: PackageConsent['check']): Promise<unknown>;
-  /** Finds out which layers of confinement hold; the first call takes a second. */
+  passGate(extension: DiscoveredExtension, consent: PackageConsent['check']): Promise<unknown>;
+  /** Detects which layers of confinement this machine supports; the first call takes a second. */
   runtime(): Promise<RuntimeState>;
 }
 
-/** Without a contribution such extensions fail: there is no way from them to full authority. */
+/** Without a contribution confined extensions fail; they never load with full authority instead. */
 export const confinedLoaders = facet<ConfinedLoader, ConfinedLoader | undefined>('extensions.confined', {
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'loads confined ones'),
 });
 
-/** Loads extensions that declare no runtime: into this process, with full authority. */
+/** Loads extensions that declare no runtime into this process, with full authority. */
 export interface FullLoader {
-  /** @throws LoadFailure, after which nothing of it is left. */
-  load(found: Found, phase: Phase): Promise<Loaded>;
-  /** Called once, after the first load of the process. */
-  started(): Promise<void>;
+  /** @throws LoadFailure; everything the extension registered until then is removed. */
+  load(extension: DiscoveredExtension, phase: Phase): Promise<LoadedExtension>;
+  /** Called once, after the first load of the process: emits the init events. */
+  afterFirstLoad(): Promise<void>;
 }
 
-/** Without a contribution such extensions fail. */
+/** Without a contribution extensions with full authority fail. */
 export const fullLoaders = facet<FullLoader, FullLoader | undefined>('extensions.full', {
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'loads those with full authority'),
 });
 
-/** Decides whether packages may have what they ask for. */
+/** Decides whether packages may have the authority that they request. */
 export interface PackageConsent {
   /**
-   * CONSENT_REQUIRED with what is added, or undefined where it may load. Code with full authority and code for the browser
-   * are asked about where they take the place of a confined package, and else left to who installs them.
+   * Answers a LoadFailure CONSENT_REQUIRED that lists what is added, or undefined if the package may load. Code with
+   * full authority and browser code need consent only where they replace a confined package; otherwise installing them
+   * is consent.
    */
-  check(found: Found): Promise<LoadFailure | undefined>;
-  /** The same of a plugin that runs in this process, given all that its manifest declares. */
+  check(extension: DiscoveredExtension): Promise<LoadFailure | undefined>;
+  /** The same for a third-party plugin; `authorities` are all that its manifest declares. */
   checkPlugin(plugin: Discovered, authorities: readonly Authority[]): Promise<LoadFailure | undefined>;
-  /** These extensions are all that there are: no other one waits any more. */
-  keep(all: readonly Found[]): void;
-  /** The same of plugins, by their folders. */
-  keepPlugins(folders: readonly string[]): void;
+  /** Drops waiting extensions that are not in `all`, the extensions extension on disk. */
+  retainOnly(all: readonly DiscoveredExtension[]): void;
+  /** The same for third-party plugins, by their folders. */
+  retainOnlyPlugins(folders: readonly string[]): void;
 }
 
-/** Asked before a package is loaded. Without a contribution nothing is allowed. */
+/** `extensions` calls it before it loads a package. Without a contribution no third-party package is loaded. */
 export const consents = facet<PackageConsent, PackageConsent | undefined>('extensions.consent', {
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'decides what may be loaded'),
 });
 
-/** Refuses what required packages filter while one of them is not loaded. */
+/** Refuses the events that a required package filters while the package is not loaded. */
 export interface RequiredPackages {
-  /** Holds all that were required when the service last ran. Before the first load of the process. */
+  /**
+   * Called before the first load of the process: refuses the events of all packages that were required when the service
+   * last ran.
+   */
   prepare(): Promise<void>;
-  /** These packages are about to be loaded or taken away: what they filter is refused until the next `settle`. */
-  hold(all: readonly PackageState[]): void;
-  /** All packages there are, as they are now. */
-  settle(all: readonly PackageState[]): Promise<void>;
-  /** Required packages that are not there. */
-  absent(): readonly Pick<PackageState, 'id' | 'name'>[];
+  /** Called before these packages are loaded or unloaded: the events that they filter are refused until `afterLoad`. */
+  beforeLoad(all: readonly PackageState[]): void;
+  /** Called with all packages after a load: refuses the events that are not filtered now, and no others. */
+  afterLoad(all: readonly PackageState[]): Promise<void>;
+  /** Required packages that are not on disk. */
+  listMissing(): readonly Pick<PackageState, 'id' | 'name'>[];
   isRequired(name: string): boolean;
-  /** An admin's decision for all processes; null leaves it to the package's manifest. */
-  decide(one: Pick<PackageState, 'id' | 'name'>, required: boolean | null): Promise<void>;
+  /** Stores an admin's decision for all processes; null leaves the decision to the manifest. */
+  setRequired(one: Pick<PackageState, 'id' | 'name'>, required: boolean | null): Promise<void>;
   /** @throws BootFailure for a package of EXTENSIONS_MUST_LOAD that is not loaded; `reasons` by name. */
   assertLoaded(all: readonly PackageState[], reasons: ReadonlyMap<string, string>): void;
 }
 
-/** Told of every load. Without a contribution no package is required. */
+/** `extensions` calls it before and after every load. Without a contribution no package is required. */
 export const requirements = facet<RequiredPackages, RequiredPackages | undefined>('extensions.required', {
   combine: ([first]) => first?.value,
   coreOnly: true,
   describe: () => authorities('contributes to', ['extensions'], 'refuses what a missing package would check'),
 });
 
-/** What plugins that load extensions, or decide about them, may ask of the list of extensions. */
+/** The service by which plugins that load extensions, or decide about them, change the list of extensions. */
 export interface ExtensionLoader {
-  /** Something that was loaded no longer works, a parked process for example: its row says so from now on. */
-  failed(id: string, failure: LoadFailure): void;
-  /** It works again: the row is as it was when it was loaded. */
-  recovered(id: string): void;
-  /** Loads these packages anew by name, here and in the other processes: a decision about them has changed. */
-  again(names: readonly string[]): Promise<void>;
+  /** Marks a loaded extension as failed, for example because its process is parked; its row shows the failure. */
+  reportFailed(id: string, failure: LoadFailure): void;
+  /** Removes that mark: the row is again as it was when the extension was loaded. */
+  reportRecovered(id: string): void;
+  /** Reloads these packages by name in all processes, because a decision about them has changed. */
+  reload(names: readonly string[]): Promise<void>;
 }
 
 /** For the plugins that load extensions of one kind, and for `extensions-consent`. */

@@ -57,7 +57,7 @@ const list = dataAnswer(
 
 export const LIST: RouteDescription = {
   ...base,
-  summary: 'Lists the extensions that were found, with what became of each.',
+  summary: 'Lists the extensions that were found, with their states.',
   answers: list,
 };
 

@@ -2,9 +2,9 @@ import { fail } from '#kernel';
 import type { GraphqlField } from '../graphql/contract.ts';
 import type { Extensions } from './load/extensions.ts';
 import type { AppType } from './model.ts';
-import type { Row } from './records/record.ts';
+import type { ExtensionRow } from './records/record.ts';
 
-/** What of the admin app packages add to, by the names of the answer. */
+/** Kinds of extensions for the admin app, by their names in the answer. */
 const LISTED = {
   interfaces: 'interface',
   displays: 'display',
@@ -12,8 +12,11 @@ const LISTED = {
   modules: 'module',
 } as const satisfies Record<string, AppType>;
 
-/** The names of what is loaded in the browser, by kind (specification, "Server endpoints"); for whoever may see `/extensions`. */
-export const extensionFields = (extensions: Pick<Extensions, 'rows'>): readonly GraphqlField[] => [
+/**
+ * The names of what is loaded in the browser, by kind (specification, "Server endpoints"); for callers that may read
+ * `GET /extensions`.
+ */
+export const createExtensionFields = (extensions: Pick<Extensions, 'rows'>): readonly GraphqlField[] => [
   {
     scope: 'system',
     operation: 'query',
@@ -26,16 +29,16 @@ export const extensionFields = (extensions: Pick<Extensions, 'rows'>): readonly 
       if (!caller.admin) throw fail('FORBIDDEN', 'extensions are for admins only');
       const rows = extensions.rows();
       return Object.fromEntries(
-        Object.entries(LISTED).map(([name, type]) => [name, rows.flatMap((row) => namesIn(row, type)).sort()]),
+        Object.entries(LISTED).map(([name, type]) => [name, rows.flatMap((row) => listNames(row, type)).sort()]),
       );
     },
   },
 ];
 
-/** By itself, or as parts of a bundle whose half for the browser works: a reason says that it does not. */
-function namesIn({ found, status, reason }: Row, type: AppType): readonly string[] {
+/** The extension itself, or the entries of a bundle whose browser half works: a bundle with a reason does not. */
+function listNames({ extension, status, reason }: ExtensionRow, type: AppType): readonly string[] {
   if (status === 'failed') return [];
-  if (found.type === type) return [found.name];
-  if (found.type !== 'bundle' || reason !== undefined) return [];
-  return (found.manifest?.entries ?? []).filter((entry) => entry.type === type).map(({ name }) => name);
+  if (extension.type === type) return [extension.name];
+  if (extension.type !== 'bundle' || reason !== undefined) return [];
+  return (extension.manifest?.entries ?? []).filter((entry) => entry.type === type).map(({ name }) => name);
 }

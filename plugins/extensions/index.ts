@@ -8,27 +8,27 @@ import { extensionSettings } from '../extension-settings/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import type { HealthCheck } from '../server/contract.ts';
-import { auditCommand } from './account/command.ts';
-import { createJointLedger } from './account/ledgers.ts';
 import { createAllPackages } from './all-packages.ts';
+import { auditCommand } from './audit/command.ts';
+import { createJointLedger } from './audit/joint-ledger.ts';
 import { appBundles, confinedLoaders, consents, extensionLoader, fullLoaders, requirements } from './contract.ts';
-import { contributed } from './contributed.ts';
-import { watchCulprits } from './culprits.ts';
 import { prepareFolders } from './discover/discover.ts';
 import { fingerprint } from './discover/fingerprint.ts';
-import { extensionFields } from './graphql.ts';
-import { within } from './load/within.ts';
+import { createExtensionFields } from './graphql.ts';
+import { withDeadline } from './load/deadline.ts';
+import { readLoaderContributions } from './loader-contributions.ts';
 import manifest from './package.json' with { type: 'json' };
 import { stopBundler } from './packages/bundler.ts';
-import { resolveOwnPackages } from './packages/resolve.ts';
-import type { Row } from './records/record.ts';
+import { registerImportHooks } from './packages/import-hooks.ts';
+import type { ExtensionRow } from './records/record.ts';
 import { createReload, type Reload } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
 import type { ExtensionsConfig } from './settings.ts';
+import { registerPackageFolders } from './throwing-package.ts';
 import { type Watch, watch } from './watch/watch.ts';
 
-/** Milliseconds after which the service listens, whatever is still being loaded. */
-const FIRST_LOAD = 50_000;
+/** Milliseconds after which the service listens although extensions are still loading. */
+const FIRST_LOAD_DEADLINE = 50_000;
 
 export default definePlugin<ExtensionsConfig>({
   manifest,
@@ -40,82 +40,86 @@ export default definePlugin<ExtensionsConfig>({
     host.define(consents);
     host.define(fullLoaders);
     host.define(requirements);
-    const parts = contributed(host);
+    const contributions = readLoaderContributions(host);
     const { migrator: migrations, settings, subjects } = used;
-    const all = createAllPackages({ config, packages, log, subjects, settings, migrator: migrations, parts });
+    const all = createAllPackages({ config, packages, log, subjects, settings, migrator: migrations, contributions });
     const { extensions, plugins, rows } = all;
     const ledgers = createJointLedger({ ...used, did: packages.did, since: new Date().toISOString() });
     const reload = createReload({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
-    let watching: Watch | undefined;
-    let undoResolve: (() => void) | undefined;
-    let undoCulprits: (() => void) | undefined;
+    let watcher: Watch | undefined;
+    let removeImportHooks: (() => void) | undefined;
+    let removePackageFolders: (() => void) | undefined;
 
     host.provide(extensionLoader, {
-      failed: (id, failure) => extensions.failed(id, failure),
-      recovered: (id) => extensions.recovered(id),
-      again: (names) => reload.everywhere(asSystem('extensions come and go'), names),
+      reportFailed: (id, failure) => extensions.reportFailed(id, failure),
+      reportRecovered: (id) => extensions.reportRecovered(id),
+      reload: (names) => reload.reloadEverywhere(asSystem('extensions are loaded or unloaded'), names),
     });
-    const own = extensionRoutes({
+    const extensionRouteList = extensionRoutes({
       rows,
       runtime: extensions.runtime,
-      appBundle: parts.appBundle,
-      reload: reload.everywhere,
-      decide: (found, required) => parts.required()?.decide(found, required),
+      appBundle: contributions.appBundle,
+      reload: reload.reloadEverywhere,
+      setRequired: (found, required) => contributions.requirements()?.setRequired(found, required),
       activity: used.activity,
-      account: async () => ({ may: subjects.account().may, ...(await ledgers()) }),
+      readAudit: async () => ({ may: subjects.account().may, ...(await ledgers()) }),
       cacheTtl: config.EXTENSIONS_CACHE_TTL,
     });
-    host.contribute(commands, auditCommand({ packages, found: all.lines }));
-    for (const route of own) host.contribute(routes, route);
-    for (const field of extensionFields(extensions)) host.contribute<GraphqlField>('graphql.fields', field);
+    host.contribute(commands, auditCommand({ packages, packageLines: all.auditLines }));
+    for (const route of extensionRouteList) host.contribute(routes, route);
+    for (const field of createExtensionFields(extensions)) host.contribute<GraphqlField>('graphql.fields', field);
 
-    host.contribute<HealthCheck>('health', failedCheck(rows));
+    host.contribute<HealthCheck>('health', createFailedCheck(rows));
 
-    // Before core plugins start: what these contribute, a storage driver for example, may be what they start with.
+    // Third-party plugins load before core plugins start, because a core plugin may start with what they contribute, a
+    // storage driver for example.
     host.onMigrate(async () => {
-      undoResolve = resolveOwnPackages();
-      undoCulprits = watchCulprits(() => rows().map(({ found }) => found));
+      removeImportHooks = registerImportHooks();
+      removePackageFolders = registerPackageFolders(() => rows().map(({ extension }) => extension));
       await plugins.refresh();
     });
     host.onStart(async () => {
-      await parts.required()?.prepare();
+      await contributions.requirements()?.prepare();
       await plugins.start();
       if (config.SAFE_MODE) log.warn('SAFE_MODE is on: no extension is loaded');
       else await prepareFolders(config.EXTENSIONS_PATH, log);
-      await firstLoad(reload, parts.started, log);
-      parts.required()?.assertLoaded(all.states(), reasonsOf(rows()));
+      await firstLoad(reload, contributions.afterFirstLoad, log);
+      contributions.requirements()?.assertLoaded(all.states(), listReasons(rows()));
       if (!config.EXTENSIONS_AUTO_RELOAD || config.SAFE_MODE) return;
-      // Finding out which layers of confinement hold takes a second, which the first confined package need not wait for.
-      void parts.runtime();
+      // Detecting the layers of confinement takes a second; started here, the first confined package does not wait for
+      // it.
+      void contributions.runtime();
       const path = resolve(config.EXTENSIONS_PATH);
-      watching = watch({ look: () => fingerprint(path), changed: reload.changed, log });
+      watcher = watch({ readState: () => fingerprint(path), onChange: reload.reloadChanged, log });
     });
     host.onStop(async () => {
-      await watching?.stop();
-      reload.gone();
+      await watcher?.stop();
+      reload.announceUnload();
       await extensions.stop();
       await stopBundler();
-      undoResolve?.();
-      undoCulprits?.();
+      removeImportHooks?.();
+      removePackageFolders?.();
     });
   },
 });
 
 async function firstLoad(reload: Reload, started: () => Promise<void>, log: Log): Promise<void> {
   const load = async () => {
-    await reload.first();
+    await reload.loadFirst();
     await started();
   };
-  await within(FIRST_LOAD, 'UNKNOWN', load).catch(() =>
+  await withDeadline(FIRST_LOAD_DEADLINE, 'UNKNOWN', load).catch(() =>
     log.error('extensions are still being loaded: the service listens without waiting for them'),
   );
 }
 
-const reasonsOf = (rows: readonly Row[]): ReadonlyMap<string, string> =>
-  new Map(rows.flatMap(({ found, reason }) => (reason ? [[found.name, `${reason.code}: ${reason.detail}`]] : [])));
+const listReasons = (rows: readonly ExtensionRow[]): ReadonlyMap<string, string> =>
+  new Map(
+    rows.flatMap(({ extension, reason }) => (reason ? [[extension.name, `${reason.code}: ${reason.detail}`]] : [])),
+  );
 
-/** How many packages failed, as a whole or in part. */
-const failedCheck = (rows: () => readonly Row[]): HealthCheck => ({
+/** Counts packages that failed, as a whole or in part. */
+const createFailedCheck = (rows: () => readonly ExtensionRow[]): HealthCheck => ({
   name: 'extensions:failed',
   componentType: 'component',
   async check() {

@@ -1,4 +1,4 @@
-/** Why something did not load: with a code, and a detail that is redacted before it is shown. */
+/** What the plugins that load extensions share at run time. */
 
 export type {
   BuildOptions,
@@ -8,21 +8,21 @@ export type {
   OnResolveResult,
   Plugin as BuildPlugin,
 } from 'esbuild';
-/** Whose code threw an error that nobody caught. */
-export { culpritOf } from './culprits.ts';
 /** Which halves an extension has, and whether its server half is confined. */
 export { hasAppPart, hasServerPart, isConfined } from './load/slot.ts';
-/** What a confined package asks for, by contract key. */
-export { grantsByEntry, serverEntries } from './manifest/grants.ts';
-export { withoutPrefix } from './manifest/names.ts';
+export { stripNamePrefix } from './manifest/names.ts';
 export { readManifest } from './manifest/read.ts';
+/** The grants that a confined package requests, by contract key. */
+export { grantsByEntry, serverEntries } from './manifest/requested-grants.ts';
 export { LoadFailure } from './model.ts';
-/** How packages answer requests and add steps to flows, under their names. */
+/** Registers the paths and the flow operations of packages under their names. */
 export { createMounts } from './mounts.ts';
-export { createOffers } from './offers.ts';
-/** esbuild for packages: limited in time, in a process that all share. */
-export { bundle, messagesOf } from './packages/bundler.ts';
+export { createPackageOperations } from './package-operations.ts';
+/** esbuild for packages: with a deadline, in a process that all builds share. */
+export { listBuildErrors, runBundler } from './packages/bundler.ts';
 /** Reads a file of a package within limits. */
-export { packageFiles, readWhole } from './packages/package-files.ts';
-/** The id of the place of a third-party plugin. */
-export { pluginPlace } from './third-party/folders.ts';
+export { openPackageFiles, readCompleteFile } from './packages/package-files.ts';
+/** The id of a third-party plugin, computed from its folder. */
+export { createPluginId } from './third-party/folders.ts';
+/** Finds the package whose code threw an uncaught error. */
+export { culpritOf } from './throwing-package.ts';

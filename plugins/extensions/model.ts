@@ -14,7 +14,10 @@ export type ServerType = (typeof SERVER_TYPES)[number];
 /** Every type of extension, those for the browser and bundles included. */
 export type ExtensionType = (typeof TYPES)[number];
 
-/** Why something did not load (conventions, "Reason codes"); `CONSENT_REQUIRED` and `RUNTIME_CRASHED` are ours. */
+/**
+ * Why an extension did not load (conventions, "Reason codes"); this service adds `CONSENT_REQUIRED` and
+ * `RUNTIME_CRASHED`.
+ */
 export const REASON_CODES = [
   'MANIFEST_INVALID',
   'DISCOVERY_FAILED',
@@ -57,10 +60,10 @@ export const REASON_CODES = [
 /** One of `REASON_CODES`. */
 export type ReasonCode = (typeof REASON_CODES)[number];
 
-/** One extension or one entry of a bundle cannot be loaded; everything else goes on. */
+/** One extension or one entry of a bundle cannot be loaded; the others load all the same. */
 export class LoadFailure extends Error {
   readonly code: ReasonCode;
-  /** What is wrong and what to do about it. Redacted before anybody sees it. */
+  /** What is wrong and what to do about it. Redacted before it is shown. */
   readonly detail: string;
 
   constructor(code: ReasonCode, detail: string, options?: { cause?: unknown }) {
@@ -109,27 +112,29 @@ export interface ExtensionManifest {
   readonly events?: EventNames;
   readonly optionDelivery?: Readonly<Record<string, { readonly delivery: 'reference' }>>;
   readonly entries?: readonly BundleEntry[];
-  /** One context serves many calls, so that state is kept between callers. Confined runtime only; shown in the record. */
+  /**
+   * One context serves many calls, so that state is kept between callers. Confined runtime only; shown in the record.
+   */
   readonly stateful?: true;
 }
 
-/** Something that was found, before anything of it ran. */
-export interface Found {
-  /** Unique among all that was found; names are not. */
+/** An extension that discovery found. None of its code has run. */
+export interface DiscoveredExtension {
+  /** A UUID, unique among all discovered extensions; names are not unique. */
   readonly id: string;
   readonly folder: string;
   readonly name: string;
   readonly local: boolean;
-  /** Null where not even that could be read. */
+  /** Null if the type could not be read. */
   readonly type: ExtensionType | null;
   readonly version?: string;
-  /** Absent in the layout of single files and where discovery failed. */
+  /** Absent in the single-file layout and if discovery failed. */
   readonly manifest?: ExtensionManifest;
-  /** Built files, absolute: `api` runs here or confined, `app` in the browser. */
+  /** Built files, absolute: `api` runs on the server, `app` in the browser. */
   readonly files: { readonly api?: string; readonly app?: string };
-  /** Changes with the files of the package: what has the same one goes on running when extensions are loaded again. */
+  /** Changes with the files of the package. A reload keeps an extension with the same revision running. */
   readonly revision: string;
-  /** Discovery itself failed. */
+  /** Set if discovery failed. */
   readonly failure?: LoadFailure;
 }
 
@@ -139,7 +144,7 @@ export interface Reason {
   readonly detail: string;
 }
 
-/** What became of one entry of a bundle. */
+/** The state of one entry of a bundle. */
 export interface EntryOutcome {
   readonly name: string;
   readonly type: string;
@@ -148,52 +153,52 @@ export interface EntryOutcome {
   readonly capabilities?: Readonly<Record<string, unknown>>;
 }
 
-/** Something that failed in a contribution of a confined package while it ran, in the process that is asked. */
+/** A failure of a contribution of a confined package while it ran, in the process that answers the request. */
 export interface ContributionFailure {
   readonly type: ServerType;
   readonly contribution: string;
-  /** The event, of hooks. */
+  /** The event; for hooks only. */
   readonly event?: string;
   /** `GUEST_ERROR`, `TIMEOUT`, `CPU_LIMIT`, `CRASH`, `RESULT_TOO_LARGE` and the like. */
   readonly code: string;
-  /** In the author's words where he threw it: one line, at most 500 characters, redacted. */
+  /** The message that the author threw: one line, at most 500 characters, redacted. */
   readonly message?: string;
-  /** `file:line:column` inside of the package, where it was thrown. */
+  /** `file:line:column` inside of the package. */
   readonly at?: string;
-  /** How often in a row of the latest ones. */
+  /** How often it occurred in a row. */
   readonly count: number;
-  /** Of the latest one, ISO 8601. */
+  /** ISO 8601; the latest occurrence. */
   readonly time: string;
 }
 
-/** What loading added; `remove` undoes exactly that. */
-export interface Loaded {
+/** A loaded extension; `remove` undoes exactly what its load added. */
+export interface LoadedExtension {
   readonly entries?: readonly EntryOutcome[];
-  /** Events that it filters, where its manifest does not say so: of code with full authority. */
+  /** Events that code with full authority filters; its manifest does not list them. */
   readonly filters?: readonly string[];
-  /** Of confined packages: at most five of each contribution, the latest first. */
+  /** For confined packages: at most five for each contribution, the latest first. */
   readonly failures?: readonly ContributionFailure[];
   remove(): Promise<void>;
 }
 
-/** A place under which an extension answers requests that no route took. */
+/** A path under which an extension answers requests that no route matches. */
 export interface ExtensionMount extends Mount {
   readonly owner: string;
   readonly confined: boolean;
 }
 
-/** Paths of extensions. `extensions` gives it to the loaders of its kinds. */
+/** Registers the paths of extensions. */
 export interface Mounts {
   /**
-   * Answers how to take it away.
-   * @throws LoadFailure ROUTE_COLLISION for a confined one under a path that is taken.
+   * Answers a function that removes the mount.
+   * @throws LoadFailure ROUTE_COLLISION for a confined extension under a path that is taken.
    */
   add(mount: ExtensionMount): () => void;
 }
 
-/** Steps of flows, those of extensions under their names. */
-export interface OperationOffers extends Operations {
-  /** Answers how to take it away. */
+/** Operations of flows, and the registration of those of extensions under their names. */
+export interface PackageOperations extends Operations {
+  /** Answers a function that removes the operation. */
   register(owner: string, operation: Operation): () => void;
 }
 
@@ -202,25 +207,25 @@ export interface AppHalf {
   readonly id: string;
   readonly name: string;
   readonly type: ExtensionType;
-  /** Its package: nothing outside of it is served. */
+  /** The package's folder: no file outside of it is served. */
   readonly folder: string;
-  /** Absent where the layout of single files has none. */
+  /** Absent if the single-file layout has none. */
   readonly file: string | undefined;
   readonly revision: string;
 }
 
-/** The outcome of a build of the code for the browser. */
-export interface Built {
+/** The result of a build of the browser code. */
+export interface AppBuild {
   /** Halves that are left out, by id. */
   readonly failed: ReadonlyMap<string, LoadFailure>;
-  /** Nothing could be built: what was served before still is. */
+  /** Set if the build failed as a whole: the service keeps serving the previous build. */
   readonly failure?: LoadFailure;
 }
 
-/** The code of all extensions for the browser, in memory. */
+/** The browser code of all extensions, in memory. */
 export interface AppBundle {
-  /** Bundles these halves; what is served changes at once and as a whole. Never rejects. */
-  build(halves: readonly AppHalf[]): Promise<Built>;
+  /** Bundles these halves and replaces what is served, all at once. Never rejects. */
+  build(halves: readonly AppHalf[]): Promise<AppBuild>;
   /** The text of a chunk by its file name. */
   chunk(name: string): string | undefined;
 }

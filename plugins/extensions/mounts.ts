@@ -16,8 +16,8 @@ const COLLISIONS = {
 } as const;
 
 /**
- * Places under which extensions answer, behind all routes. A confined one has its name for itself; those with full authority stand
- * behind what has it already.
+ * Registers the paths of extensions behind all routes. A confined extension never shares a path; one with full
+ * authority answers the requests under a taken path that no earlier handler answers.
  */
 export const createMounts = ({ routing, contribute, log }: Deps): Mounts => ({
   add({ path, owner, confined, handle }) {
@@ -25,7 +25,7 @@ export const createMounts = ({ routing, contribute, log }: Deps): Mounts => ({
     const claim = routing.claimOf(path);
     if (confined && claim) throw new LoadFailure('ROUTE_COLLISION', COLLISIONS[claim](name));
     if (claim === 'route' || claim === 'mount') {
-      log.warn({ extension: owner }, `"${name}" is taken: the extension answers what nobody before it does`);
+      log.warn({ extension: owner }, `"${name}" is taken: the extension answers only what no earlier handler answers`);
     }
     return contribute({ path, handle });
   },

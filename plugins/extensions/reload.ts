@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { AsSystem, Caller, EventsApi, Log } from '#kernel';
 import type { Bus } from '../cluster/contract.ts';
-import type { Changes, Extensions } from './load/extensions.ts';
-import type { Again } from './load/plan.ts';
-import type { Row } from './records/record.ts';
+import type { Extensions, LoadChanges } from './load/extensions.ts';
+import type { ReloadRequest } from './load/load-plan.ts';
+import type { ExtensionRow } from './records/record.ts';
 import type { ThirdParty } from './third-party/third-party.ts';
 
 interface ReloadDeps {
   readonly extensions: Pick<Extensions, 'load'>;
   readonly plugins: Pick<ThirdParty, 'refresh'>;
   /** Extensions and plugins. */
-  readonly rows: () => readonly Row[];
+  readonly rows: () => readonly ExtensionRow[];
   readonly events: EventsApi;
   readonly bus: Bus;
   readonly asSystem: AsSystem;
@@ -19,65 +19,66 @@ interface ReloadDeps {
 
 export interface Reload {
   /** The first load of this process. */
-  first(): Promise<void>;
-  /** What changed in this process, because a folder did. */
-  changed(): Promise<void>;
-  /** What changed, and `names` in any case, or without names all that failed, in all processes. */
-  everywhere(caller: Caller, names?: readonly string[]): Promise<void>;
-  /** Says that everything is taken away. */
-  gone(): void;
+  loadFirst(): Promise<void>;
+  /** Loads what changed in this process, because a folder changed. */
+  reloadChanged(): Promise<void>;
+  /** Loads in all processes what changed, and `names` in any case; without names all failed extensions too. */
+  reloadEverywhere(caller: Caller, names?: readonly string[]): Promise<void>;
+  /** Emits that all extensions are unloaded. */
+  announceUnload(): void;
 }
 
 const CHANNEL = 'extensions.reload';
-/** Bytes of names that a message holds; where there are more, the receivers try all that failed. */
-const MOST_BYTES = 6000;
+/** Bytes of names in one message; if there are more, the receivers try all failed extensions. */
+const MAX_BYTES = 6000;
 
-const asked = (list: readonly string[]): Again => (list.length > 0 ? { names: list } : { failed: true });
+const toReloadRequest = (list: readonly string[]): ReloadRequest =>
+  list.length > 0 ? { names: list } : { retryFailed: true };
 
-/** Loading again, in one process or in all of them, and who is told. */
+/** Reloads extensions in one process or in all, and emits the events. */
 export function createReload({ extensions, plugins, rows, events, bus, asSystem, log }: ReloadDeps): Reload {
-  const self = randomUUID();
-  const system = () => asSystem('extensions come and go');
+  const processId = randomUUID();
+  const system = () => asSystem('extensions are loaded or unloaded');
   const names = () =>
     rows()
       .filter(({ status }) => status !== 'failed')
-      .map(({ found }) => found.name);
+      .map(({ extension }) => extension.name);
 
-  function tell(caller: Caller, { added, removed }: Changes): void {
+  function emitLoadEvents(caller: Caller, { added, removed }: LoadChanges): void {
     if (removed.length > 0) events.action(['extensions.unload'], { caller, extensions: removed });
     if (added.length > 0) events.action(['extensions.load'], { caller, extensions: added });
     events.action(['extensions.reload'], { caller, extensions: names(), added, removed });
   }
 
-  async function here(caller: Caller, again: Again): Promise<void> {
-    // Plugins first: an extension must not take the name of one.
-    const [ofPlugins, ofExtensions] = [await plugins.refresh(), await extensions.load(again)];
+  async function reloadHere(caller: Caller, again: ReloadRequest): Promise<void> {
+    // Plugins first, because an extension must not take the name of a plugin.
+    const [pluginChanges, extensionChanges] = [await plugins.refresh(), await extensions.load(again)];
     const changes = {
-      added: [...ofPlugins.added, ...ofExtensions.added],
-      removed: [...ofPlugins.removed, ...ofExtensions.removed],
+      added: [...pluginChanges.added, ...extensionChanges.added],
+      removed: [...pluginChanges.removed, ...extensionChanges.removed],
     };
     log.info({ added: changes.added, removed: changes.removed }, 'extensions were loaded again');
-    tell(caller, changes);
+    emitLoadEvents(caller, changes);
   }
 
   bus.subscribe(CHANNEL, (payload) => {
     const { from, names: again } = (payload ?? {}) as { from?: unknown; names?: unknown };
-    if (from === self) return;
+    if (from === processId) return;
     const list = Array.isArray(again) ? again.filter((one) => typeof one === 'string') : [];
-    void here(system(), asked(list));
+    void reloadHere(system(), toReloadRequest(list));
   });
 
   return {
-    async first() {
+    async loadFirst() {
       await extensions.load();
       events.action(['extensions.load'], { caller: system(), extensions: names() });
     },
-    changed: () => here(system(), {}),
-    async everywhere(caller, again = []) {
-      await here(caller, asked(again));
-      const isLong = Buffer.byteLength(JSON.stringify(again)) > MOST_BYTES;
-      await bus.publish(CHANNEL, { from: self, names: isLong ? [] : again });
+    reloadChanged: () => reloadHere(system(), {}),
+    async reloadEverywhere(caller, again = []) {
+      await reloadHere(caller, toReloadRequest(again));
+      const isLong = Buffer.byteLength(JSON.stringify(again)) > MAX_BYTES;
+      await bus.publish(CHANNEL, { from: processId, names: isLong ? [] : again });
     },
-    gone: () => events.action(['extensions.unload'], { caller: system(), extensions: names() }),
+    announceUnload: () => events.action(['extensions.unload'], { caller: system(), extensions: names() }),
   };
 }

@@ -6,31 +6,34 @@ import { AUDIT, LIST, RELOAD, REQUIRE, RESTART, SOURCE } from './descriptions.ts
 import type { Extensions } from './load/extensions.ts';
 import { isConfined } from './load/slot.ts';
 import type { AppBundle } from './model.ts';
-import { type Row, recordOf } from './records/record.ts';
+import { type ExtensionRow, toRecord } from './records/record.ts';
 
 interface RouteDeps {
-  /** Extensions, and plugins that run in this process. */
-  readonly rows: () => readonly Row[];
+  /** Extensions and third-party plugins. */
+  readonly rows: () => readonly ExtensionRow[];
   readonly runtime: Extensions['runtime'];
   /** Loads what changed, here and in the other processes; `names` in any case. */
   reload(caller: Caller, names: readonly string[]): Promise<void>;
-  /** Whether a package is required; null leaves it to its manifest. */
-  decide(found: Row['found'], required: boolean | null): Promise<void> | undefined;
+  /** Stores whether a package is required; null leaves it to its manifest. */
+  setRequired(found: ExtensionRow['extension'], required: boolean | null): Promise<void> | undefined;
   readonly appBundle: Pick<AppBundle, 'chunk'>;
   readonly activity: Pick<Activity, 'record'>;
-  /** The whole account: who may do what, and who did in all processes. */
-  account(): Promise<unknown>;
+  /** The audit: what each package may do, and what it did in all processes. */
+  readAudit(): Promise<unknown>;
   /** Milliseconds for which browsers may keep the code for them. */
   readonly cacheTtl: number | undefined;
 }
 
-/** Under which name loads are recorded; it is no collection. */
-const SUBJECT = 'platform_extensions';
+/** The `collection` of activity entries about extensions; it is not a table. */
+const ACTIVITY_COLLECTION = 'platform_extensions';
 
-/** Routes of the list and of the browser's code (specification, "Extension endpoints"); reload, restart and audit are ours. */
+/**
+ * Routes of the list and of the browser code (specification, "Extension endpoints"); this service adds reload, restart
+ * and audit.
+ */
 export function extensionRoutes(deps: RouteDeps): readonly Route[] {
   const { rows, runtime, appBundle, activity } = deps;
-  const list = () => rows().map(recordOf);
+  const list = () => rows().map(toRecord);
   const send = (ctx: HttpContext, data: unknown = list()) => sendData(ctx, data, { confinedRuntime: runtime() });
 
   return [
@@ -39,7 +42,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
       method: 'GET',
       path: '/extensions/audit',
       description: AUDIT,
-      handle: adminsOnly(async (ctx) => sendData(ctx, await deps.account())),
+      handle: adminsOnly(async (ctx) => sendData(ctx, await deps.readAudit())),
     },
     {
       method: 'GET',
@@ -61,20 +64,20 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
       description: REQUIRE,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
-        const required = await requiredIn(bodyOf(ctx));
-        const named = () => rows().find(({ found }) => found.id === ctx.params.id);
-        const row = named();
+        const required = await parseRequired(bodyOf(ctx));
+        const findRow = () => rows().find(({ extension }) => extension.id === ctx.params.id);
+        const row = findRow();
         if (!row) throw fail('FORBIDDEN', 'there is no extension with this id');
-        await deps.decide(row.found, required);
+        await deps.setRequired(row.extension, required);
         const comment = `required: ${required}`;
         await activity.record(caller, {
           action: 'update',
-          collection: SUBJECT,
-          item: row.found.name.slice(0, 255),
+          collection: ACTIVITY_COLLECTION,
+          item: row.extension.name.slice(0, 255),
           comment,
         });
-        const now = named();
-        sendData(ctx, now ? recordOf(now) : null);
+        const now = findRow();
+        sendData(ctx, now ? toRecord(now) : null);
       }),
     },
     {
@@ -84,7 +87,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
         await deps.reload(caller, []);
-        await activity.record(caller, { action: 'reload', collection: SUBJECT, item: 'all' });
+        await activity.record(caller, { action: 'reload', collection: ACTIVITY_COLLECTION, item: 'all' });
         send(ctx);
       }),
     },
@@ -94,12 +97,12 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
       description: RESTART,
       handle: adminsOnly(async (ctx) => {
         const { caller } = ctx.state;
-        const name = await nameIn(bodyOf(ctx));
-        const named = () => rows().filter(({ found }) => found.name === name);
-        restartable(named(), name);
+        const name = await parseName(bodyOf(ctx));
+        const findRows = () => rows().filter(({ extension }) => extension.name === name);
+        assertRestartable(findRows(), name);
         await deps.reload(caller, [name]);
-        await activity.record(caller, { action: 'restart', collection: SUBJECT, item: name.slice(0, 255) });
-        send(ctx, named().map(recordOf));
+        await activity.record(caller, { action: 'restart', collection: ACTIVITY_COLLECTION, item: name.slice(0, 255) });
+        send(ctx, findRows().map(toRecord));
       }),
     },
   ];
@@ -115,20 +118,20 @@ const adminsOnly =
 const cacheControl = (ttl: number | undefined): string =>
   ttl === undefined ? 'no-cache' : `public, max-age=${Math.floor(ttl / 1000)}`;
 
-async function requiredIn(body: unknown): Promise<boolean | null> {
+async function parseRequired(body: unknown): Promise<boolean | null> {
   if (await fitsBody(REQUIRE, body)) return (body as { required: boolean | null }).required;
   throw fail('INVALID_PAYLOAD', 'The body is { "required": true, false or null }.');
 }
 
-async function nameIn(body: unknown): Promise<string> {
+async function parseName(body: unknown): Promise<string> {
   if (await fitsBody(RESTART, body)) return (body as { name: string }).name;
   throw fail('INVALID_PAYLOAD', '"name" is required: the name of an extension.');
 }
 
-/** Code of this process is started once; what changed of it is for a reload. */
-function restartable(rows: readonly Row[], name: string): void {
+/** Code with full authority runs in this process and cannot be restarted; a reload loads what changed of it. */
+function assertRestartable(rows: readonly ExtensionRow[], name: string): void {
   if (rows.length === 0) throw fail('INVALID_PAYLOAD', `There is no extension "${name}".`);
   const isFailed = rows.some(({ status }) => status === 'failed');
-  if (!isFailed && !rows.some(({ found }) => isConfined(found)))
+  if (!isFailed && !rows.some(({ extension }) => isConfined(extension)))
     throw fail('INVALID_PAYLOAD', `"${name}" is not confined: reload the extensions instead.`);
 }

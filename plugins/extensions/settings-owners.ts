@@ -1,11 +1,15 @@
 import type { ExtensionSettings, SettingsOwner } from '../extension-settings/contract.ts';
-import type { Found } from './model.ts';
+import type { DiscoveredExtension } from './model.ts';
 
 /** The packages that declare settings. */
-export const settingsOwners = (
-  all: readonly Found[],
-  settings: Pick<ExtensionSettings, 'declare'>,
+export const listSettingsOwners = (
+  all: readonly DiscoveredExtension[],
+  settings: Pick<ExtensionSettings, 'parseDeclaration'>,
 ): readonly SettingsOwner[] =>
   all
     .filter(({ manifest }) => manifest?.settings !== undefined)
-    .map(({ id, name, manifest }) => ({ id, name, declaration: settings.declare(manifest?.settings).declaration }));
+    .map(({ id, name, manifest }) => ({
+      id,
+      name,
+      declaration: settings.parseDeclaration(manifest?.settings).declaration,
+    }));

@@ -2,7 +2,7 @@
 export interface ExtensionsConfig {
   readonly EXTENSIONS_PATH: string;
   readonly EXTENSIONS_AUTO_RELOAD: boolean;
-  /** Milliseconds; undefined asks browsers to look again each time. */
+  /** Milliseconds; undefined makes browsers revalidate each time. */
   readonly EXTENSIONS_CACHE_TTL?: number;
   readonly PACKAGE_FILE_LOCATION: string;
   readonly EXTENSIONS_HOST_CHECK: 'warn' | 'strict';

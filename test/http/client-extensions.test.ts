@@ -1,22 +1,22 @@
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
 
-// The client's own types describe extensions of another product.
+// The client's types describe another product's extensions, so they are not used.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-type Loose = any;
-const sdk: Loose = published;
+type AnyValue = any;
+const sdk: AnyValue = published;
 
-describe('a published client, on extensions', function () {
+describe('a published client against the extension routes', function () {
   this.timeout(120_000);
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
-  let admin: Loose;
-  let anonymous: Loose;
+  let admin: AnyValue;
+  let anonymous: AnyValue;
 
   before(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     await packages.put(
       'service-extension-echo',
       {
@@ -44,15 +44,15 @@ describe('a published client, on extensions', function () {
     await packages?.remove();
   });
 
-  const failureOf = async (work: Promise<unknown>): Promise<Loose> =>
+  const failureOf = async (work: Promise<unknown>): Promise<AnyValue> =>
     work.then(
       () => undefined,
       (error) => error,
     );
 
-  it('lists them in the shape it knows and in that of the specification', async () => {
+  it('the client lists extensions with the members it knows and those of the specification', async () => {
     const all = await admin.request(sdk.readExtensions());
-    const { id, meta, ...echo } = all.find((one: Loose) => one.name === 'service-extension-echo');
+    const { id, meta, ...echo } = all.find((one: AnyValue) => one.name === 'service-extension-echo');
     expect(id).to.match(/^[0-9a-f-]{36}$/);
     expect(meta).to.deep.equal({ id, source: 'local', enabled: true, folder: 'service-extension-echo', bundle: null });
     expect(echo).to.deep.equal({
@@ -67,12 +67,12 @@ describe('a published client, on extensions', function () {
       bundle: null,
       schema: { type: 'endpoint', local: true, version: '1.0.0' },
     });
-    const bad = all.find((one: Loose) => one.name === 'service-extension-bad');
+    const bad = all.find((one: AnyValue) => one.name === 'service-extension-bad');
     expect([bad.status, bad.reason.code]).to.deep.equal(['failed', 'INVALID_ENTRY']);
     expect(bad).not.to.have.any.keys('entries', 'settings', 'capabilities');
   });
 
-  it('is refused like anybody, with errors that it takes for such', async () => {
+  it('the client throws the errors of refused requests', async () => {
     const error = await failureOf(anonymous.request(sdk.readExtensions()));
     expect(sdk.isDirectusError(error, 'FORBIDDEN')).to.equal(true);
     for (const command of [sdk.updateExtension('x', { meta: { enabled: false } }), sdk.deleteExtension('x')]) {
@@ -80,7 +80,7 @@ describe('a published client, on extensions', function () {
     }
   });
 
-  it('calls confined endpoints, and has their answers and their refusals', async () => {
+  it('the client calls confined endpoints and gets their answers and rejections', async () => {
     const call = (path: string, more: object = {}) => anonymous.request(sdk.customEndpoint({ path, ...more }));
     expect(await call('/echo/a/b', { params: { x: 1, y: 'z' } })).to.deep.equal({
       path: '/a/b',
@@ -92,7 +92,7 @@ describe('a published client, on extensions', function () {
     expect([refused.response.status, refused.errors[0].extensions.code]).to.deep.equal([409, 'CONFLICT']);
   });
 
-  it('sets and reads settings', async () => {
+  it('the client writes and reads settings of an extension', async () => {
     const place = { subject: 'service-extension-echo', scope: 'global', scope_key: '', key: 'greeting' };
     const settings = (method: string, path: string, more: object = {}) =>
       admin.request(sdk.customEndpoint({ method, path: `/extension-settings${path}`, ...more }));

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import type { Service } from '../support/service.ts';
 
 /** A folder for EXTENSIONS_PATH with confined packages in it. */
-export interface Packages {
+export interface ConfinedPackages {
   readonly path: string;
-  /** Writes a package whose source and built file are both `code`; the manifest has sensible defaults. */
+  /** Writes a package whose source and built file are both `code`; the manifest gets host, runtime and paths as defaults. */
   put(name: string, manifest: object, code: string, options?: { version?: string; folder?: string }): Promise<void>;
   drop(folder: string): Promise<void>;
   remove(): Promise<void>;
 }
 
-export async function packagesIn(path?: string): Promise<Packages> {
+export async function createPackages(path?: string): Promise<ConfinedPackages> {
   const root = path ?? (await realpath(await mkdtemp(join(tmpdir(), 'tenon-confined-'))));
   return {
     path: root,
@@ -41,7 +41,7 @@ export async function packagesIn(path?: string): Promise<Packages> {
   };
 }
 
-/** `export default` of a confined endpoint whose handler is the text given. */
+/** `export default` of a confined endpoint with this handler text. */
 export const endpoint = (id: string, handler: string): string =>
   `export default { id: ${JSON.stringify(id)}, handler: ${handler} };`;
 
@@ -57,7 +57,7 @@ interface Row {
   readonly [key: string]: unknown;
 }
 
-/** The list of extensions by name, the last of each name. */
+/** The rows of GET /extensions by name; of several with one name the last. */
 export async function rowsOf(service: Service): Promise<Readonly<Record<string, Row>>> {
   const { body } = await service.request('GET', '/extensions', { token: service.admin.token });
   return Object.fromEntries((body.data as Row[]).map((row) => [row.name, row]));
@@ -66,13 +66,13 @@ export async function rowsOf(service: Service): Promise<Readonly<Record<string, 
 export const reload = (service: Service) =>
   service.request('POST', '/extensions/reload', { token: service.admin.token });
 
-/** What failed in a package of late, the latest first, as admins are told. */
-export interface Failed {
+/** One failure of a package in GET /extensions, for admins. */
+export interface FailureRecord {
   readonly code: string;
   readonly message?: string;
   readonly at?: string;
   readonly count: number;
 }
 
-export const failuresOf = async (service: Service, name: string): Promise<readonly Failed[]> =>
-  ((await rowsOf(service))[name]?.failures ?? []) as readonly Failed[];
+export const listFailures = async (service: Service, name: string): Promise<readonly FailureRecord[]> =>
+  ((await rowsOf(service))[name]?.failures ?? []) as readonly FailureRecord[];

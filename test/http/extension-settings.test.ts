@@ -39,7 +39,7 @@ const global = { subject: CHAT, scope: 'global', scope_key: '' };
 const ofCollection = { subject: CHAT, scope: 'collection', scope_key: 'articles' };
 
 describe('/extension-settings', () => {
-  let stranger: Sketched;
+  let thirdParty: Sketched;
   let settings: ExtensionSettings;
   let service: InProcess;
   let ask: Ask;
@@ -48,13 +48,13 @@ describe('/extension-settings', () => {
   let chat: SettingsOwner;
 
   const owner = (name: string, raw: unknown, id = name): SettingsOwner => {
-    const { problems, declaration } = settings.declare(raw);
+    const { problems, declaration } = settings.parseDeclaration(raw);
     expect(problems).to.deep.equal([]);
     return { id, name, declaration };
   };
   const starting = (env: Record<string, string>, more: object = {}) =>
     startService({
-      env: { EXTENSIONS_PATH: `${stranger.folder}/local`, LOG_LEVEL: 'warn', ...env },
+      env: { EXTENSIONS_PATH: `${thirdParty.folder}/local`, LOG_LEVEL: 'warn', ...env },
       ...more,
     });
   const stored = () =>
@@ -66,8 +66,8 @@ describe('/extension-settings', () => {
 
   before(async function () {
     this.timeout(120_000);
-    // Whoever runs extensions says which of them have settings; here a package of others stands in for that.
-    stranger = await sketch([
+    // `extensions` registers owners of settings; this test does it with a plugin of its own.
+    thirdParty = await sketch([
       {
         name: 'loader',
         stranger: true,
@@ -94,14 +94,14 @@ describe('/extension-settings', () => {
   });
   after(async () => {
     await service?.stop();
-    await stranger?.remove();
+    await thirdParty?.remove();
   });
   beforeEach(async () => {
     await service.database.query('truncate platform_extension_settings');
-    settings.load([chat]);
+    settings.setOwners([chat]);
   });
 
-  it('stores values and lists them, secrets masked', async () => {
+  it('POST stores values, and GET lists them with secrets masked', async () => {
     await put({ key: 'room', value: 'lobby' });
     await put({ key: 'room', value: 'attic' });
     await put({ key: 'limit', value: 1.5 });
@@ -126,14 +126,14 @@ describe('/extension-settings', () => {
     expect(JSON.stringify(await stored())).not.to.contain('a secret');
   });
 
-  it('takes a trailing slash', async () => {
+  it('every route accepts a trailing slash', async () => {
     expect((await ask('POST', `${PATH}/`, { ...global, key: 'room', value: 'x' })).status).to.equal(200);
     expect((await ask('GET', `${PATH}/owners/`)).status).to.equal(200);
     expect((await ask('GET', `${PATH}/app/?subject=${CHAT}`)).status).to.equal(200);
     expect((await ask('DELETE', `${PATH}/`, { subject: CHAT })).body).to.deep.equal({ data: { removed: 1 } });
   });
 
-  it('refuses wrong queries', async () => {
+  it('GET rejects invalid query parameters', async () => {
     for (const query of ['', '?subject=', `?subject[]=${CHAT}`, '?subject[a]=b', `?scope=global`]) {
       expect(outcome(await ask('GET', PATH + query)), query).to.deep.equal(REFUSED);
       expect(outcome(await ask('GET', `${PATH}/app${query}`)), query).to.deep.equal(REFUSED);
@@ -144,7 +144,7 @@ describe('/extension-settings', () => {
     expect(outcome(await ask('GET', `${PATH}/app?subject=${CHAT}&collection[]=x`))).to.deep.equal(REFUSED);
   });
 
-  it('refuses wrong values', async () => {
+  it('POST rejects values that do not fit the declaration', async () => {
     const right = { ...global, key: 'room', value: 'x' };
     for (const body of [undefined, null, [], [right], 'x', {}, { ...right, more: 1 }]) {
       expect(outcome(await ask('POST', PATH, body)), JSON.stringify(body)).to.deep.equal(REFUSED);
@@ -188,7 +188,7 @@ describe('/extension-settings', () => {
     expect(await stored()).to.deep.equal([]);
   });
 
-  it('refuses wrong secrets', async () => {
+  it('POST rejects the mask and secrets of the configuration', async () => {
     for (const value of [MASK, 5, null]) {
       expect(outcome(await ask('POST', PATH, { ...global, key: 'token', value }))).to.deep.equal(REFUSED);
     }
@@ -197,30 +197,30 @@ describe('/extension-settings', () => {
     }
     await put({ key: 'room', value: MASK });
     await put({ key: 'token', value: '' });
-    expect(await settings.reader(chat).get('token')).to.equal('');
+    expect(await settings.createReader(chat).get('token')).to.equal('');
   });
 
-  it('is for owners that are there and available', async () => {
+  it('POST answers FORBIDDEN for a package that is missing or unavailable', async () => {
     const write = (subject: string) => ask('POST', PATH, { ...global, subject, key: 'room', value: 'x' });
     for (const subject of ['', 'service-extension-unknown', `${CHAT} `, 'x'.repeat(1000)]) {
       expect(outcome(await write(subject)), subject).to.deep.equal(FORBIDDEN);
     }
     await put({ key: 'room', value: 'kept' });
-    settings.load([chat, { ...chat, id: 'twin' }]);
+    settings.setOwners([chat, { ...chat, id: 'twin' }]);
     expect(outcome(await write(CHAT))).to.deep.equal(FORBIDDEN);
     expect((await ask('GET', `${PATH}?subject=${CHAT}`)).body.data).to.have.length(1);
     expect((await app.ask('GET', `${PATH}/app?subject=${CHAT}`)).body).to.deep.equal({ data: {} });
-    expect(await settings.reader(chat).get('room')).to.equal(null);
-    settings.load([chat]);
-    expect(await settings.reader(chat).get('room')).to.equal('kept');
+    expect(await settings.createReader(chat).get('room')).to.equal(null);
+    settings.setOwners([chat]);
+    expect(await settings.createReader(chat).get('room')).to.equal('kept');
   });
 
-  it('lists owners', async () => {
+  it('GET /extension-settings/owners lists packages with their availability', async () => {
     const collides = {
       a_b: { type: 'string', secret: { source: 'config' } },
       a__b: { type: 'string', secret: { source: 'config' } },
     };
-    settings.load([
+    settings.setOwners([
       chat,
       owner('Chat\n', SETTINGS),
       owner('service-extension-keys', collides),
@@ -242,20 +242,20 @@ describe('/extension-settings', () => {
     for (const one of body.data) expect(one).to.have.all.keys('displaySubject', 'status', 'reason');
     expect(JSON.stringify(body)).not.to.contain('SERVICE_EXT');
     expect(JSON.stringify(service.log)).to.contain('SERVICE_EXT_KEYS_A_B');
-    settings.load([chat]);
+    settings.setOwners([chat]);
     expect((await ask('GET', `${PATH}/owners`)).body).to.deep.equal({
       data: [
         {
           subject: CHAT,
           displaySubject: CHAT,
           status: 'available',
-          declaration: settings.declare(SETTINGS).declaration,
+          declaration: settings.parseDeclaration(SETTINGS).declaration,
         },
       ],
     });
   });
 
-  it('removes one value or all', async () => {
+  it('DELETE removes one value or all values of a package', async () => {
     await put({ key: 'room', value: 'x' });
     await put({ key: 'limit', value: 1 });
     await put({ key: 'token', value: 'x' });
@@ -265,8 +265,8 @@ describe('/extension-settings', () => {
     expect(await removed({ ...global, key: 'room' })).to.equal(0);
     expect(await removed({ ...global, key: 'title' })).to.equal(0);
     expect(await removed({ subject: '' })).to.equal(0);
-    // Also of an extension that is gone.
-    settings.load([]);
+    // Values of a removed extension can be removed too.
+    settings.setOwners([]);
     expect(
       (await ask('GET', `${PATH}?subject=${CHAT}`)).body.data.map((one: { value: unknown }) => one.value),
     ).to.deep.equal(['x', 1, MASK]);
@@ -292,7 +292,7 @@ describe('/extension-settings', () => {
     }
   });
 
-  it('is for admins, whatever is asked', async () => {
+  it('every admin route answers FORBIDDEN to other callers, also for invalid requests', async () => {
     for (const one of [app.ask, user.ask, asking(service, null)]) {
       expect(outcome(await one('GET', PATH))).to.deep.equal(FORBIDDEN);
       expect(outcome(await one('GET', `${PATH}?subject=${CHAT}`))).to.deep.equal(FORBIDDEN);
@@ -306,7 +306,7 @@ describe('/extension-settings', () => {
     expect(outcome(await ask('GET', `${PATH}/others`))).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
   });
 
-  it('shows the app what is for the app', async () => {
+  it('GET /extension-settings/app answers only keys with appReadable', async () => {
     await put({ key: 'room', value: 'lobby' });
     await put({ key: 'is_on', value: true });
     await put({ key: 'token', value: 'a secret' });
@@ -327,8 +327,8 @@ describe('/extension-settings', () => {
       expect(outcome(await one('GET', `${PATH}/app`))).to.deep.equal(FORBIDDEN);
     }
     expect((await app.ask('GET', `${PATH}/app?subject=service-extension-unknown`)).body).to.deep.equal({ data: {} });
-    // A later version wants something else of the same keys.
-    settings.load([
+    // A later version declares other types for the same keys.
+    settings.setOwners([
       owner(CHAT, {
         room: { type: 'number', appReadable: true },
         token: { type: 'string', appReadable: true },
@@ -339,7 +339,7 @@ describe('/extension-settings', () => {
     expect(await read(ask, '&collection=articles')).to.deep.equal({ data: {} });
   });
 
-  it('keeps secrets masked, whatever becomes of their declaration', async () => {
+  it('GET masks a stored secret also after its declaration changed or its package is removed', async () => {
     await put({ key: 'token', value: 'a secret' });
     await put({ key: 'room', value: 'in the clear' });
     const seen = async () =>
@@ -348,47 +348,47 @@ describe('/extension-settings', () => {
         one.value,
       ]);
     const changed = owner(CHAT, { token: { type: 'string' }, room: { type: 'string', secret: {} } });
-    settings.load([changed]);
+    settings.setOwners([changed]);
     expect(await seen()).to.deep.equal([
       ['room', MASK],
       ['token', MASK],
     ]);
-    expect([await settings.reader(changed).get('room'), await settings.reader(changed).get('token')]).to.deep.equal([
-      null,
-      null,
-    ]);
-    settings.load([]);
+    expect([
+      await settings.createReader(changed).get('room'),
+      await settings.createReader(changed).get('token'),
+    ]).to.deep.equal([null, null]);
+    settings.setOwners([]);
     expect(await seen()).to.deep.equal([
       ['room', 'in the clear'],
       ['token', MASK],
     ]);
   });
 
-  it('leaves out rows that cannot be read', async () => {
+  it('GET leaves out rows whose value cannot be parsed', async () => {
     await put({ key: 'room', value: 'x' });
     await put({ key: 'limit', value: 1 });
     await service.database.query(`update platform_extension_settings set value = '{' where key = 'limit'`);
     expect((await ask('GET', `${PATH}?subject=${CHAT}`)).body.data).to.have.length(1);
-    expect(await settings.reader(chat).get('limit')).to.equal(null);
+    expect(await settings.createReader(chat).get('limit')).to.equal(null);
     expect(
       service.log.filter((line) => line.key === 'limit' && /cannot be read/.test(String(line.msg))),
     ).not.to.deep.equal([]);
   });
 
-  it('loses a collection’s values with the collection', async () => {
+  it('the values of a collection are deleted with the collection', async () => {
     await put({ ...ofCollection, scope_key: 'doomed', key: 'title', value: 'x' });
     await put({ ...ofCollection, key: 'title', value: 'y' });
     expect((await ask('DELETE', '/collections/doomed')).status).to.equal(204);
     expect(await stored()).to.deep.equal([{ key: 'title', value: '"y"' }]);
   });
 
-  it('takes one of two writes at the same moment', async () => {
+  it('two concurrent writes of one key leave one row', async () => {
     const values = Array.from({ length: 8 }, (_one, at) => at);
     await Promise.all(values.map((value) => put({ key: 'limit', value })));
     expect(await stored()).to.have.length(1);
   });
 
-  it('records who changed what, and no value', async () => {
+  it('the activity records the caller and the key of a change, but not the value', async () => {
     await service.database.query('delete from platform_activity');
     await put({ key: 'token', value: 'a secret' });
     await put({ ...ofCollection, key: 'title', value: 'a title' });
@@ -407,22 +407,22 @@ describe('/extension-settings', () => {
     ]);
   });
 
-  it('is the only way to its table', async () => {
+  it('no other API reads or writes the settings table', async () => {
     const table = 'platform_extension_settings';
     expect(codeOf(await ask('GET', `/items/${table}`))).to.equal('FORBIDDEN');
     expect(codeOf(await ask('GET', `/collections/${table}`))).to.equal('ROUTE_NOT_FOUND');
     expect(JSON.stringify((await ask('GET', '/collections')).body)).not.to.contain(table);
   });
 
-  describe('read by a package’s own code', () => {
-    it('gives values and raw secrets', async () => {
+  describe('context.extensionSettings.get', () => {
+    it('it answers values, and secrets in plain text', async () => {
       await put({ key: 'room', value: 'lobby' });
       await put({ key: 'limit', value: 2 });
       await put({ key: 'is_on', value: false });
       await put({ key: 'token', value: 'a sécret' });
       await put({ ...ofCollection, key: 'title', value: 'of articles' });
       await put({ ...ofCollection, key: 'key', value: 'deep' });
-      const { get } = settings.reader(chat);
+      const { get } = settings.createReader(chat);
       const seen = [
         await get('room'),
         await get('limit'),
@@ -446,42 +446,42 @@ describe('/extension-settings', () => {
       ]).to.deep.equal(Array(9).fill(null));
     });
 
-    it('gives null for what is not set or of another type', async () => {
+    it('it answers null for a key that is not set or has a value of another type', async () => {
       await put({ key: 'limit', value: 2 });
       const changed = owner(CHAT, { ...SETTINGS, limit: { type: 'string' } });
-      settings.load([changed]);
-      const { get } = settings.reader(changed);
+      settings.setOwners([changed]);
+      const { get } = settings.createReader(changed);
       expect([await get('limit'), await get('room'), await get('token')]).to.deep.equal([null, null, null]);
     });
 
-    it('opens a secret in its own place only', async () => {
+    it('it opens a secret only at the location where it was stored', async () => {
       await put({ key: 'token', value: 'a secret' });
       await put({ ...ofCollection, key: 'key', value: 'deep' });
       const other = owner('service-extension-thief', { token: { type: 'string', secret: {} } });
-      settings.load([chat, other]);
+      settings.setOwners([chat, other]);
       await service.database.query(
         `insert into platform_extension_settings (extension, scope, scope_key, key, value)
         select 'service-extension-thief', scope, scope_key, key, value from platform_extension_settings where key = 'token'`,
       );
-      expect(await settings.reader(other).get('token')).to.equal(null);
-      expect(await settings.reader(chat).get('token')).to.equal('a secret');
+      expect(await settings.createReader(other).get('token')).to.equal(null);
+      expect(await settings.createReader(chat).get('token')).to.equal('a secret');
       expect((await ask('GET', `${PATH}?subject=${other.name}`)).body.data[0].value).to.equal(MASK);
       await service.database.query(
         `update platform_extension_settings set value = replace(value, '"ct":"', '"ct":"AA') where key = 'key'`,
       );
-      const deep = await settings.reader(chat).get('key', { scope: 'collection', collection: 'articles' });
+      const deep = await settings.createReader(chat).get('key', { scope: 'collection', collection: 'articles' });
       expect(deep).to.equal(null);
       expect(service.log.some((line) => line.key === 'key' && /entered again/.test(String(line.msg)))).to.equal(true);
     });
   });
 });
 
-describe('/extension-settings without a key for secrets', () => {
-  it('stores everything but secrets, which it can no longer open', async function () {
+describe('/extension-settings without SECRETS_ENCRYPTION_KEY', () => {
+  it('POST stores values but rejects secrets, and stored secrets cannot be opened', async function () {
     this.timeout(120_000);
     const database = await freshDatabase('settings_key');
     let settings: ExtensionSettings | undefined;
-    const stranger = await sketch([
+    const thirdParty = await sketch([
       {
         name: 'loader',
         stranger: true,
@@ -492,19 +492,19 @@ describe('/extension-settings without a key for secrets', () => {
       },
     ]);
     const run = async (key: string | undefined, work: (ask: Ask, owner: SettingsOwner) => Promise<void>) => {
-      const env = { EXTENSIONS_PATH: `${stranger.folder}/local` };
+      const env = { EXTENSIONS_PATH: `${thirdParty.folder}/local` };
       const service = await startService({ database, env: key ? { ...env, SECRETS_ENCRYPTION_KEY: key } : env });
       try {
-        const { declare, load } = settings as ExtensionSettings;
-        const owner = { id: 'chat', name: CHAT, declaration: declare(SETTINGS).declaration };
-        load([owner]);
+        const { parseDeclaration, setOwners } = settings as ExtensionSettings;
+        const owner = { id: 'chat', name: CHAT, declaration: parseDeclaration(SETTINGS).declaration };
+        setOwners([owner]);
         await work(asking(service, service.admin.token), owner);
       } finally {
         await service.stop();
       }
     };
     const secret = { ...global, key: 'token', value: 'a secret' };
-    const read = (owner: SettingsOwner) => (settings as ExtensionSettings).reader(owner).get('token');
+    const read = (owner: SettingsOwner) => (settings as ExtensionSettings).createReader(owner).get('token');
     const listed = async (ask: Ask) => (await ask('GET', `${PATH}?subject=${CHAT}`)).body.data;
     const key = randomBytes(32).toString('base64');
     try {
@@ -527,7 +527,7 @@ describe('/extension-settings without a key for secrets', () => {
         expect(await read(owner)).to.equal('anew');
       });
     } finally {
-      await stranger.remove();
+      await thirdParty.remove();
       await database.drop();
     }
   });

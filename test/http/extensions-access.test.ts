@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { type InProcess, type Reply, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const SECRET = 'what tests sign tokens of callers without a user with';
 const LEVELS = ['public', 'authenticated', 'app', 'admin'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** How a request says who asks. */
+/** The token of a request. */
 interface Caller {
   readonly token?: string;
-  /** Sent as `access_token` of the query. */
+  /** Sent as the query parameter `access_token`. */
   readonly query?: string;
 }
 
@@ -32,14 +32,14 @@ const CALLERS: Readonly<Record<string, readonly [number, number, number, number]
   'a user without app access whose header wins over the query of an admin': [200, 200, 403, 403],
 };
 
-describe('http: who may call a confined endpoint', function () {
+describe('the access level of a confined endpoint', function () {
   this.timeout(120_000);
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
   let callers: Readonly<Record<string, Caller>>;
 
   before(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     for (const level of LEVELS) {
       await packages.put(
         `service-extension-for-${level}`,
@@ -88,7 +88,7 @@ describe('http: who may call a confined endpoint', function () {
   for (const [who, statuses] of Object.entries(CALLERS)) {
     for (const [at, level] of LEVELS.entries()) {
       const expected = statuses[at] as number;
-      it(`${level}: ${who} is answered ${expected}`, async () => {
+      it(`an endpoint of level ${level} answers ${expected} to ${who}`, async () => {
         const { status, body } = await call(level, callers[who] as Caller);
         expect(status).to.equal(expected);
         if (expected === 200) expect(body).to.be.a('number');
@@ -99,7 +99,7 @@ describe('http: who may call a confined endpoint', function () {
     }
   }
 
-  it('is decided before anything of it runs, whatever the method', async () => {
+  it("access is checked before the endpoint's code runs, for every method", async () => {
     const admin = callers['an admin, by access token'] as Caller;
     const before = (await call('admin', admin)).body;
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
@@ -111,13 +111,13 @@ describe('http: who may call a confined endpoint', function () {
     expect((await call('admin', admin)).body).to.equal(before + 1);
   });
 
-  it('is nobody with a wrong token, where anyone may call as well', async () => {
+  it('a wrong token is answered 401, also on a public endpoint', async () => {
     const gone = await personWith(service, []);
     await asAdmin(service, 'PATCH', `/users/${gone.id}`, { status: 'suspended' });
     const expired = jwt.sign({ id: gone.id, role: null }, SECRET, { issuer: 'service', expiresIn: -1 });
     for (const level of LEVELS) {
       for (const [token, code] of [
-        ['nobody has this one', 'INVALID_CREDENTIALS'],
+        ['an unknown token', 'INVALID_CREDENTIALS'],
         [gone.token, 'USER_SUSPENDED'],
         [expired, 'TOKEN_EXPIRED'],
       ] as const) {
@@ -127,7 +127,7 @@ describe('http: who may call a confined endpoint', function () {
     }
   });
 
-  it('follows the role: what a user is given and loses counts with the next request', async () => {
+  it('a changed role counts from the next request on', async () => {
     const person = await personWith(service, []);
     expect((await call('app', person)).status).to.equal(403);
     await asAdmin(service, 'PATCH', `/roles/${person.role}`, { app_access: true });

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { bundle, confined, endpoint, packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
 import { type InProcess, runCli, startService } from '../support/service.ts';
 
-/** Under which the service says in the database that a process is alive (`plugins/cluster`). */
+/** The advisory lock class by which a live process announces itself (`plugins/cluster`). */
 const PRESENCE = 1952804466;
 const ROUTE = 'platform_extensions';
 
@@ -19,7 +19,7 @@ interface Entry {
   readonly count: number;
 }
 
-describe('http: the account of packages', function () {
+describe('the audit of third-party packages', function () {
   this.timeout(60_000);
   let place: Sketch;
 
@@ -59,7 +59,7 @@ describe('http: the account of packages', function () {
       return run.output();
     };
 
-    it('lists confined packages, those with full authority, plugins and broken ones, without running any', async () => {
+    it('the command lists confined, full, plugin and broken packages without running their code', async () => {
       const all = JSON.parse(await audit('--json')) as Line[];
       const line = (name: string) => all.find((one) => one.name === name);
       expect(line('@tenon/items')?.runtime).to.equal('internal');
@@ -78,7 +78,7 @@ describe('http: the account of packages', function () {
       expect(line('service-extension-broken')?.sentences.join()).to.match(/MANIFEST_INVALID/);
     });
 
-    it('prints them behind the parts of the service, which are those of docs/audit.txt', async () => {
+    it('the command prints packages after the core plugins, which match docs/audit.txt', async () => {
       const text = await audit();
       const [own, packages] = text.split(/^Packages .*$/m);
       const { readFile } = await import('node:fs/promises');
@@ -112,7 +112,7 @@ describe('http: the account of packages', function () {
     const countOf = (did: readonly Entry[], what: string) =>
       did.filter((entry) => entry.what === what).reduce((sum, { count }) => sum + count, 0);
 
-    it('sums what was done in all live processes, and says since when', async () => {
+    it('the answer sums the ledgers of all live processes and has the start of the oldest one', async () => {
       for (const { kernel } of [one, other]) for (let n = 0; n < 2; n++) kernel.ledger.record('denied', 'acme', ROUTE);
       const { did, since, processes } = await account();
       expect(countOf(did, ROUTE)).to.equal(4);
@@ -122,17 +122,17 @@ describe('http: the account of packages', function () {
       expect(Date.parse(since)).to.be.lessThanOrEqual(Date.now());
     });
 
-    it('sums more entries than fit into one message', async () => {
+    it('the answer sums more ledger entries than fit into one bus message', async () => {
       for (let n = 0; n < 300; n++) other.kernel.ledger.record('denied', 'acme-many', `${n} ${'x'.repeat(150)}`);
       const { did } = await account();
       expect(did.filter(({ plugin }) => plugin === 'acme-many')).to.have.length(300);
     });
 
-    it('names a process that does not answer, and does not wait long for it', async () => {
-      const silent = new pg.Client({ connectionString: one.database.url });
-      await silent.connect();
+    it('the answer lists a process that does not reply, after at most the reply deadline', async () => {
+      const hanging = new pg.Client({ connectionString: one.database.url });
+      await hanging.connect();
       try {
-        await silent.query(`select pg_advisory_lock_shared(${PRESENCE}, hashtext('a process that hangs'))`);
+        await hanging.query(`select pg_advisory_lock_shared(${PRESENCE}, hashtext('a process that hangs'))`);
         const began = Date.now();
         const { did, processes } = await account();
         expect(Date.now() - began).to.be.lessThan(10_000);
@@ -140,7 +140,7 @@ describe('http: the account of packages', function () {
         expect(processes.filter(({ answered }) => !answered)).to.have.length(1);
         expect(countOf(did, ROUTE)).to.equal(4);
       } finally {
-        await silent.end();
+        await hanging.end();
       }
     });
   });

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, reload, rowsOf } from './confined-packages.ts';
 import { asAdmin } from './people.ts';
 
 const ENTRY = 'index.js';
 const open = { endpoint: { access: 'public' } };
 
 describe('confined bundles', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     await packages.put(
       'service-extension-shop',
       {
@@ -63,7 +63,7 @@ describe('confined bundles', () => {
       ?.filter(({ status }) => status === 'failed')
       .map(({ name, reason }) => [name, reason?.code]);
 
-  it('load what can be loaded, and tell of each entry what became of it', async () => {
+  it('a bundle loads its valid entries and lists the state of each', async () => {
     const row = await shop();
     expect([row?.status, row?.runtime, row?.capabilities]).to.deep.equal(['partial', 'confined-server', undefined]);
     expect(await failed()).to.deep.equal([
@@ -83,21 +83,21 @@ describe('confined bundles', () => {
     });
   });
 
-  it('give each entry its own authority, and none of the others', async () => {
-    const made = await asAdmin(service, 'POST', '/items/notes', {});
-    expect(made.text).to.equal('stamped');
+  it('each entry has its own grants and none of the other entries', async () => {
+    const created = await asAdmin(service, 'POST', '/items/notes', {});
+    expect(created.text).to.equal('stamped');
     const rich = await service.request('GET', '/reader');
-    expect(rich.body).to.deep.equal({ contributionId: 'reader', ok: true, value: [made] });
+    expect(rich.body).to.deep.equal({ contributionId: 'reader', ok: true, value: [created] });
     const { body } = await service.request('GET', '/poor');
     expect([body.contributionId, body.ok, body.error.code]).to.deep.equal(['poor', false, 'denied']);
   });
 
-  it('fail as a whole where an entry is not in the code', async () => {
+  it('a bundle fails as a whole if an entry is missing in the code', async () => {
     const row = (await rowsOf(service))['service-extension-bad'];
     expect([row?.status, row?.reason?.code]).to.deep.equal(['failed', 'INVALID_ENTRY']);
   });
 
-  it('lose an entry that another package calls itself by as well, and have it back', async () => {
+  it('an entry stops while another package has the same name, and loads again afterwards', async () => {
     await packages.put(
       'service-extension-poor',
       { type: 'endpoint', capabilities: open },
@@ -113,7 +113,7 @@ describe('confined bundles', () => {
     expect((await service.request('GET', '/poor')).status).to.equal(200);
   });
 
-  it('leave nothing behind', async () => {
+  it('a removed bundle leaves no routes, hooks or operations', async () => {
     await packages.drop('service-extension-shop');
     await reload(service);
     expect((await service.request('GET', '/reader')).status).to.equal(404);

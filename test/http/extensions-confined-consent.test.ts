@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, type Service, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, reload, rowsOf } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const NAME = 'service-extension-orders';
 const asking = (more: object = {}) => ({ type: 'endpoint', capabilities: { endpoint: { access: 'admin' }, ...more } });
 const CODE = endpoint('orders', '() => ({ body: 1 })');
 
-describe('consent to what confined packages ask for', () => {
-  let packages: Packages;
+describe('consent for confined packages', () => {
+  let packages: ConfinedPackages;
   let database: FreshDatabase;
   const running: Service[] = [];
 
   beforeEach(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     database = await migratedDatabase('consent');
   });
   afterEach(async () => {
@@ -34,7 +34,7 @@ describe('consent to what confined packages ask for', () => {
   const agree = (service: Service, token: string | null = service.admin.token, body: unknown = { name: NAME }) =>
     service.request('POST', '/extensions/consent', { token, body });
 
-  it('is given by installing it, and asked for when a version wants more', async () => {
+  it('installing a package is consent, and a version that requests more waits', async () => {
     await put('1.0.0');
     const service = await start();
     expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
@@ -60,7 +60,7 @@ describe('consent to what confined packages ask for', () => {
     expect(entry?.user).to.be.a('string');
   });
 
-  it('is not asked for the same or less, and again for what was given up', async () => {
+  it('a version that requests the same or less loads, and a dropped request needs consent again', async () => {
     await put('1.0.0', { items: { accountability: 'user' }, log: true });
     const service = await start();
     for (const [version, more, status] of [
@@ -74,7 +74,7 @@ describe('consent to what confined packages ask for', () => {
     }
   });
 
-  it('covers who may call, events, and state that is kept between callers', async () => {
+  it('a wider access level, more events and "stateful" need consent', async () => {
     await put('1.0.0');
     const service = await start();
     for (const [version, manifest, word] of [
@@ -87,7 +87,7 @@ describe('consent to what confined packages ask for', () => {
     }
   });
 
-  it('is for admins, and for what waits', async () => {
+  it('POST /extensions/consent answers FORBIDDEN to other callers and INVALID_PAYLOAD for a package that does not wait', async () => {
     await put('1.0.0');
     const service = await start();
     const { token } = await personWith(service, [], { app_access: true });
@@ -109,7 +109,7 @@ describe('consent to what confined packages ask for', () => {
     }
   });
 
-  it('is to what was shown: a version that came in between is asked for anew', async () => {
+  it('POST /extensions/consent rejects "asks" that a newer version has replaced', async () => {
     await put('1.0.0');
     const service = await start();
     await put('1.1.0', { items: { accountability: 'user' } });
@@ -122,7 +122,7 @@ describe('consent to what confined packages ask for', () => {
     expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
   });
 
-  it('may always be asked for, and never', async () => {
+  it('EXTENSIONS_CONSENT=always holds the first version, and off holds none', async () => {
     await put('1.0.0');
     const strict = await start('always');
     expect((await reasonOf(strict))?.code).to.equal('CONSENT_REQUIRED');
@@ -140,13 +140,13 @@ describe('consent to what confined packages ask for', () => {
     expect(version).to.equal('1.1.0');
   });
 
-  it('given in one process loads it in the others', async function () {
+  it('consent in one process loads the package in the others', async function () {
     this.timeout(120_000);
     await put('1.0.0');
     const [one, two] = [await start(), await start()];
     await put('1.1.0', { log: true });
     await reload(one);
-    // The other one may still be at the version before.
+    // The other process may still run the previous version.
     const isNew = async (service: Service) => {
       const row = (await rowsOf(service))[NAME];
       return row?.status === 'loaded' && row.version === '1.1.0';
@@ -158,7 +158,7 @@ describe('consent to what confined packages ask for', () => {
     expect([await isNew(one), await isNew(two)]).to.deep.equal([true, true]);
   });
 
-  it('is in no collection that can be read', async () => {
+  it('no collection route reads the table of consent', async () => {
     await put('1.0.0');
     const service = await start();
     const collections = await asAdmin(service, 'GET', '/collections');

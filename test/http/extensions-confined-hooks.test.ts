@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { failuresOf, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, listFailures, rowsOf } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const HOOK = `export default { id: 'notes', filters: {
@@ -21,7 +21,7 @@ const HOOK = `export default { id: 'notes', filters: {
         'notes.items.delete': () => new Promise(() => {}),
       }, actions: {
         'notes.items.create'(meta, { host }) {
-          host.log.info('told', meta);
+          host.log.info('action called', meta);
           if (meta.payload.text === 'same') throw new Error();
         },
       } };`;
@@ -29,13 +29,13 @@ const HOOK = `export default { id: 'notes', filters: {
 const hook = (events: object, capabilities: object = {}) => ({ type: 'hook', events, capabilities });
 
 describe('confined hooks', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
   let guest: string;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     await packages.put(
       'service-extension-notes',
       hook(
@@ -86,23 +86,23 @@ describe('confined hooks', () => {
       ({ text }) => text,
     );
 
-  it('change what is stored, and learn of it what they may', async () => {
+  it('a filter changes the stored row and sees the event without the caller', async () => {
     const { text } = (await write('a')).body.data;
-    const told = JSON.parse(text);
-    expect(told).to.deep.include({
+    const input = JSON.parse(text);
+    expect(input).to.deep.include({
       text: 'a',
       activation: { type: 'event-filter', event: 'notes.items.create' },
       admin: true,
     });
-    expect(told.meta).to.deep.include({ event: 'notes.items.create', collection: 'notes' });
-    expect(told.meta).not.to.have.any.keys('caller', 'accountability', 'database');
+    expect(input.meta).to.deep.include({ event: 'notes.items.create', collection: 'notes' });
+    expect(input.meta).not.to.have.any.keys('caller', 'accountability', 'database');
   });
 
-  it('leave it as it is without an answer', async () => {
+  it('a filter without an answer keeps the payload', async () => {
     expect((await write('same')).body.data.text).to.equal('same');
   });
 
-  it('stop it by failing, and nobody learns why', async () => {
+  it('a failing filter rejects the write with a fixed sentence', async () => {
     const before = await texts('notes');
     for (const text of ['throw', 'null']) {
       const { status, body } = await write(text);
@@ -114,7 +114,7 @@ describe('confined hooks', () => {
     expect(await texts('notes')).to.deep.equal(before);
   });
 
-  it('stop it with the status, code and message that their author states', async () => {
+  it('a filter rejects the write with the status, code and message of reject()', async () => {
     const before = await texts('notes');
     const stated = { status: 409, code: 'NOTE_TAKEN', message: 'Another note says\nthat.' };
     const { status, body } = await write(JSON.stringify(stated));
@@ -127,7 +127,7 @@ describe('confined hooks', () => {
     expect(await texts('notes')).to.deep.equal(before);
   });
 
-  it('state no other status than 4xx, and no code by which clients of the service know something else', async () => {
+  it('reject() with a status outside of 4xx or a code of the service is answered as 500', async () => {
     const wrong = [
       { status: 500, code: 'BROKEN', message: 'x' },
       { status: 399, code: 'FINE', message: 'x' },
@@ -152,16 +152,16 @@ describe('confined hooks', () => {
         [{ message: 'An unexpected error occurred.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
       ]);
     }
-    const failures = await failuresOf(service, 'service-extension-notes');
+    const failures = await listFailures(service, 'service-extension-notes');
     expect(failures.filter(({ code }) => code === 'INVALID_REJECTION')).not.to.be.empty;
     expect(failures.length).to.be.at.most(5);
   });
 
-  it('tell admins and the log what was thrown and where, and the client nothing of it', async () => {
+  it('GET /extensions and the log show what a hook threw and where, the client does not', async () => {
     const client = await service.request('POST', '/items/notes', { token: guest, body: { text: 'throw' } });
     expect(JSON.stringify(client.body)).not.to.include('secret');
     for (let at = 0; at < 30; at++) await write('throw');
-    const failures = await failuresOf(service, 'service-extension-notes');
+    const failures = await listFailures(service, 'service-extension-notes');
     const [latest] = failures;
     const line = HOOK.split('\n').findIndex((text) => text.includes("new Error('a secret")) + 1;
     expect(latest).to.deep.include({
@@ -178,15 +178,15 @@ describe('confined hooks', () => {
     expect(lines[0]).to.deep.include({ extension: 'service-extension-notes', at: latest?.at, code: 'GUEST_ERROR' });
   });
 
-  it('write one line of bounded length, whatever they throw', async () => {
+  it('a failure is one log line of bounded length, for any thrown value', async () => {
     await write('lines');
-    const [latest] = await failuresOf(service, 'service-extension-notes');
+    const [latest] = await listFailures(service, 'service-extension-notes');
     expect(latest?.message)
       .to.match(/^first second \[31mx+…$/)
       .and.have.length(500);
   });
 
-  it('stop it by taking too long', async () => {
+  it('a filter that exceeds its deadline rejects the write', async () => {
     const [{ id }] = await asAdmin(service, 'GET', '/items/notes?limit=1');
     const since = Date.now();
     expect((await service.request('DELETE', `/items/notes/${id}`, { token: service.admin.token })).status).to.equal(
@@ -196,14 +196,14 @@ describe('confined hooks', () => {
     expect(await asAdmin(service, 'GET', `/items/notes/${id}`)).to.deep.include({ id });
   });
 
-  it('write inside of the unit of work that they run in', async () => {
+  it('the writes of a filter belong to the transaction of its event', async () => {
     expect((await write('inside')).body.data.text).to.equal('true');
     expect(await texts('log')).to.deep.equal(['inside']);
     expect((await write('inside, then throw')).status).to.equal(500);
     expect(await texts('log')).to.deep.equal(['inside']);
   });
 
-  it('that cause themselves come to an end', async function () {
+  it('a hook that causes its own event ends at the depth limit', async function () {
     this.timeout(120_000);
     const before = (await texts('notes')).length;
     const since = Date.now();
@@ -212,24 +212,24 @@ describe('confined hooks', () => {
     expect((await texts('notes')).length - before).to.be.below(10);
   });
 
-  it('refuse payloads beyond their bounds', async () => {
+  it('a payload above the size limit is rejected', async () => {
     const { status, body } = await write('x'.repeat(1024 * 1024 - 60));
     expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'INTERNAL_SERVER_ERROR']);
   });
 
-  it('are told afterwards; what fails then is a line in the log', async () => {
+  it('an action runs after the write, and its failure is only logged', async () => {
     await write('b');
     await write('same');
     const deadline = Date.now() + 30_000;
     const seen = (text: string) => service.log.filter(({ msg }) => msg === text);
-    while (Date.now() < deadline && (seen('told').length < 1 || seen('an action failed').length < 1)) {
+    while (Date.now() < deadline && (seen('action called').length < 1 || seen('an action failed').length < 1)) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    expect(seen('told')[0]).to.deep.include({ owner: 'service-extension-notes' });
+    expect(seen('action called')[0]).to.deep.include({ owner: 'service-extension-notes' });
     expect(seen('an action failed')[0]).to.deep.include({ listener: 'service-extension-notes', level: 40 });
   });
 
-  it('act as the user behind the event', async () => {
+  it("a hook calls the host with the permissions of the event's user", async () => {
     const grants = [
       { collection: 'drafts', action: 'create' },
       { collection: 'drafts', action: 'read' },
@@ -241,7 +241,7 @@ describe('confined hooks', () => {
     expect(JSON.parse(all.text)).to.deep.include({ ok: true });
   });
 
-  it('are refused where their events are not safe or not theirs', async () => {
+  it('a hook with an unsafe or undeclared event does not load', async () => {
     const rows = await rowsOf(service);
     const codes = ['proto', 'gap', 'login', 'other'].map((name) => rows[`service-extension-${name}`]?.reason?.code);
     expect(codes).to.deep.equal(['EVENT_INVALID', 'EVENT_INVALID', 'EVENT_INVALID', 'IDENTITY_MISMATCH']);

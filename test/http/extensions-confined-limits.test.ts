@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, rowsOf } from './confined-packages.ts';
 import { asAdmin } from './people.ts';
 
 const open = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
 
-describe('confined packages at their limits', () => {
-  let packages: Packages;
+describe('limits of confined packages', () => {
+  let packages: ConfinedPackages;
   let service: InProcess;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     for (let at = 0; at < 8; at++) {
       await packages.put(
         `service-extension-public-${at}`,
@@ -42,7 +42,7 @@ describe('confined packages at their limits', () => {
       env: {
         EXTENSIONS_PATH: packages.path,
         EXTENSIONS_SANDBOX_MAX_PROCESSES: '1',
-        // What waits here ends in time on a busy machine as well.
+        // Short enough to end in time on a busy machine too.
         EXTENSIONS_SANDBOX_TIMEOUT: '60s',
         LOG_LEVEL: 'info',
       },
@@ -63,7 +63,7 @@ describe('confined packages at their limits', () => {
   const write = (text: string) =>
     service.request('POST', '/items/notes', { token: service.admin.token, body: { text } });
 
-  it('take no place of execution while they wait: the others and the writes with a hook go on', async () => {
+  it('a waiting endpoint does not delay other packages or writes with a hook', async () => {
     const before = waits();
     let isOver = false;
     const waiting = [0, 1, 2, 3, 4, 5].map((at) => call(at, 'wait', 8000));
@@ -73,14 +73,14 @@ describe('confined packages at their limits', () => {
     expect(await Promise.all(waiting)).to.deep.equal([200, 200, 200, 200, 200, 200]);
   });
 
-  it('all answer when eight of 300 ms are called at once, waiting or computing', async () => {
+  it('eight concurrent calls of 300 ms all answer, waiting or computing', async () => {
     for (const path of ['wait', 'burn']) {
       const statuses = await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((at) => call(at, path, 300)));
       expect(statuses, path).to.deep.equal([200, 200, 200, 200, 200, 200, 200, 200]);
     }
   });
 
-  it('are busy with 503 and when to try again above the invocations at a time, as endpoints and as hooks', async () => {
+  it('calls above the concurrency limit answer 503 with Retry-After, for endpoints and hooks', async () => {
     const crowds = {
       endpoint: () => service.request('GET', '/public-0/wait?time=3000'),
       hook: () => write('slow'),
@@ -96,7 +96,7 @@ describe('confined packages at their limits', () => {
     }
   });
 
-  it('are set aside when they crash again and again, told in the list, and started anew by an admin', async function () {
+  it('a package that keeps crashing is parked, listed as failed, and restarted by an admin', async function () {
     this.timeout(120_000);
     const deadline = Date.now() + 100_000;
     const row = async () => (await rowsOf(service))['service-extension-bomb'];

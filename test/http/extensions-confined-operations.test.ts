@@ -3,22 +3,22 @@ import type { Caller } from '#kernel';
 import { flowOperations, type Operation, type Operations, operations } from '../../plugins/flows/contract.ts';
 import { type Sketched, sketch } from '../support/plugin.ts';
 import { type InProcess, startService } from '../support/service.ts';
-import { type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, reload, rowsOf } from './confined-packages.ts';
 
 const operation = (more: object = {}) => ({ type: 'operation', ...more });
 const code = (id: string, handler: string) => `export default { id: '${id}', handler: ${handler} };`;
 
 describe('confined operations', () => {
-  let stranger: Sketched;
-  let packages: Packages;
+  let thirdParty: Sketched;
+  let packages: ConfinedPackages;
   let service: InProcess;
   let registry: Operations;
   let asSystem: () => Caller;
 
   before(async function () {
     this.timeout(120_000);
-    // Whoever runs flows asks the registry; here a package of others stands in for that.
-    stranger = await sketch([
+    // `flows` reads the registry of operations; this test does it with a plugin of its own.
+    thirdParty = await sketch([
       {
         name: 'runner',
         stranger: true,
@@ -34,7 +34,7 @@ describe('confined operations', () => {
         },
       },
     ]);
-    packages = await packagesIn(`${stranger.folder}/local`);
+    packages = await createPackages(`${thirdParty.folder}/local`);
     await packages.put(
       'service-extension-sum',
       operation({
@@ -62,7 +62,7 @@ describe('confined operations', () => {
   });
   after(async () => {
     await service?.stop();
-    await stranger?.remove();
+    await thirdParty?.remove();
   });
 
   const found = (id: string) => registry.find(id) as Operation;
@@ -78,7 +78,7 @@ describe('confined operations', () => {
     throw new Error('it did not reject');
   };
 
-  it('get their options and what the step before answered, not the chain', async () => {
+  it('an operation gets its options and the result of the previous step, not the whole chain', async () => {
     expect(await run({ a: 1 }, { b: [2] })).to.deep.equal({
       options: { a: 1 },
       input: { b: [2] },
@@ -89,7 +89,7 @@ describe('confined operations', () => {
     expect((await run({}, undefined)).input).to.equal(null);
   });
 
-  it('get declared options as references, and say so to those who keep them', async () => {
+  it('options with "delivery": "reference" are references, and the operation lists them as secret options', async () => {
     expect(found('sum').secretOptions).to.deep.equal(['token', 'other']);
     const { options } = await run({ token: 'the secret', other: '', a: 1 }, null);
     expect(options).to.have.all.keys('a', 'token', 'other');
@@ -99,27 +99,27 @@ describe('confined operations', () => {
     expect((await run({ token: 'the secret' }, null)).options.token.ref).not.to.equal(options.token.ref);
   });
 
-  it('write no secrets to the log', async () => {
+  it('the log has no secret options', async () => {
     await run({ token: 'the secret' }, 'log');
     const lines = service.log.filter(({ owner }) => owner === 'service-extension-sum');
     expect(lines).to.have.length(1);
     expect(JSON.stringify(lines)).to.include('--redact--').and.not.include('the secret');
   });
 
-  it('take the reject branch with a message and a code', async () => {
+  it('a failing operation takes the reject branch with a message and a code', async () => {
     expect(await rejection(run({}, 'throw'))).to.deep.equal({ message: 'The operation failed.', code: 'guest-error' });
     expect((await rejection(run({}, 'loop'))).code).to.equal('timeout');
     expect(await rejection(run({}, 'reject'))).to.deep.equal({ message: 'No stock.', code: 'NO_STOCK', status: 409 });
     expect((await rejection(run({}, 'x'.repeat(2 * 1024 * 1024)))).code).to.equal('internal');
   });
 
-  it('run on behalf of nobody where nobody but the service stands behind them', async () => {
+  it('an operation that the system runs has no accountability', async () => {
     const { accountability } = await run({}, null, asSystem());
     expect(accountability).to.equal(null);
     expect((await run({}, 'items', asSystem())).error.code).to.equal('denied');
   });
 
-  it('never take the place of others', async () => {
+  it('an operation with the id of another one fails with OPERATION_COLLISION or AMBIGUOUS_OPERATION', async () => {
     const rows = await rowsOf(service);
     const names = ['service-extension-taken', 'service-extension-two', '@acme/service-extension-two'];
     expect(names.map((name) => rows[name]?.reason?.code)).to.deep.equal([
@@ -131,7 +131,7 @@ describe('confined operations', () => {
     expect(registry.find('two')).to.equal(undefined);
   });
 
-  it('leave with their package', async () => {
+  it('the operations of a removed package are removed', async () => {
     await packages.drop('acme-service-extension-two');
     await reload(service);
     expect((await rowsOf(service))['service-extension-two']?.status).to.equal('loaded');

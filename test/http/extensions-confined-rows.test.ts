@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, rowsOf } from './confined-packages.ts';
 import { asAdmin } from './people.ts';
 
 const SYSTEM_EVENTS = ['users.create', 'users.update', 'users.delete', 'roles.update'];
-const PASSWORD = 'a password of nobody else';
+const PASSWORD = 'a password that is unique';
 
-/** Answers what the field or the name in what is written asks for. */
+/** A hook whose answer depends on a field or name in the payload. */
 const CODE = `
   const say = (host, text, value) => host.log.info(text, { seen: JSON.stringify(value) });
   const own = {
@@ -34,12 +34,12 @@ const CODE = `
   export default { id: 'rows', filters: { ...own, 'articles.items.create': articles },
     actions: { 'users.create': (meta, { host }) => say(host, 'action', meta) } };`;
 
-describe('confined hooks and rows of the service', () => {
-  let packages: Packages;
+describe('confined hooks on system rows', () => {
+  let packages: ConfinedPackages;
   let service: InProcess;
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     const events = { filter: [...SYSTEM_EVENTS, 'articles.items.create'], action: ['users.create'] };
     await packages.put('service-extension-rows', { type: 'hook', events, capabilities: { log: true } }, CODE);
     service = await startService({ env: { EXTENSIONS_PATH: packages.path, LOG_LEVEL: 'info' } });
@@ -90,20 +90,20 @@ describe('confined hooks and rows of the service', () => {
     ]);
   };
 
-  it('see no passwords and tokens, which are stored all the same', async () => {
-    const body = { email: 'ann@example.com', password: PASSWORD, token: 'a token of nobody else' };
+  it('a hook sees passwords and tokens masked, and they are stored unchanged', async () => {
+    const body = { email: 'ann@example.com', password: PASSWORD, token: 'a token that is unique' };
     expect((await send('POST', '/users', body)).status).to.equal(200);
     for (const text of ['filter', 'action']) {
       expect(await seen(text))
         .to.include('ann@example.com')
-        .and.not.include('of nobody else');
+        .and.not.include('that is unique');
     }
     const login = await service.request('POST', '/auth/login', { body: { email: body.email, password: PASSWORD } });
     expect(login.status).to.equal(200);
     expect(await count(`platform_users where token = '${body.token}'`)).to.equal(1);
   });
 
-  it('refuse them, and do not change them', async () => {
+  it('a filter may reject a write of system rows but not change it', async () => {
     await blocked('POST', '/users', { email: 'ben@example.com', title: 'refuse' });
     await blocked('POST', '/users', { email: 'ben@example.com', title: 'change' });
     expect(await count(`platform_users where email = 'ben@example.com'`)).to.equal(0);
@@ -118,7 +118,7 @@ describe('confined hooks and rows of the service', () => {
     expect(await count(`platform_roles where name like 'Plain%' and admin_access`)).to.equal(0);
   });
 
-  it('add none to what is written by others', async () => {
+  it('a filter cannot add nested system rows to a write', async () => {
     const [ben] = await service.database.query<{ id: string }>(`select id from platform_users where email like 'ben%'`);
     for (const title of ['one', 'inner', 'changes']) await blocked('POST', '/items/articles', { title });
     await blocked('POST', '/items/articles', { title: 'key', author: { id: ben?.id } });
@@ -126,14 +126,14 @@ describe('confined hooks and rows of the service', () => {
     expect(await count('articles')).to.equal(0);
   });
 
-  it('change the rest, and leave what others write along', async () => {
+  it('a filter changes other fields and keeps nested system rows of the caller', async () => {
     const author = { email: 'cleo@example.com', password: PASSWORD };
-    const made = await asAdmin(service, 'POST', '/items/articles?fields=*,author.email', {
+    const created = await asAdmin(service, 'POST', '/items/articles?fields=*,author.email', {
       title: 'fine',
       author,
       pin: '1234',
     });
-    expect([made.title, made.author.email]).to.deep.equal(['fine!', author.email]);
+    expect([created.title, created.author.email]).to.deep.equal(['fine!', author.email]);
     expect(await seen('article'))
       .to.include('cleo@')
       .and.not.include(PASSWORD)

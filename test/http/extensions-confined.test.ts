@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type InProcess, startService } from '../support/service.ts';
-import { endpoint, failuresOf, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, listFailures, rowsOf } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const access = (level: string, more: object = {}) => ({
@@ -9,14 +9,14 @@ const access = (level: string, more: object = {}) => ({
 });
 
 describe('confined endpoints', () => {
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let service: InProcess;
   let app: string;
   let user: string;
 
   before(async function () {
     this.timeout(120_000);
-    packages = await packagesIn();
+    packages = await createPackages();
     for (const level of ['public', 'authenticated', 'app', 'admin']) {
       await packages.put(
         `service-extension-for-${level}`,
@@ -90,7 +90,7 @@ describe('confined endpoints', () => {
   const ask = (method: string, path: string, token?: string, body?: unknown) =>
     service.request(method, path, { ...(token ? { token } : {}), ...(body === undefined ? {} : { body }) });
 
-  describe('access', () => {
+  describe('the access level', () => {
     const expected: Readonly<Record<string, readonly number[]>> = {
       public: [200, 200, 200, 200],
       authenticated: [401, 200, 200, 200],
@@ -98,7 +98,7 @@ describe('confined endpoints', () => {
       admin: [401, 403, 403, 200],
     };
     for (const [level, statuses] of Object.entries(expected)) {
-      it(`of level ${level} is looked at before anything runs`, async () => {
+      it(`the level ${level} is checked before the endpoint's code runs`, async () => {
         const callers = [undefined, user, app, service.admin.token];
         const replies = await Promise.all(callers.map((token) => ask('GET', `/for-${level}`, token)));
         expect(replies.map(({ status }) => status)).to.deep.equal(statuses);
@@ -110,20 +110,20 @@ describe('confined endpoints', () => {
     }
   });
 
-  describe('input', () => {
-    it('is method, path, query and body, and nothing else', async () => {
+  describe('the input of a handler', () => {
+    it('the input has method, path, query and body, and no other member', async () => {
       const { status, body, headers } = await ask('POST', '/echo/a/b%2Fc?x=1&y=&access_token=', undefined, { z: [1] });
       expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/json; charset=utf-8']);
       expect(body).to.deep.equal({ method: 'POST', path: '/a/b%2Fc', query: { x: '1', y: '' }, body: { z: [1] } });
     });
 
-    it('has the mount itself as a slash, and no body as null', async () => {
+    it('the path of the mount is "/", and a missing body is null', async () => {
       for (const path of ['/echo', '/echo/', '/ECHO?']) {
         expect((await ask('GET', path)).body).to.deep.equal({ method: 'GET', path: '/', query: {}, body: null });
       }
     });
 
-    it('comes by seven methods', async () => {
+    it('a handler is called for seven methods', async () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         expect((await ask(method, '/echo')).body.method).to.equal(method);
       }
@@ -132,12 +132,12 @@ describe('confined endpoints', () => {
       expect([other.status, other.body.errors[0].extensions.code]).to.deep.equal([405, 'METHOD_NOT_ALLOWED']);
     });
 
-    it('never holds the token of the query', async () => {
+    it('the query has no access_token', async () => {
       const { body } = await ask('GET', `/echo?a=1&access_token=${service.admin.token}`);
       expect(body.query).to.deep.equal({ a: '1' });
     });
 
-    it('tells who asks, and nobody of those without a token', async () => {
+    it("the context has the caller's accountability, without a user for anonymous callers", async () => {
       expect((await ask('GET', '/echo/facts')).body).to.deep.equal({
         extensionId: 'service-extension-echo',
         contributionId: 'echo',
@@ -150,25 +150,25 @@ describe('confined endpoints', () => {
       expect((await ask('GET', '/echo/facts', service.admin.token)).body.accountability.admin).to.equal(true);
     });
 
-    it('has any JSON as its body', async () => {
+    it('the body may be any JSON value', async () => {
       for (const body of ['"text"', '5', 'true', 'null', '[1]', '{"a":{}}']) {
         expect((await ask('POST', '/echo', undefined, body)).body.body, body).to.deep.equal(JSON.parse(body));
       }
     });
 
     for (const [what, body, type] of [
-      ['what is no JSON', '{', 'application/json'],
+      ['not JSON', '{', 'application/json'],
       ['a text', 'hello', 'text/plain'],
       ['a form', 'a=1', 'application/x-www-form-urlencoded'],
       ['an upload', '--a--', 'multipart/form-data; boundary=a'],
-      ['more than a megabyte', JSON.stringify('x'.repeat(1024 * 1024)), 'application/json'],
+      ['larger than a megabyte', JSON.stringify('x'.repeat(1024 * 1024)), 'application/json'],
     ] as const) {
-      it(`outside of its bounds is refused: ${what} as its body`, async () => {
-        const { status, body: said } = await service.request('POST', '/echo', {
+      it(`a body that is ${what} is INVALID_PAYLOAD`, async () => {
+        const { status, body: reply } = await service.request('POST', '/echo', {
           body,
           headers: { 'content-type': type },
         });
-        expect([status, said.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
+        expect([status, reply.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
       });
     }
 
@@ -182,31 +182,31 @@ describe('confined endpoints', () => {
       'a long name': `/echo?${'x'.repeat(2049)}=1`,
       'a long path': `/echo/${'x'.repeat(2048)}`,
     })) {
-      it(`outside of its bounds is refused: ${what}`, async () => {
+      it(`a request with ${what} is INVALID_PAYLOAD`, async () => {
         const { status, body } = await ask('GET', path);
         expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
       });
     }
   });
 
-  describe('answer', () => {
+  describe('the result of a handler', () => {
     const answer = (value: unknown) => ask('POST', '/echo/answer', undefined, value);
 
-    it('is sent as it is, without an envelope', async () => {
+    it('the body is sent without an envelope', async () => {
       const { status, body } = await answer({ status: 418, body: { errors: 'mine' } });
       expect([status, body]).to.deep.equal([418, { errors: 'mine' }]);
       expect([(await answer({})).status, (await answer({})).body]).to.deep.equal([200, null]);
       expect((await answer({ body: 'text' })).body).to.equal('text');
     });
 
-    it('has no body for HEAD, 204 and 304', async () => {
+    it('HEAD, 204 and 304 are answered without a body', async () => {
       expect((await answer({ status: 204, body: 1 })).body).to.equal(undefined);
       expect((await answer({ status: 304, body: 1 })).status).to.equal(304);
       const head = await ask('HEAD', '/echo');
       expect([head.status, head.body]).to.deep.equal([200, undefined]);
     });
 
-    it('that is anything else is an error that tells nothing', async () => {
+    it('an invalid result is answered 500 without details', async () => {
       const wrong = [
         [1],
         { headers: {} },
@@ -227,7 +227,7 @@ describe('confined endpoints', () => {
       }
     });
 
-    it('of a handler that throws tells nothing of it, to admins neither', async () => {
+    it('a handler that throws is answered 500 without details, also for admins', async () => {
       for (const token of [undefined, service.admin.token]) {
         const { status, body } = await ask('GET', '/echo/throw', token);
         expect(status).to.equal(500);
@@ -236,7 +236,7 @@ describe('confined endpoints', () => {
     });
 
     for (const path of ['/echo/loop', '/echo/wait']) {
-      it(`that never comes ends in time (${path})`, async () => {
+      it(`a handler that never ends is answered 500 in time (${path})`, async () => {
         const since = Date.now();
         const { status, body } = await ask('GET', path);
         expect([status, body.errors[0].extensions.code]).to.deep.equal([500, 'INTERNAL_SERVER_ERROR']);
@@ -245,12 +245,12 @@ describe('confined endpoints', () => {
     }
   });
 
-  it('have what they were granted, as the caller, and nothing else', async () => {
+  it("an endpoint has its granted capabilities with the caller's permissions, and no others", async () => {
     expect((await ask('GET', '/echo/items', app)).body).to.deep.equal({ ok: true, value: [{ id: 1, text: 'a' }] });
     expect((await ask('GET', '/echo/items', user)).body.error.code).to.equal('denied');
     expect((await ask('GET', '/echo/items')).body.error.code).to.equal('denied');
     expect((await ask('GET', '/echo/denied')).body.error.code).to.equal('denied');
-    // Settings take no capability: of a key that is not declared there is no value.
+    // Settings need no capability: a key that is not declared has no value.
     expect((await ask('GET', '/echo/setting')).body).to.deep.equal({ ok: true, value: null });
     expect((await ask('GET', '/echo/globals')).body).to.deep.equal([
       'undefined',
@@ -260,28 +260,28 @@ describe('confined endpoints', () => {
     ]);
   });
 
-  it('give anonymous callers what the Public role may', async () => {
+  it('an endpoint reads with the permissions of the Public role for anonymous callers', async () => {
     const nil = '00000000-0000-0000-0000-000000000000';
     const rule = { role: nil, collection: 'notes', action: 'read', fields: ['id', 'text'], permissions: null };
-    const made = await asAdmin(service, 'POST', '/permissions', rule);
+    const permission = await asAdmin(service, 'POST', '/permissions', rule);
     expect((await ask('GET', '/echo/items')).body).to.deep.equal({ ok: true, value: [{ id: 1, text: 'a' }] });
-    await asAdmin(service, 'DELETE', `/permissions/${made.id}`);
+    await asAdmin(service, 'DELETE', `/permissions/${permission.id}`);
   });
 
-  it('keep nothing between callers unless they declare it, and then the list says so', async () => {
+  it('state is kept between calls only with "stateful", which GET /extensions shows', async () => {
     expect([(await ask('GET', '/echo/count')).body, (await ask('GET', '/echo/count')).body]).to.deep.equal([1, 1]);
     const [first, second] = [(await ask('GET', '/kept')).body, (await ask('GET', '/kept')).body];
     expect(second).to.be.above(first);
     expect((await rowsOf(service))['service-extension-kept']?.stateful).to.equal(true);
   });
 
-  it('are mounted where their contract says, by the whole name as well', async () => {
+  it('an endpoint is mounted under its id, which may be the whole package name', async () => {
     expect((await ask('GET', '/@acme/service-extension-whole/x')).body).to.equal('/x');
     expect((await ask('GET', '/%40acme/service-extension-whole/x')).body).to.equal('/x');
     expect((await ask('GET', '/@acme/whole')).status).to.equal(404);
   });
 
-  it('fail closed where they may not be mounted', async () => {
+  it('an endpoint under a reserved or taken path does not load', async () => {
     const rows = await rowsOf(service);
     const codes = ['items', 'silent', 'Loud', 'twin'].map((name) => rows[`service-extension-${name}`]?.reason?.code);
     expect(codes).to.deep.equal(['ROUTE_COLLISION', 'CAPABILITY_MISSING', 'ROUTE_INVALID', 'AMBIGUOUS_ENDPOINT']);
@@ -290,14 +290,14 @@ describe('confined endpoints', () => {
     expect((await ask('GET', '/items/notes', service.admin.token)).body.data).to.have.length(1);
   });
 
-  it('are told in the audit', async () => {
+  it('the audit lists confined endpoints with their grants', async () => {
     const { body } = await service.request('GET', '/extensions/audit', { token: service.admin.token });
     const line = body.data.may.find(({ name }: { name: string }) => name === 'service-extension-echo');
     expect(line.runtime).to.equal('confined');
     expect(line.sentences).to.include.members(['serves /echo', 'may be called by anyone']);
   });
 
-  it('answer what their author states by reject', async () => {
+  it("reject() answers with the author's status, code and message", async () => {
     const { status, body } = await ask('GET', '/echo/reject');
     expect([status, body]).to.deep.equal([
       418,
@@ -305,10 +305,10 @@ describe('confined endpoints', () => {
     ]);
   });
 
-  it('tell admins apart what was thrown, too late, too much and too large', async () => {
+  it('the failures in GET /extensions have a code for thrown, late, CPU and size failures', async () => {
     const codes: Record<string, string | readonly string[]> = {
       throw: 'GUEST_ERROR',
-      // Where the machine is slow the deadline comes first.
+      // On a slow machine the deadline ends it before the CPU limit does.
       loop: ['CPU_LIMIT', 'TIMEOUT'],
       wait: 'TIMEOUT',
       large: 'RESULT_TOO_LARGE',
@@ -318,7 +318,7 @@ describe('confined endpoints', () => {
     for (const [path, code] of Object.entries(codes)) {
       const { status, body } = await ask('GET', `/echo/${path}`);
       expect([status, body.errors[0].message], path).to.deep.equal([500, 'An unexpected error occurred.']);
-      const [latest] = await failuresOf(service, 'service-extension-echo');
+      const [latest] = await listFailures(service, 'service-extension-echo');
       expect([code].flat(), path).to.include(latest?.code);
     }
     expect((await ask('GET', '/extensions', app)).status).to.equal(403);

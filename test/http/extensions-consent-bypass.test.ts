@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, reload, rowsOf } from './confined-packages.ts';
 
 const NAME = 'service-extension-orders';
 const CODE = endpoint('orders', '() => ({ body: 1 })');
@@ -16,12 +16,12 @@ const bundle = (...entries: object[]) => ({
 const BUNDLE = `export default { 'endpoint:orders': { id: 'orders', handler: () => ({ body: 1 }) },
   'hook:spy': { id: 'spy', actions: { 'items.create': () => {} } } };`;
 
-describe('ways around consent', () => {
-  let packages: Packages;
+describe('attempts to bypass consent', () => {
+  let packages: ConfinedPackages;
   let database: FreshDatabase;
   let service: InProcess;
   beforeEach(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     database = await migratedDatabase('consent');
   });
   afterEach(async () => {
@@ -57,13 +57,13 @@ describe('ways around consent', () => {
     expect((await agree()).status).to.equal(200);
     expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
     expect((await service.request('GET', '/orders')).status).to.equal(200);
-    // What gave it up asks again before it has it back.
+    // A package that dropped a request needs consent to have it back.
     expect((await become('3.0.0', confined))?.status).to.equal('loaded');
     await held('4.0.0', { type: 'endpoint', ...open }, 'everything', code);
     Reflect.deleteProperty(globalThis, 'gotOut');
   });
 
-  it('nor by being a hook, an operation or a bundle without one', async () => {
+  it('a hook, an operation or a bundle does not take full authority by leaving its runtime out either', async () => {
     await begin(confined);
     const hook = `export default () => { globalThis.gotOut = true; };`;
     await held('2.0.0', { type: 'hook', ...open }, 'everything', hook);
@@ -77,7 +77,7 @@ describe('ways around consent', () => {
     expect(globalThis).not.to.have.property('gotOut');
   });
 
-  it('nor does its code come into the browsers of admins', async () => {
+  it('the browser code of a waiting package is not served', async () => {
     await begin(bundle(), BUNDLE);
     const chunk = async () => (await fetch(`${service.url}/extensions/sources/index.js`)).text();
     await writeFile(join(packages.path, NAME, 'app.js'), `console.log('in the browser'); export const panels = [];`);
@@ -87,13 +87,13 @@ describe('ways around consent', () => {
     expect(await chunk()).not.to.include('in the browser');
   });
 
-  it('an entry that is added has nothing of what the others were allowed', async () => {
+  it('an added bundle entry has none of the grants of the other entries', async () => {
     await begin(bundle(), BUNDLE);
     const spy = { type: 'hook', name: 'spy', source: 'index.js', events: { action: ['items.create'] } };
     await held('2.0.0', bundle(spy), 'hook:spy', BUNDLE);
   });
 
-  it('another name at the same place is no first installation', async () => {
+  it('a package with another name in the same folder needs consent', async () => {
     await begin(confined);
     const other = 'service-extension-others';
     const as = async (version: string, manifest: object, code: string) => {
@@ -112,7 +112,7 @@ describe('ways around consent', () => {
     expect((await rowsOf(service))[other]?.status).to.equal('loaded');
   });
 
-  it('settings become secrets of the configuration, or readable by others, by consent only', async () => {
+  it('a setting becomes a secret of the configuration or readable by the app only with consent', async () => {
     await begin({ ...confined, settings: { note: { type: 'string' } } });
     const config = { type: 'string', secret: { source: 'config' } };
     await held('2.0.0', { ...confined, settings: { note: { type: 'string' }, key: config } }, 'key');
@@ -121,7 +121,7 @@ describe('ways around consent', () => {
     expect((await become('2.0.2', { ...confined, settings: more }))?.status).to.equal('loaded');
   });
 
-  it('agreeing may name what was read, and is then to nothing else', async () => {
+  it('consent with "asks" is valid only for exactly these sentences', async () => {
     await begin(confined);
     await held('2.0.0', { ...confined, capabilities: { ...confined.capabilities, log: true } }, 'log');
     const { body } = await service.request('GET', '/extensions/consent', { token: service.admin.token });
@@ -139,7 +139,7 @@ describe('ways around consent', () => {
     expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
   });
 
-  it('packages that were never confined load as they did', async () => {
+  it('packages that were never confined load without consent', async () => {
     const code = `export default (router) => router.get('/', (req, res) => res.send('full'));`;
     await begin({ type: 'endpoint', ...open }, code);
     expect((await become('2.0.0', { type: 'hook', ...open }, 'export default () => {};'))?.status).to.equal('loaded');

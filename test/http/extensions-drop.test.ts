@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Spawned, spawnService } from '../support/service.ts';
-import { endpoint, type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, endpoint, rowsOf } from './confined-packages.ts';
 
-/** Asks until it is so. How soon it is so on a quiet machine is measured by `npm run bench:confined`. */
+/** Polls until the condition is true. `npm run bench:confined` measures how long it takes on an idle machine. */
 async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
   const deadline = Date.now() + limit;
   while (!(await is())) {
@@ -14,10 +14,10 @@ async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> 
   }
 }
 
-describe('http: confined packages dropped into the folder of a running server', function () {
+describe('confined packages copied into EXTENSIONS_PATH of a running service', function () {
   this.timeout(120_000);
-  let ready: Packages;
-  let local: Packages;
+  let ready: ConfinedPackages;
+  let local: ConfinedPackages;
   let service: Spawned;
   const publicly = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
   const answers = (path: string, body: unknown) => async () => (await service.request('GET', path)).body === body;
@@ -27,8 +27,8 @@ describe('http: confined packages dropped into the folder of a running server', 
     (await service.request('GET', '/extensions', { token: service.admin.token })).body.meta.confinedRuntime;
 
   before(async () => {
-    ready = await packagesIn();
-    local = await packagesIn();
+    ready = await createPackages();
+    local = await createPackages();
     for (const name of ['first', 'second']) {
       await ready.put(`service-extension-${name}`, publicly, endpoint(name, `() => ({ body: '${name}' })`));
     }
@@ -45,7 +45,7 @@ describe('http: confined packages dropped into the folder of a running server', 
     await local?.remove();
   });
 
-  it('answer soon, the first one of the server included', async () => {
+  it('a copied package answers within seconds, also the first one of the process', async () => {
     expect(await runtime()).to.deep.equal({ state: 'not-required', posture: null });
     for (const name of ['first', 'second']) {
       expect((await service.request('GET', `/${name}`)).status).to.equal(404);
@@ -56,7 +56,7 @@ describe('http: confined packages dropped into the folder of a running server', 
     expect((await runtime()).state).to.equal('available');
   });
 
-  it('say what is wrong with them and what to do, while the others go on', async () => {
+  it('a broken package has a reason with a remedy, and the others keep running', async () => {
     await drop('service-extension-broken');
     await until(async () => (await row('service-extension-broken')) !== undefined);
     const broken = await row('service-extension-broken');
@@ -69,7 +69,7 @@ describe('http: confined packages dropped into the folder of a running server', 
     expect((await service.request('GET', '/first')).body).to.equal('first');
   });
 
-  it('answer once they are corrected, and no more once they are gone', async () => {
+  it('a corrected package answers, and a removed one answers no more', async () => {
     await local.put('service-extension-broken', publicly, endpoint('broken', `() => ({ body: 'well' })`));
     await until(answers('/broken', 'well'));
     expect(await row('service-extension-broken')).not.to.have.property('reason');

@@ -1,26 +1,26 @@
 import { expect } from 'chai';
 import { bundle, confined, endpoint, packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { until } from '../plugins/extensions-full/stage.ts';
+import { until } from '../plugins/extensions-full/test-service.ts';
 import { type InProcess, startService } from '../support/service.ts';
 import { reload, rowsOf } from './confined-packages.ts';
 
 const server = (type: string) => ({ type, path: 'dist/index.js', source: 'src/index.js' });
 const LONG = 'service-extension-a-name-of-many-letters-which-is-longer-than-a-secret';
 
-/** Files and settings by their classes, as somebody with an admin's rights and as a caller without any. */
+/** Files and settings by their classes, once with an admin's rights and once without any. */
 const SERVICES = `export default (router, { services, getSchema }) => {
   const as = (accountability) => ({ schema: {}, accountability });
   router.get('/files', async (req, res, next) => {
     try {
       const { FilesService } = services;
       const files = new FilesService(as(null));
-      const key = await files.uploadOne([Buffer.from('one')], { title: 'made', filename_download: 'a.txt', type: 'text/plain' });
+      const key = await files.uploadOne([Buffer.from('one')], { title: 'created', filename_download: 'a.txt', type: 'text/plain' });
       await files.uploadOne([Buffer.from('second')], { filename_download: 'a.txt', type: 'text/plain' }, key);
-      const made = await files.readOne(key, { fields: ['title', 'filesize'] });
+      const created = await files.readOne(key, { fields: ['title', 'filesize'] });
       await files.updateOne(key, { title: 'changed' });
       const changed = await files.readOne(key, { fields: ['title'] });
       await files.deleteOne(key);
-      res.json({ made, changed, left: await files.readByQuery({ filter: { id: { _eq: key } } }) });
+      res.json({ created, changed, left: await files.readByQuery({ filter: { id: { _eq: key } } }) });
     } catch (error) { next(error); }
   });
   router.get('/settings', async (req, res, next) => {
@@ -36,14 +36,14 @@ const SERVICES = `export default (router, { services, getSchema }) => {
   });
 };`;
 const HOOK = `export default ({ filter, action }) => {
-  const told = (globalThis.tenonContextTold ??= []);
-  action('auth.login', (meta) => void told.push(meta));
+  const events = (globalThis.tenonLoginEvents ??= []);
+  action('auth.login', (meta) => void events.push(meta));
   filter('request.not_found', (payload, { request, response }) => {
-    if (payload === false && request.path === '/made-up') {
-      response.status(202).json({ made: request.method });
+    if (payload === false && request.path === '/created-up') {
+      response.status(202).json({ created: request.method });
       return true;
     }
-    if (request.path === '/made-up/broken') throw new Error('a listener that fails');
+    if (request.path === '/created-up/broken') throw new Error('a listener that fails');
   });
   filter('request.error', (errors) => {
     if (errors[0].extensions.code === 'INVALID_CREDENTIALS')
@@ -51,13 +51,13 @@ const HOOK = `export default ({ filter, action }) => {
     if (errors[0].extensions.path === '/nothing-at-all') throw new Error('a listener that fails');
   });
 };`;
-const told = (): Record<string, unknown>[] => {
-  const own = globalThis as { tenonContextTold?: Record<string, unknown>[] };
-  own.tenonContextTold ??= [];
-  return own.tenonContextTold;
+const loginEvents = (): Record<string, unknown>[] => {
+  const own = globalThis as { tenonLoginEvents?: Record<string, unknown>[] };
+  own.tenonLoginEvents ??= [];
+  return own.tenonLoginEvents;
 };
 
-describe('http: what code with full authority and authors of packages are told', function () {
+describe('the context of code with full authority, and messages for authors', function () {
   this.timeout(60_000);
   let place: Sketch;
   let service: InProcess;
@@ -76,8 +76,8 @@ describe('http: what code with full authority and authors of packages are told',
     place = await sketchFolder({
       'service-extension-services/package.json': packageOf('service-extension-services', server('endpoint')),
       'service-extension-services/dist/index.js': SERVICES,
-      'service-extension-told/package.json': packageOf('service-extension-told', server('hook')),
-      'service-extension-told/dist/index.js': HOOK,
+      'service-extension-loginEvents/package.json': packageOf('service-extension-loginEvents', server('hook')),
+      'service-extension-loginEvents/dist/index.js': HOOK,
       'service-extension-both/package.json': packageOf('service-extension-both', {
         ...bundle,
         entries: [
@@ -132,7 +132,7 @@ describe('http: what code with full authority and authors of packages are told',
 
   const get = (path: string, token: string | null = service.admin.token) => service.request('GET', path, { token });
 
-  it('lists entries of bundles with full authority with their status', async () => {
+  it('GET /extensions lists the entries of a full bundle with their status', async () => {
     const rows = await rowsOf(service);
     expect(rows['service-extension-both']?.entries).to.deep.equal([
       { name: 'quiet', type: 'hook', status: 'loaded' },
@@ -141,41 +141,45 @@ describe('http: what code with full authority and authors of packages are told',
     expect(rows['service-extension-half']?.entries?.[0]).to.deep.include({ name: 'loud', status: 'failed' });
   });
 
-  it('has FilesService, which takes bytes in as well, under the permissions of who is given', async () => {
+  it('FilesService uploads bytes with the permissions of the given accountability', async () => {
     const { body } = await get('/services/files');
-    expect(body).to.deep.equal({ made: { title: 'made', filesize: '6' }, changed: { title: 'changed' }, left: [] });
+    expect(body).to.deep.equal({
+      created: { title: 'created', filesize: '6' },
+      changed: { title: 'changed' },
+      left: [],
+    });
     expect((await get('/services/refused', null)).status).to.equal(403);
   });
 
-  it('has SettingsService', async () => {
+  it('SettingsService reads the settings of the project', async () => {
     expect((await get('/services/settings')).body).to.deep.equal({ project_name: 'Harbour' });
   });
 
-  it('tells listeners of auth.login of sign-ins that fail', async () => {
-    told().length = 0;
+  it('listeners of auth.login are called for failed sign-ins', async () => {
+    loginEvents().length = 0;
     const login = (email: string, password: string) =>
       service.request('POST', '/auth/login', { body: { email, password } });
     await login(service.admin.email, 'wrong');
-    await login('nobody@example.com', 'wrong');
+    await login('unknown@example.com', 'wrong');
     await login(service.admin.email, service.admin.password);
-    await until(() => told().length >= 3);
-    const [known, unknown, right] = told();
+    await until(() => loginEvents().length >= 3);
+    const [known, unknown, right] = loginEvents();
     expect(known).to.deep.include({ status: 'fail', provider: 'default', payload: { email: service.admin.email } });
     expect(known?.user).to.be.a('string');
     expect(known?.error).to.deep.include({ code: 'INVALID_CREDENTIALS' });
-    expect(unknown).to.deep.include({ status: 'fail', payload: { email: 'nobody@example.com' } });
+    expect(unknown).to.deep.include({ status: 'fail', payload: { email: 'unknown@example.com' } });
     expect(right).to.deep.include({ status: 'success' }).and.not.have.property('error');
-    expect(JSON.stringify(told())).not.to.include('wrong');
+    expect(JSON.stringify(loginEvents())).not.to.include('wrong');
   });
 
-  it('lets a filter of request.not_found answer in the place of 404', async () => {
-    const reply = await get('/made-up', null);
-    expect([reply.status, reply.body]).to.deep.equal([202, { made: 'GET' }]);
-    expect((await get('/made-up/other', null)).status).to.equal(404);
-    expect((await get('/made-up/broken', null)).status).to.equal(500);
+  it('a filter of request.not_found may answer instead of 404', async () => {
+    const reply = await get('/created-up', null);
+    expect([reply.status, reply.body]).to.deep.equal([202, { created: 'GET' }]);
+    expect((await get('/created-up/other', null)).status).to.equal(404);
+    expect((await get('/created-up/broken', null)).status).to.equal(500);
   });
 
-  it('lets a filter of request.error change what is sent, and sends the error itself where the filter fails', async () => {
+  it('a filter of request.error changes the sent errors, and if it fails the original error is sent', async () => {
     const { status, body } = await get('/items/notes', 'no-token');
     expect(status).to.equal(401);
     expect(body.errors[0]).to.deep.include({ message: 'Translated.' });
@@ -184,7 +188,7 @@ describe('http: what code with full authority and authors of packages are told',
     expect([plain.status, plain.body.errors[0].extensions.code]).to.deep.equal([404, 'ROUTE_NOT_FOUND']);
   });
 
-  it('refuses a manifest with an origin that no address can have', async () => {
+  it('a manifest with an impossible origin is MANIFEST_INVALID', async () => {
     const rows = await rowsOf(service);
     for (const [name, origin] of [
       ['service-extension-port', '99999'],
@@ -197,7 +201,7 @@ describe('http: what code with full authority and authors of packages are told',
     }
   });
 
-  it('names the id that was expected, and the event that was not declared', async () => {
+  it('IDENTITY_MISMATCH names the expected id or the undeclared event', async () => {
     const rows = await rowsOf(service);
     expect(rows[LONG]?.reason?.code).to.equal('IDENTITY_MISMATCH');
     expect(rows[LONG]?.reason?.detail)
@@ -207,7 +211,7 @@ describe('http: what code with full authority and authors of packages are told',
     expect(rows['service-extension-events']?.reason?.detail).to.include('"notes.items.update"');
   });
 
-  it('names IMPORT_IP_ALLOW_LIST where a private address is refused', async () => {
+  it('the error for a private address names IMPORT_IP_ALLOW_LIST', async () => {
     expect((await get('/inside')).body.error.message).to.include('IMPORT_IP_ALLOW_LIST');
     const body = { url: 'http://127.0.0.1:9/a.txt' };
     const own = await service.request('POST', '/files/import', { token: service.admin.token, body });
@@ -215,7 +219,7 @@ describe('http: what code with full authority and authors of packages are told',
     expect(own.body.errors[0].message).to.include('IMPORT_IP_ALLOW_LIST');
   });
 
-  it('says what to do after an upgrade to full authority', async () => {
+  it('the reason of an upgrade to full authority says what to do', async () => {
     await place.write({
       'service-extension-upgraded/package.json': packageOf('service-extension-upgraded', server('endpoint')),
     });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type Spawned, spawnService } from '../support/service.ts';
-import { type Packages, packagesIn, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, rowsOf } from './confined-packages.ts';
 
 const CODE = `
   export default (router) => {
     const soon = (work) => (req, res) => { setTimeout(work, 1); res.json({}); };
-    router.get('/promise', soon(() => Promise.reject(new Error('nobody waits for this'))));
+    router.get('/promise', soon(() => Promise.reject(new Error('this promise is not awaited'))));
     router.get('/throw', soon(() => { throw new Error('thrown out of nowhere'); }));
     router.get('/after', (req, res) => { res.json({}); throw new Error('after the answer'); });
   };`;
@@ -14,14 +14,14 @@ const HOOK = `
     init('app.before', () => { throw new Error('at the start'); });
     init('app.after', async () => { throw new Error('at its end'); });
     schedule('* * * * * *', async () => { throw new Error('every second'); });
-    action('extensions.load', () => { throw new Error('told of a load'); });
+    action('extensions.load', () => { throw new Error('a failing load listener'); });
   };`;
 
-describe('errors of code with full authority that belong to nobody', () => {
-  let packages: Packages;
+describe('uncaught errors of code with full authority', () => {
+  let packages: ConfinedPackages;
   let service: Spawned;
   before(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     await packages.put('service-extension-stray', { type: 'endpoint', runtime: undefined }, CODE);
     await packages.put('service-extension-clock', { type: 'hook', runtime: undefined }, HOOK);
     service = await spawnService({ env: { EXTENSIONS_PATH: packages.path, LOG_LEVEL: 'warn' } });
@@ -31,35 +31,35 @@ describe('errors of code with full authority that belong to nobody', () => {
     await packages?.remove();
   });
 
-  const said = async (text: string) => {
+  const waitForLog = async (text: string) => {
     for (const until = Date.now() + 30_000; Date.now() < until && !service.output().includes(text); )
       await new Promise((resolve) => setTimeout(resolve, 20));
     expect(service.output()).to.include(text);
   };
 
-  it('are lines in the log where a promise was rejected, a point of the start or a time came, or an answer was out', async () => {
+  it('a rejected promise and a failed init event, schedule or late response are logged, and the service runs on', async () => {
     const rows = await rowsOf(service);
     expect(Object.values(rows).map(({ status }) => status)).to.deep.equal(['loaded', 'loaded']);
     for (const path of ['promise', 'after'])
       expect((await service.request('GET', `/stray/${path}`)).status).to.equal(200);
     for (const text of [
-      'nobody waits',
+      'this promise is not awaited',
       'service-extension-stray rejected a promise',
       'after the answer',
       'at the start',
       'at its end',
       'every second',
-      'told of a load',
+      'a failing load listener',
     ])
-      await said(text);
+      await waitForLog(text);
     expect((await service.request('GET', '/server/ping')).status).to.equal(200);
   });
 
-  it('end the service where one was thrown out of nowhere, so that whoever watches it starts it anew', async () => {
+  it('an uncaught exception ends the process with code 1 and a log line that names the package', async () => {
     expect((await service.request('GET', '/stray/throw')).status).to.equal(200);
     const ended = service.kill('SIGCONT');
     expect(await ended).to.equal(1);
-    await said('thrown out of nowhere');
-    await said('service-extension-stray threw');
+    await waitForLog('thrown out of nowhere');
+    await waitForLog('service-extension-stray threw');
   });
 });

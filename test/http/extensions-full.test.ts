@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { withSentences } from '../../plugins/broker/library.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
-/** A package for this service: what it declares, and the files of its built half. */
+/** A package: its manifest and the files of its built server half. */
 const packageOf = (name: string, manifest: object, files: Record<string, string>): Record<string, string> => ({
   [`${name}/package.json`]: JSON.stringify({
     name,
@@ -113,7 +113,7 @@ describe('extensions with full authority in the service', () => {
   const send = (method: string, path: string, body?: object) =>
     service.request(method, path, { body, token: service.admin.token });
 
-  it('are listed with what became of them', async () => {
+  it('GET /extensions lists extensions with full authority and their status', async () => {
     const { data } = (await send('GET', '/extensions')).body;
     const seen = Object.fromEntries(
       data.map((one: { name: string; status: string; reason?: { code: string } }) => [
@@ -131,7 +131,7 @@ describe('extensions with full authority in the service', () => {
     });
   });
 
-  it('answer, change what is written and react to it', async () => {
+  it('endpoints answer, filters change writes and actions run after them', async () => {
     const created = await send('POST', '/desk', { text: '  a  ' });
     expect([created.status, created.body]).to.deep.equal([201, { data: 1 }]);
     expect((await send('GET', '/desk/mine?fields=text')).body).to.deep.equal({ data: [{ text: 'a' }] });
@@ -144,7 +144,7 @@ describe('extensions with full authority in the service', () => {
     expect(await service.database.query('select note, admin from traces')).to.deep.equal([{ note: 1, admin: true }]);
   });
 
-  it('refuse in the words of the service', async () => {
+  it("exceptions of an extension are answered in the service's error format", async () => {
     const missing = await send('POST', '/desk', {});
     expect([missing.status, missing.body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
     expect((await send('POST', '/items/notes', { text: 'forbidden' })).status).to.equal(403);
@@ -152,7 +152,7 @@ describe('extensions with full authority in the service', () => {
     expect((await service.request('GET', '/desk/all')).status).to.equal(200);
   });
 
-  it('stand under their names, each in its layout, and read their settings', async () => {
+  it('packages and single files answer under their names and read their settings', async () => {
     expect((await send('GET', '/plain')).body).to.equal('plain');
     expect((await send('GET', '/set-one')).body).to.equal('set');
     const setting = {
@@ -166,7 +166,7 @@ describe('extensions with full authority in the service', () => {
     expect((await send('GET', '/desk/greeting')).body).to.equal('hello');
   });
 
-  it('are in the account of who may do what, and who did', async () => {
+  it('GET /extensions/audit lists their authorities and their ledger entries', async () => {
     const line = withSentences(service.kernel.audit()).find(({ name }) => name === 'service-extension-desk');
     expect(line?.runtime).to.equal('full');
     expect(line?.sentences).to.include.members(['serves /desk', 'may do everything this process can do']);
@@ -175,13 +175,13 @@ describe('extensions with full authority in the service', () => {
     expect(service.kernel.audit().some(({ name }) => name === 'service-extension-broken')).to.equal(false);
   });
 
-  it('were told when the service was complete, and when it listened', () => {
-    const told = service.log.map(({ msg }) => msg);
-    expect(told.filter((msg) => msg === 'the service is complete')).to.have.length(1);
-    expect(told.filter((msg) => msg === 'server.start false')).to.have.length(1);
+  it('init handlers and server.start listeners were called at the start', () => {
+    const reports = service.log.map(({ msg }) => msg);
+    expect(reports.filter((msg) => msg === 'the service is complete')).to.have.length(1);
+    expect(reports.filter((msg) => msg === 'server.start false')).to.have.length(1);
   });
 
-  it('go and come back with a reload', async () => {
+  it('a reload removes and loads extensions', async () => {
     await writeFile(
       join(folder, 'service-extension-desk/dist/index.js'),
       `export default { id: 'counter', handler: (router) => { router.get('/', (req, res) => res.send('new')); } };`,
@@ -192,7 +192,7 @@ describe('extensions with full authority in the service', () => {
     expect((await send('POST', '/items/notes', { text: ' still ' })).body.data.text).to.equal('still');
   });
 
-  it('are told when it stops', async () => {
+  it('server.stop listeners are called at the stop', async () => {
     await service.kernel.stop();
     expect(service.log.filter(({ msg }) => String(msg).startsWith('server.stop'))).to.have.length(1);
   });

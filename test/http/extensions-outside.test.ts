@@ -11,7 +11,7 @@ import { reload, rowsOf } from './confined-packages.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
-/** A layer that answers `/<name>`, as the README's example does. */
+/** A middleware that answers `/<name>`, as the README's example does. */
 const layer = (name: string, specifier: string) => `
 import { definePlugin, middleware } from '${specifier}';
 import manifest from './package.json' with { type: 'json' };
@@ -28,10 +28,10 @@ export default definePlugin({
 });
 `;
 const LAYER = { type: 'plugin', path: 'index.ts', contributes: { 'http.middleware': { phases: ['route'] } } };
-/** A kernel that a package brought along: none of its names is there. */
+/** A copy of the kernel in the package's node_modules; it exports nothing. */
 const COPY = { 'package.json': { name: '@tenon/kernel', version: '9.0.0', type: 'module', exports: './index.js' } };
 
-/** What the compiler says of a folder; empty where nothing is wrong. */
+/** The errors of tsc for a folder; empty without errors. */
 async function compilerOutput(folder: string): Promise<string> {
   try {
     return (await run(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--project', folder])).stdout;
@@ -46,7 +46,7 @@ async function guideBlock(fence: string): Promise<string> {
   return guide.split(`\`\`\`${fence}\n`)[1]?.split('```')[0] ?? '';
 }
 
-describe('http: packages in a folder outside of the service', function () {
+describe('imports of packages in a folder outside of the service', function () {
   this.timeout(120_000);
   let place: Sketch;
   let service: InProcess;
@@ -80,25 +80,25 @@ describe('http: packages in a folder outside of the service', function () {
 
   const textOf = async (path: string) => (await fetch(`${service.url}${path}`)).text();
 
-  it('import @tenon/kernel as the guide for extension authors says', async () => {
+  it('a plugin imports @tenon/kernel as the guide for extension authors says', async () => {
     expect((await rowsOf(service)).hello).to.deep.include({ type: 'plugin', status: 'loaded' });
     expect(await textOf('/hello')).to.equal('Hello.');
   });
 
-  it('import @tenon/kernel by a name of their own', async () => {
+  it('a plugin imports @tenon/kernel by an entry in its own "imports"', async () => {
     expect(await textOf('/acme-alias')).to.equal('Hello.');
   });
 
-  it('are given the kernel that runs them, not a copy that they bring along', async () => {
+  it('a plugin gets the running kernel, not the copy in its node_modules', async () => {
     expect(await textOf('/acme-copy')).to.equal('Hello.');
   });
 
-  it('import @tenon/extension-sdk with full authority, as module and as CommonJS', async () => {
+  it('an extension with full authority imports @tenon/extension-sdk as ESM and as CommonJS', async () => {
     expect(await textOf('/kit')).to.equal('{"kit":true}');
     expect(await textOf('/old')).to.equal('{"old":true}');
   });
 
-  it('in CommonJS are loaded anew where they changed', async () => {
+  it('changed CommonJS files are loaded again', async () => {
     await place.write({
       'endpoints/old/index.cjs': `const { defineEndpoint } = require('@tenon/extension-sdk');
         const { answer } = require('./answer.cjs');
@@ -112,11 +112,11 @@ describe('http: packages in a folder outside of the service', function () {
     expect(await textOf('/old')).to.equal('{"old":22}');
   });
 
-  it('find the types by the tsconfig.json of the guide', async () => {
+  it('tsc finds the types with the tsconfig.json of the guide', async () => {
     expect(await compilerOutput(join(place.path, 'hello'))).to.equal('');
   });
 
-  it('are told of a wrong type of the kernel and of the kit', async () => {
+  it('tsc reports a wrong type of the kernel and of the SDK', async () => {
     const extended = { extends: join(ROOT, 'extensions/sdk/tsconfig.json') };
     await place.write({
       'wrong/tsconfig.json': extended,

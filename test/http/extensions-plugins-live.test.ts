@@ -9,7 +9,7 @@ import { reload, rowsOf } from './confined-packages.ts';
 const NAME = 'acme-everything';
 const SERVICE = new URL('../../', import.meta.url);
 
-/** Adds one of everything that a plugin can add to a server that runs, and begins something of its own. */
+/** A plugin that contributes one of everything that a running service accepts, and starts a timer of its own. */
 const CODE = `
 import { middleware } from '${new URL('kernel/index.ts', SERVICE).href}';
 import { routes } from '${new URL('plugins/http/contract.ts', SERVICE).href}';
@@ -57,7 +57,7 @@ const MANIFEST = {
   capabilities: { events: { action: ['items.create'], filter: ['authors.items.create'] } },
 };
 
-describe('http: a third-party plugin in a running server', function () {
+describe('a third-party plugin in a running service', function () {
   this.timeout(120_000);
   let place: Sketch;
   let watcher: Sketched;
@@ -91,7 +91,7 @@ describe('http: a third-party plugin in a running server', function () {
   const asAdmin = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, ...(body === undefined ? {} : { body }) });
 
-  /** What of the plugin can be seen from outside. */
+  /** The plugin's contributions as a client sees them. */
   async function traces() {
     const route = await service.request('GET', '/acme/route');
     const { body: graphql } = await asAdmin('POST', '/graphql', { query: '{ acme_answer }' });
@@ -127,11 +127,11 @@ describe('http: a third-party plugin in a running server', function () {
     added: true,
   };
 
-  it('is not there before it is installed', async () => {
+  it('no route of the plugin answers before it is installed', async () => {
     expect(await traces()).to.deep.equal(NOTHING);
   });
 
-  it('answers with all it adds once it is loaded, without a restart', async () => {
+  it('all its contributions work once it is loaded, without a restart', async () => {
     await install();
     await reload(service);
     expect((await rowsOf(service))[NAME]).to.deep.include({ status: 'loaded', type: 'plugin' });
@@ -151,7 +151,7 @@ describe('http: a third-party plugin in a running server', function () {
     expect(diary()).to.deep.equal(['started', 'created']);
   });
 
-  it('leaves nothing behind when it is removed', async () => {
+  it('none of its contributions is left when it is removed', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     await place.drop(NAME);
     const before = timers();
@@ -161,12 +161,12 @@ describe('http: a third-party plugin in a running server', function () {
     expect(await traces()).to.deep.equal(NOTHING);
     expect(await rowsOf(service)).to.deep.equal({});
     expect(diary()).to.deep.equal(['started', 'created', 'stopped']);
-    // Those of requests come and go.
+    // Connections of requests open and close.
     for (const end = Date.now() + 30_000; timers() > before && Date.now() < end; ) await pause(20);
     expect(timers()).to.be.at.most(before);
   });
 
-  it('may come back, and takes no name of the service', async () => {
+  it("it loads again when it is installed again, and a core plugin's name is refused", async () => {
     await install();
     await place.write({
       'acme-thief/package.json': packageOf('acme-thief', {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { renderAuthorities } from '../../plugins/broker/library.ts';
 import { packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { until } from '../plugins/extensions-full/stage.ts';
+import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 import { reload, rowsOf } from './confined-packages.ts';
@@ -11,7 +11,7 @@ const EMPTY = 'export default { register() {} };';
 const LISTENING = { capabilities: { events: { action: ['items.create'] } } };
 const LISTENING_MORE = { capabilities: { events: { action: ['items.create', 'items.update'] } } };
 
-describe('http: consent to third-party plugins', function () {
+describe('consent for third-party plugins', function () {
   this.timeout(120_000);
   let place: Sketch;
   let database: FreshDatabase;
@@ -45,7 +45,7 @@ describe('http: consent to third-party plugins', function () {
     service.request('POST', '/extensions/consent', { token, body: { name: NAME } });
   const loadedIn = ({ kernel }: InProcess) => kernel.plugins.some(({ name }) => name === NAME);
 
-  it('is given by installing one, and the plugin is listed and audited as FULL', async () => {
+  it('installing a plugin is consent, and it is listed and audited as FULL', async () => {
     await put('1.0.0', LISTENING);
     const service = await start();
     const row = (await rowsOf(service))[NAME];
@@ -57,7 +57,7 @@ describe('http: consent to third-party plugins', function () {
     expect(renderAuthorities(line?.authorities ?? [])).to.include('listens to items.create');
   });
 
-  it('with EXTENSIONS_CONSENT=always holds the first version until an admin agrees, which loads it', async () => {
+  it('EXTENSIONS_CONSENT=always holds the first version until an admin agrees, which loads it', async () => {
     await put('1.0.0', LISTENING);
     const service = await start({ EXTENSIONS_CONSENT: 'always' });
     expect(loadedIn(service)).to.equal(false);
@@ -83,7 +83,7 @@ describe('http: consent to third-party plugins', function () {
     expect(loadedIn(await start({ EXTENSIONS_CONSENT: 'always' }))).to.equal(true);
   });
 
-  it('holds a version that asks for more, and names only what is added', async () => {
+  it('a version that requests more waits, and its sentences name only what is added', async () => {
     await put('1.0.0', LISTENING);
     await start();
     await stop();
@@ -96,7 +96,7 @@ describe('http: consent to third-party plugins', function () {
     expect(loadedIn(service)).to.equal(true);
   });
 
-  it('holds a version that takes the folder of another name', async () => {
+  it('a plugin with another name in the same folder waits', async () => {
     await put('1.0.0', LISTENING);
     await start();
     await stop();
@@ -105,7 +105,7 @@ describe('http: consent to third-party plugins', function () {
     expect((await waiting(service))[0]).to.deep.include({ name: 'acme-other', asks: ['listens to items.update'] });
   });
 
-  it('loads a version that asks for less, and asks again when it wants that back', async () => {
+  it('a version that requests less loads, and having it back needs consent again', async () => {
     await put('1.0.0', LISTENING_MORE);
     await start();
     await stop();
@@ -116,7 +116,7 @@ describe('http: consent to third-party plugins', function () {
     expect(loadedIn(await start())).to.equal(false);
   });
 
-  it('is not needed with EXTENSIONS_CONSENT=off', async () => {
+  it('EXTENSIONS_CONSENT=off loads every version', async () => {
     await put('1.0.0', LISTENING);
     await start({ EXTENSIONS_CONSENT: 'off' });
     await stop();
@@ -124,14 +124,14 @@ describe('http: consent to third-party plugins', function () {
     expect(loadedIn(await start({ EXTENSIONS_CONSENT: 'off' }))).to.equal(true);
   });
 
-  it('does not arise in safe mode: no plugin is loaded or listed', async () => {
+  it('SAFE_MODE loads and lists no plugin', async () => {
     await put('1.0.0', LISTENING);
     const service = await start({ SAFE_MODE: 'true' });
     expect(loadedIn(service)).to.equal(false);
     expect(await rowsOf(service)).to.deep.equal({});
   });
 
-  it('is no matter for what cannot be loaded: GET /extensions says why, without paths', async () => {
+  it('GET /extensions shows why a broken plugin does not load, without paths', async () => {
     await place.write({
       'a-manifest/package.json': pluginOf('a-manifest', { capabilities: { nonsense: true } }),
       'a-manifest/index.js': EMPTY,
@@ -151,7 +151,7 @@ describe('http: consent to third-party plugins', function () {
     expect(rows['b-register']?.reason?.detail).to.match(/^broken by <path>/);
   });
 
-  it('is noticed in a running server: what is dropped in is loaded, what is removed is unloaded', async () => {
+  it('a reload loads added plugins and unloads removed ones', async () => {
     const service = await start();
     await put('1.0.0', LISTENING);
     await reload(service);
@@ -163,7 +163,7 @@ describe('http: consent to third-party plugins', function () {
     expect(await rowsOf(service)).to.deep.equal({});
   });
 
-  it('is noticed by all processes on one database, whichever of them gets the request to reload', async () => {
+  it('a reload in one process loads and unloads plugins in all processes', async () => {
     const [one, two] = [await start(), await start()];
     await put('1.0.0', LISTENING);
     await reload(one);
@@ -174,7 +174,7 @@ describe('http: consent to third-party plugins', function () {
     await until(() => !loadedIn(one));
   });
 
-  it('is noticed without being told with EXTENSIONS_AUTO_RELOAD', async () => {
+  it('EXTENSIONS_AUTO_RELOAD loads and unloads plugins without a request', async () => {
     const service = await start({ EXTENSIONS_AUTO_RELOAD: 'true' });
     await put('1.0.0', LISTENING);
     await until(() => loadedIn(service));

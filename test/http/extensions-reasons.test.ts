@@ -18,9 +18,9 @@ import { type InProcess, startService } from '../support/service.ts';
 interface Case {
   readonly manifest?: object;
   readonly source?: string;
-  /** The built entry; the source where there is none. */
+  /** The built entry; default: the source. */
   readonly built?: string;
-  /** In place of all files. */
+  /** Replaces all files. */
   readonly files?: Files;
   readonly more?: object;
 }
@@ -30,10 +30,10 @@ const access = { capabilities: { endpoint: { access: 'public' } } } as const;
 const answering = (id: string) => `export default { id: '${id}', handler: () => ({ body: 1 }) };`;
 const listening = (id: string, event: string) => `export default { id: '${id}', actions: { '${event}': () => {} } };`;
 const plain = 'export default () => {};';
-/** Asks for more than the memory limit at once: it ends the process within milliseconds, before any deadline. */
+/** Allocates more than the memory limit at once, which ends the process within milliseconds, before any deadline. */
 const BOMB = 'new Array(30_000_000).fill(1);';
 
-/** Names of packages without their prefix, each with what makes it fail. */
+/** Packages by name without prefix, each with what makes it fail. */
 const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
   MANIFEST_INVALID: { manifest: { files: { 'package.json': '{' } } },
   ENTRYPOINT_NOT_FOUND: { entrypoint: { manifest: hook, files: {} } },
@@ -125,7 +125,7 @@ const good = {
   'service-extension-plain/index.js': `export default (router) => router.get('/', (req, res) => res.send('plain'));`,
 };
 
-describe('http: every reason for which an extension does not load', function () {
+describe('the reason codes of GET /extensions', function () {
   this.timeout(120_000);
   const seen = new Set<string>();
   let place: Sketch;
@@ -147,7 +147,7 @@ describe('http: every reason for which an extension does not load', function () 
       for (const [name, one] of Object.entries(cases)) await place.write(filesOf(name, one));
     }
     await place.write({
-      // Another one already has the operation.
+      // Another package already has the operation.
       'operations/taken/api.js': `module.exports = { id: 'taken', handler: () => 1 };`,
       'outside.js': answering('escape'),
       ...filesOf('escape', { files: { 'src/index.js': plain, 'dist/readme': '' } }),
@@ -162,7 +162,7 @@ describe('http: every reason for which an extension does not load', function () 
       env: {
         EXTENSIONS_PATH: place.path,
         EXTENSIONS_SANDBOX_MAX_ARTIFACT: '64kb',
-        // Only the loop without end may use it up, and that ends with the CPU time it may have.
+        // Only the endless loop may use up its time, and the CPU limit ends it first.
         EXTENSIONS_SANDBOX_TIMEOUT: '60s',
         LOG_LEVEL: 'error',
       },
@@ -176,7 +176,7 @@ describe('http: every reason for which an extension does not load', function () 
 
   for (const [code, cases] of Object.entries(CASES)) {
     for (const name of Object.keys(cases)) {
-      it(`${code}: ${name}`, async () => {
+      it(`${code} is the reason of ${name}`, async () => {
         const all = (await rows()).filter((one) => one.folder === `service-extension-${name}`);
         expect(all.map(({ status, reason }) => [status, reason?.code])).to.deep.equal([['failed', code]]);
       });
@@ -247,8 +247,8 @@ describe('http: every reason for which an extension does not load', function () 
     }
   });
 
-  it('no other code is left, and what is in order runs beside all of them', async () => {
-    // What nobody expected is a matter of test/plugins/extensions/load.test.ts.
+  it('every reason code is tested, and a valid extension runs beside the broken ones', async () => {
+    // test/plugins/extensions/load.test.ts tests UNKNOWN.
     expect(REASON_CODES.filter((code) => !seen.has(code))).to.deep.equal(['UNKNOWN']);
     expect((await service.request('GET', '/good')).body).to.equal(1);
     expect((await service.request('GET', '/plain')).body).to.equal('plain');
@@ -256,7 +256,7 @@ describe('http: every reason for which an extension does not load', function () 
     expect(body.meta.confinedRuntime.state).to.equal('available');
   });
 
-  it('each says in one line what to do, and nothing of this machine', async () => {
+  it('each reason is one line with a remedy and without paths of the machine', async () => {
     for (const { name, reason } of await rows()) {
       if (!reason) continue;
       expect(reason.detail, name)

@@ -9,7 +9,7 @@ const endpoint = { type: 'endpoint', path: 'index.js' } as const;
 const saying = (text: string) =>
   `export default (router) => router.get('/', (req, res) => res.send(${JSON.stringify(text)}));`;
 
-/** Asks until it is so. */
+/** Polls until the condition is true. */
 async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
   const started = Date.now();
   while (!(await is())) {
@@ -18,7 +18,7 @@ async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> 
   }
 }
 
-describe('http: extensions that come while the service runs', function () {
+describe('EXTENSIONS_AUTO_RELOAD', function () {
   this.timeout(120_000);
   let place: Sketch;
   let service: InProcess;
@@ -43,7 +43,7 @@ describe('http: extensions that come while the service runs', function () {
     await place?.remove();
   });
 
-  it('answer soon after they were dropped into the folder', async () => {
+  it('an added extension answers within seconds', async () => {
     await place.write({
       'new/package.json': packageOf('service-extension-new', endpoint),
       'new/index.js': saying('new'),
@@ -54,14 +54,14 @@ describe('http: extensions that come while the service runs', function () {
     expect((await get('/old')).body).to.equal('old');
   });
 
-  it('answer in their new way once their files changed, and not at all once they are gone', async () => {
+  it('a changed extension answers with its new code, and a removed one no more', async () => {
     await place.write({ 'local/service-extension-new/index.js': saying('newer') });
     await until(answers('/new', 'newer'));
     await place.drop('local/service-extension-new');
     await until(async () => (await get('/new')).status === 404);
   });
 
-  it('are loaded when the last of their files has arrived', async () => {
+  it('an extension that is copied slowly loads after its last file', async () => {
     await place.write({ 'local/service-extension-slow/index.js': saying('slow') });
     await until(async () => (await names()).includes('service-extension-slow'));
     expect((await get('/slow')).status).to.equal(404);
@@ -69,7 +69,7 @@ describe('http: extensions that come while the service runs', function () {
     await until(answers('/slow', 'slow'));
   });
 
-  it('may be links to folders elsewhere, which are watched like others', async () => {
+  it('a linked folder is watched like the others', async () => {
     await place.write({
       'work/package.json': packageOf('service-extension-work', endpoint),
       'work/index.js': saying('one'),
@@ -80,7 +80,7 @@ describe('http: extensions that come while the service runs', function () {
     await until(answers('/work', 'two and more'));
   });
 
-  it('reach the browser as well', async () => {
+  it('changed browser code is served', async () => {
     await place.write({
       'panel/package.json': packageOf('service-extension-panel', panel),
       'panel/dist/index.js': `export default { id: 'fresh-panel' };`,
@@ -89,7 +89,7 @@ describe('http: extensions that come while the service runs', function () {
     await until(async () => (await get('/extensions/sources/index.js')).body.includes('fresh-panel'));
   });
 
-  it('keep those beside them running, whatever is wrong with them', async () => {
+  it('a broken extension does not stop the others', async () => {
     await place.write({
       'local/service-extension-bad/package.json': packageOf('service-extension-bad', endpoint),
       'local/service-extension-bad/index.js': `throw new Error('no');`,
@@ -100,10 +100,10 @@ describe('http: extensions that come while the service runs', function () {
   });
 });
 
-describe('http: extensions of two processes on one database', function () {
+describe('extensions in two processes on one database', function () {
   this.timeout(120_000);
 
-  it('are loaded again in both, whichever is asked', async () => {
+  it('POST /extensions/reload on one process reloads both', async () => {
     const places = await Promise.all([sketchFolder(), sketchFolder()]);
     const first = await startService({ env: { EXTENSIONS_PATH: places[0].path } });
     let second: InProcess | undefined;

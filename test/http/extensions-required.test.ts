@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { BootFailure } from '#kernel';
 import { packageOf } from '../plugins/extensions/sketch.ts';
-import { until } from '../plugins/extensions-full/stage.ts';
+import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
-import { type Packages, packagesIn, reload, rowsOf } from './confined-packages.ts';
+import { type ConfinedPackages, createPackages, reload, rowsOf } from './confined-packages.ts';
 
 const COLLECTIONS = ['notes', 'crashing', 'drafts', 'memos', 'free'] as const;
 const EVENTS = ['create', 'update', 'delete'] as const;
 const BROKEN = 'export default { id: ';
 
-/** A confined hook that marks what it saw, of a package without which nothing may be written. */
+/** A confined hook of a required package that marks the rows it saw. */
 const confinedGuard = (collection: string, more: object = {}) => ({
   type: 'hook',
   events: { filter: EVENTS.map((event) => `${collection}.items.${event}`) },
@@ -27,9 +27,9 @@ const confinedCode = (id: string, collection: string, mark = 'seen') =>
 const fullCode = (collection: string) =>
   `export default ({ filter }) => { filter('${collection}.items.create', (payload) => ({ ...payload, mark: 'seen' })); };`;
 
-describe('http: a required package that is not loaded', function () {
+describe('a required package that is not loaded', function () {
   this.timeout(180_000);
-  let packages: Packages;
+  let packages: ConfinedPackages;
   let database: FreshDatabase;
   let service: InProcess;
 
@@ -71,7 +71,7 @@ describe('http: a required package that is not loaded', function () {
   });
 
   before(async () => {
-    packages = await packagesIn();
+    packages = await createPackages();
     database = await migratedDatabase('required');
     service = await start();
     for (const collection of COLLECTIONS) {
@@ -91,7 +91,7 @@ describe('http: a required package that is not loaded', function () {
     await database?.drop();
   });
 
-  it('is listed as required, and health warns of it', async () => {
+  it('GET /extensions lists it as required, and health warns', async () => {
     const row = (await rowsOf(service))['service-extension-notes'];
     expect(row).to.deep.include({ status: 'failed', required: true });
     const { status, checks } = await health();
@@ -99,7 +99,7 @@ describe('http: a required package that is not loaded', function () {
     expect(checks['extensions:failed']?.[0]).to.deep.include({ status: 'warn', observedValue: 1 });
   });
 
-  it('refuses what it guards with 503 by every way of writing, and nothing else', async () => {
+  it('its events answer 503 for every way to write, and no others do', async () => {
     const graphql = (query: string) => post('/graphql', { query });
     const token = service.admin.token;
     const ways: Record<string, () => Promise<unknown>> = {
@@ -125,14 +125,14 @@ describe('http: a required package that is not loaded', function () {
     expect((await service.request('GET', '/items/notes', { token })).status).to.equal(200);
   });
 
-  it('is asked again once it is repaired and loaded', async () => {
+  it('its filter runs again once it is repaired and loaded', async () => {
     await write('service-extension-notes', confinedCode('notes', 'notes'), confinedGuard('notes'));
     await reload(service);
     expect((await create('notes')).body.data.mark).to.equal('seen');
     await until(async () => (await health()).checks['extensions:failed']?.[0]?.status === 'ok');
   });
 
-  it('lets nothing through while it is loaded anew', async () => {
+  it('its events are refused during a reload', async () => {
     let isOver = false;
     const answers: { status: number; body: { data?: { mark: string } } }[] = [];
     const writers = Array.from({ length: 4 }, async () => {
@@ -144,14 +144,14 @@ describe('http: a required package that is not loaded', function () {
     }
     isOver = true;
     await Promise.all(writers);
-    // What its process was asked while it ended is a failure of its own.
+    // A call that was running when its process ended fails by itself.
     const through = answers.filter(({ status }) => status < 500);
     expect(through.filter(({ body }) => body.data?.mark === null)).to.deep.equal([]);
     expect(await database.query('select 1 from notes where mark is null')).to.have.length(1);
     expect((await create('notes')).body.data.mark).to.equal('third');
   });
 
-  it('refuses what it guarded after it crashed', async () => {
+  it('its events are refused after it crashed', async () => {
     const exits = `export default { id: 'crashing', filters: { 'crashing.items.create': () => { for (const all = [];;) all.push('x'.repeat(1e6) + all.length); } } };`;
     await write('service-extension-crashing', exits, {
       ...confinedGuard('crashing'),
@@ -169,7 +169,7 @@ describe('http: a required package that is not loaded', function () {
     expect((await create('crashing')).status).to.equal(200);
   });
 
-  it('refuses what it guarded after its folder was removed, also after a restart, until an admin lets go of it', async () => {
+  it('its events are refused after its folder was removed, also after a restart, until an admin sets required to false', async () => {
     await packages.drop('service-extension-notes');
     await reload(service);
     expect(outcome(await create('notes'))).to.deep.equal(refused);
@@ -186,7 +186,7 @@ describe('http: a required package that is not loaded', function () {
     expect(await rowsOf(service)).not.to.have.property('service-extension-notes');
   });
 
-  it('refuses what code with full authority guarded, which it is asked about no more once it cannot be imported', async () => {
+  it('the known events of code with full authority are refused when it cannot be imported', async () => {
     expect((await create('memos')).body.data.mark).to.equal('seen');
     await putFull('service-extension-memos', 'memos', 'throw new Error("no");');
     await reload(service);
@@ -199,7 +199,7 @@ describe('http: a required package that is not loaded', function () {
     expect((await create('memos')).body.data.mark).to.equal('seen');
   });
 
-  it('refuses every write where code with full authority never ran, since what it guards is not known', async () => {
+  it('every write is refused if code with full authority never ran, because its filters are not known', async () => {
     await putFull('service-extension-never', 'anything', 'throw new Error("no");');
     await reload(service);
     expect(outcome(await create('free'))).to.deep.equal(refused);
@@ -210,7 +210,7 @@ describe('http: a required package that is not loaded', function () {
     await reload(service);
   });
 
-  it('refuses what it guards while it waits for consent, and where it was written for another host', async () => {
+  it('its events are refused while it waits for consent or is written for another host', async () => {
     await write('service-extension-drafts', confinedCode('drafts', 'drafts'), confinedGuard('drafts'));
     await reload(service);
     expect((await create('drafts')).body.data.mark).to.equal('seen');
@@ -235,7 +235,7 @@ describe('http: a required package that is not loaded', function () {
     await reload(service);
   });
 
-  it('is required by an admin where its manifest does not say so, in every process and after a restart', async () => {
+  it("an admin's decision makes a package required in every process and after a restart", async () => {
     const manifest = confinedGuard('drafts', { required: undefined });
     await write('service-extension-by-admin', confinedCode('by-admin', 'drafts'), manifest);
     await reload(service);
@@ -262,7 +262,7 @@ describe('http: a required package that is not loaded', function () {
     await restart();
   });
 
-  it('holds for plugins as well', async () => {
+  it('the events of a required plugin are refused as well', async () => {
     const put = (code: string) =>
       packages.put('acme-guard', {}, code).then(async () => {
         const manifest = { type: 'plugin', path: 'index.js', required: true };
@@ -282,7 +282,7 @@ describe('http: a required package that is not loaded', function () {
     await reload(service);
   });
 
-  it('named by EXTENSIONS_MUST_LOAD keeps the service from starting, with what to do', async () => {
+  it('a package in EXTENSIONS_MUST_LOAD that fails to load stops the start with a remedy', async () => {
     await write('service-extension-broken', BROKEN, confinedGuard('drafts', { required: undefined }));
     const failureOf = async (names: string) => {
       try {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
 import { spawnService } from '../support/service.ts';
-import { endpoint, packagesIn } from './confined-packages.ts';
+import { createPackages, endpoint } from './confined-packages.ts';
 
-describe('http: a service that was started with --safe', function () {
+describe('a service that was started with --safe', function () {
   this.timeout(120_000);
   let place: Sketch;
   before(async () => {
@@ -17,7 +17,7 @@ describe('http: a service that was started with --safe', function () {
       'service-extension-full/index.js': `process.stdout.write('the extension ran\\n'); export default () => {};`,
     });
     const confined = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
-    await (await packagesIn(place.path)).put('service-extension-a', confined, endpoint('a', '() => ({ body: 1 })'));
+    await (await createPackages(place.path)).put('service-extension-a', confined, endpoint('a', '() => ({ body: 1 })'));
   });
   after(() => place?.remove());
 
@@ -25,7 +25,7 @@ describe('http: a service that was started with --safe', function () {
     ['up', '--safe'],
     ['--safe', 'up'],
   ]) {
-    it(`loads nothing of others (${args.join(' ')}), also where it is asked to`, async () => {
+    it(`no third-party package is loaded (${args.join(' ')}), also by a reload`, async () => {
       const env = { EXTENSIONS_PATH: place.path, EXTENSIONS_AUTO_RELOAD: 'true', LOG_LEVEL: 'warn' };
       const service = await spawnService({ args, env });
       try {

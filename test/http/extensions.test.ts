@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { packageOf, panel, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
-describe('http: /extensions', function () {
+describe('/extensions', function () {
   this.timeout(120_000);
   let place: Sketch;
   let service: InProcess;
@@ -51,7 +51,7 @@ describe('http: /extensions', function () {
     await place?.remove();
   });
 
-  it('lists everything that was found, with what became of it', async () => {
+  it('GET /extensions lists every discovered extension with its status', async () => {
     const { status, body } = await get('/extensions');
     expect(status).to.equal(200);
     expect(body.meta).to.deep.equal({ confinedRuntime: { state: 'not-required', posture: null } });
@@ -85,7 +85,7 @@ describe('http: /extensions', function () {
     expect(JSON.stringify(body)).not.to.include(place.path);
   });
 
-  it('is for admins, with and without a slash at its end', async () => {
+  it('the routes answer FORBIDDEN to other callers, with and without a trailing slash', async () => {
     expect((await get('/extensions/')).status).to.equal(200);
     for (const path of ['/extensions', '/extensions/', '/extensions/audit']) {
       const refused = await get(path, null);
@@ -96,7 +96,7 @@ describe('http: /extensions', function () {
     }
   });
 
-  it('mounts endpoints under their names, behind every route of the product', async () => {
+  it('endpoints answer under their names, behind all core routes', async () => {
     expect((await get('/hello', null)).body).to.equal('hello');
     expect((await get('/HELLO/', null)).body).to.equal('hello');
     expect((await get('/single', null)).body).to.equal('single');
@@ -109,13 +109,13 @@ describe('http: /extensions', function () {
     expect((await get('/%E0%A4%A', null)).status).to.equal(404);
   });
 
-  it('lets the first of two at one place answer first, and the other what is left', async () => {
+  it('of two endpoints under one path the first answers first, and the second the rest', async () => {
     expect((await get('/both/one', null)).body).to.equal('first');
     expect((await get('/BOTH/two', null)).body).to.equal('two');
     expect((await get('/both/three', null)).status).to.equal(404);
   });
 
-  it('serves the code for the browser to everybody', async () => {
+  it('GET /extensions/sources/index.js is public', async () => {
     const { status, headers, body } = await get('/extensions/sources/index.js', null);
     expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/javascript; charset=UTF-8']);
     expect(headers.get('cache-control')).to.equal('no-cache');
@@ -130,7 +130,7 @@ describe('http: /extensions', function () {
     expect((await service.request('HEAD', '/extensions/sources/index.js')).status).to.equal(200);
   });
 
-  it('gives admins the account of who may do what', async () => {
+  it('GET /extensions/audit answers to admins', async () => {
     const { may, did } = (await get('/extensions/audit')).body.data;
     const line = may.find((one: { name: string }) => one.name === 'service-extension-hello');
     expect(line.runtime).to.equal('full');
@@ -138,7 +138,7 @@ describe('http: /extensions', function () {
     expect(did).to.be.an('array');
   });
 
-  it('loads what changed on demand, takes away what is gone, and leaves the rest running', async () => {
+  it('POST /extensions/reload loads changed extensions, unloads removed ones and keeps the others', async () => {
     await place.write({
       'service-extension-state/package.json': packageOf('service-extension-state', server('endpoint')),
       'service-extension-state/dist/index.js': `let n = 0; export default (router) => router.get('/', (req, res) => res.json(++n));`,
@@ -164,7 +164,7 @@ describe('http: /extensions', function () {
     expect(log.data).to.have.length(2);
   });
 
-  it('restarts what failed, and nothing it does not know', async () => {
+  it('POST /extensions/restart restarts a failed extension and rejects an unknown name', async () => {
     for (const body of [
       undefined,
       {},
@@ -180,7 +180,7 @@ describe('http: /extensions', function () {
   });
 });
 
-describe('http: /extensions, otherwise set', function () {
+describe('/extensions with other settings', function () {
   this.timeout(120_000);
   let place: Sketch;
   beforeEach(async () => {
@@ -210,7 +210,7 @@ describe('http: /extensions, otherwise set', function () {
     }
   }
 
-  it('finds installed packages, keeps the code for browsers, and is strict about hosts', () =>
+  it('installed packages load, browser code has a max-age, and EXTENSIONS_HOST_CHECK=strict refuses other hosts', () =>
     withService(
       { PACKAGE_FILE_LOCATION: `${place.path}/project`, EXTENSIONS_CACHE_TTL: '1m', EXTENSIONS_HOST_CHECK: 'strict' },
       async ({ request, admin: { token } }) => {
@@ -226,7 +226,7 @@ describe('http: /extensions, otherwise set', function () {
       },
     ));
 
-  it('loads nothing in safe mode', () =>
+  it('SAFE_MODE loads no extension', () =>
     withService({ SAFE_MODE: 'true' }, async ({ request, admin: { token } }) => {
       expect((await request('GET', '/extensions', { token })).body.data).to.deep.equal([]);
       expect((await request('GET', '/a')).status).to.equal(404);

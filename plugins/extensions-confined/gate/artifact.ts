@@ -2,16 +2,16 @@ import { dirname, extname, join } from 'node:path';
 import type { PackageFile, PackageFiles } from '../../extensions/contract.ts';
 import {
   type BuildPlugin,
-  bundle,
   type Loader,
   LoadFailure,
-  messagesOf,
+  listBuildErrors,
   type OnLoadResult,
   type OnResolveArgs,
   type OnResolveResult,
+  runBundler,
 } from '../../extensions/library.ts';
 import type { Script } from '../../sandbox/contract.ts';
-import { CONFINED_NAMES, isRelative, KIT, refusedModule } from './modules.ts';
+import { CONFINED_NAMES, findRefusedImport, isRelative, KIT } from './modules.ts';
 import { createPositions, NO_POSITIONS, type Positions } from './positions.ts';
 
 const LOADERS: Readonly<Record<string, Loader>> = {
@@ -24,14 +24,14 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   '.json': 'json',
 };
 const ENDINGS = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json', '/index.js', '/index.ts'];
-const PACKAGE = 'package';
-const HELD = 'kit';
+const PACKAGE_NAMESPACE = 'package';
+const KIT_NAMESPACE = 'kit';
 
-/** The kit as confined code sees it: each function answers what it is given. */
+/** The SDK for confined code: each function answers its argument. */
 const KIT_SOURCE = CONFINED_NAMES.map((name) => `export const ${name} = (config) => config;`).join('\n');
 
-/** What is probed and run, and where its parts were written. */
-export interface Built {
+/** The script that is probed and run, with the source positions of its parts. */
+export interface BuiltScript {
   readonly script: Script;
   readonly positions: Positions;
 }
@@ -39,41 +39,43 @@ export interface Built {
 const HEAD = '(function (module, exports) {\n';
 
 /**
- * Turns a built entry and what it imports of its own package into one script, `(function (module, exports) { … })`: what
- * is probed, and then run, with nothing read again (conventions, "Load gate", 4 and 6). ESM, CommonJS and TypeScript
- * will do. `limit` is for all files together, and for the script.
+ * Builds a built entry and its imports from the same package into one script, `(function (module, exports) { … })`,
+ * which is probed and then run without reading a file again (conventions, "Load gate", 4 and 6). Accepts ESM, CommonJS
+ * and TypeScript. `limit` is in bytes, for all files together and for the script.
+ * @throws LoadFailure
  */
-export async function scriptOf(files: PackageFiles, built: string, limit: number): Promise<Built> {
+export async function buildScript(files: PackageFiles, built: string, limit: number): Promise<BuiltScript> {
   const entry = await files.find(built);
   if (!entry)
     throw new LoadFailure('SOURCE_UNAVAILABLE', 'The built entry that "path" names is missing; build the package.');
-  const found = new Findings();
+  const refusedImports = new RefusedImports();
   try {
-    const { outputFiles } = await bundle({
+    const { outputFiles } = await runBundler({
       entryPoints: [entry.path],
       absWorkingDir: files.root,
       bundle: true,
       write: false,
-      // Said of the files by position alone: the map tells authors where something failed.
+      // The map gives authors the positions of failures; it needs no contents.
       sourcemap: 'external',
       sourcesContent: false,
       outfile: join(files.root, 'artifact.js'),
       format: 'cjs',
       platform: 'neutral',
       target: 'node24',
-      // The confined engine runs without it, since each context would pay for it (sandbox/runner/flags.ts).
+      // The confined engine runs without `using`, which would make each context more expensive
+      // (sandbox/runner/flags.ts).
       supported: { using: false },
       charset: 'utf8',
       legalComments: 'none',
       minifyWhitespace: true,
       logLevel: 'silent',
-      // Otherwise it would look for a tsconfig.json, and for those that one extends.
+      // Without it esbuild would read a tsconfig.json and those that it extends.
       tsconfigRaw: '{}',
-      plugins: [ownFilesOnly(files, entry, limit, found)],
+      plugins: [createContainmentPlugin(files, entry, limit, refusedImports)],
     });
     const contentsOf = (ending: string) => outputFiles?.find(({ path }) => path.endsWith(ending))?.contents;
     const text = contentsOf('.js');
-    if (!text || text.length > limit) throw tooLarge(entry, limit);
+    if (!text || text.length > limit) throw createTooLarge(entry, limit);
     const map = contentsOf('.map');
     return {
       script: `${HEAD}${Buffer.from(text).toString('utf8')}\n})`,
@@ -82,27 +84,37 @@ export async function scriptOf(files: PackageFiles, built: string, limit: number
         : NO_POSITIONS,
     };
   } catch (error) {
-    throw found.first() ?? (error instanceof LoadFailure ? error : invalid(error, files));
+    throw refusedImports.first() ?? (error instanceof LoadFailure ? error : toInvalidEntry(error, files));
   }
 }
 
-/** esbuild reads nothing by itself: each path and each file goes through here. */
-function ownFilesOnly(files: PackageFiles, entry: PackageFile, limit: number, found: Findings): BuildPlugin {
+/** esbuild reads no file by itself: this plugin resolves every import and reads every file of the package. */
+function createContainmentPlugin(
+  files: PackageFiles,
+  entry: PackageFile,
+  limit: number,
+  refusedImports: RefusedImports,
+): BuildPlugin {
   let left = limit;
   return {
     name: 'own-files-only',
     setup(build) {
-      build.onResolve({ filter: /.*/ }, (args) => found.keep(args, () => resolveImport(files, entry, args)));
-      build.onLoad({ filter: /.*/, namespace: HELD }, () => ({ contents: KIT_SOURCE, loader: 'js' }));
-      build.onLoad({ filter: /.*/, namespace: PACKAGE }, (args) =>
-        found.keep(args, async (): Promise<OnLoadResult> => {
-          const file: PackageFile = { path: args.path, shown: args.pluginData ?? entry.shown };
+      build.onResolve({ filter: /.*/ }, (args) =>
+        refusedImports.capture(args, () => resolveImport(files, entry, args)),
+      );
+      build.onLoad({ filter: /.*/, namespace: KIT_NAMESPACE }, () => ({ contents: KIT_SOURCE, loader: 'js' }));
+      build.onLoad({ filter: /.*/, namespace: PACKAGE_NAMESPACE }, (args) =>
+        refusedImports.capture(args, async (): Promise<OnLoadResult> => {
+          const file: PackageFile = { path: args.path, displayPath: args.pluginData ?? entry.displayPath };
           const loader = LOADERS[extname(file.path)];
           if (!loader)
-            throw new LoadFailure('INVALID_ENTRY', `"${file.shown}" is not a script; import scripts and JSON only.`);
+            throw new LoadFailure(
+              'INVALID_ENTRY',
+              `"${file.displayPath}" is not a script; import scripts and JSON only.`,
+            );
           const contents = await files.read(file, left, 'SOURCE_READ_FAILED');
           left -= contents?.length ?? Number.POSITIVE_INFINITY;
-          if (!contents || left < 0) throw tooLarge(entry, limit);
+          if (!contents || left < 0) throw createTooLarge(entry, limit);
           return { contents, loader };
         }),
       );
@@ -112,15 +124,15 @@ function ownFilesOnly(files: PackageFiles, entry: PackageFile, limit: number, fo
 
 async function resolveImport(files: PackageFiles, entry: PackageFile, args: OnResolveArgs): Promise<OnResolveResult> {
   const { path, importer, kind } = args;
-  if (kind === 'entry-point') return { path: entry.path, namespace: PACKAGE, pluginData: entry.shown };
-  if (path === KIT) return { path, namespace: HELD, sideEffects: false };
-  const from = importer === entry.path ? entry.shown : 'one of its files';
+  if (kind === 'entry-point') return { path: entry.path, namespace: PACKAGE_NAMESPACE, pluginData: entry.displayPath };
+  if (path === KIT) return { path, namespace: KIT_NAMESPACE, sideEffects: false };
+  const from = importer === entry.path ? entry.displayPath : 'one of its files';
   if (isRelative(path) && kind !== 'require-resolve') {
     const base = join(dirname(importer), path);
     for (const one of [base, ...(/\.[mc]?js$/.test(base) ? [base.replace(/js$/, 'ts')] : [])]) {
       for (const ending of ENDINGS) {
         const file = await files.find(one + ending);
-        if (file) return { path: file.path, namespace: PACKAGE, pluginData: file.shown };
+        if (file) return { path: file.path, namespace: PACKAGE_NAMESPACE, pluginData: file.displayPath };
       }
     }
     throw new LoadFailure(
@@ -128,7 +140,7 @@ async function resolveImport(files: PackageFiles, entry: PackageFile, args: OnRe
       `The built entry imports a file that is not there (in "${from}"); build the package.`,
     );
   }
-  const refused = refusedModule(path);
+  const refused = findRefusedImport(path);
   const name = path.replace(/[^\w@/:.#-]/g, '?').slice(0, 80);
   if (refused) throw new LoadFailure(refused.code, `The built entry imports "${name}": ${refused.advice}.`);
   if (path.startsWith('/') || /^[a-z]:/i.test(path) || path.startsWith('file:')) {
@@ -137,17 +149,17 @@ async function resolveImport(files: PackageFiles, entry: PackageFile, args: OnRe
   throw new LoadFailure('ENTRYPOINT_NOT_FOUND', `The built entry imports "${name}"; build it into the entry.`);
 }
 
-const tooLarge = (entry: PackageFile, limit: number) =>
+const createTooLarge = (entry: PackageFile, limit: number) =>
   new LoadFailure(
     'ARTIFACT_TOO_LARGE',
-    `"${entry.shown}" and what it imports are larger than ${limit} bytes (EXTENSIONS_SANDBOX_MAX_ARTIFACT).`,
+    `"${entry.displayPath}" and what it imports are larger than ${limit} bytes (EXTENSIONS_SANDBOX_MAX_ARTIFACT).`,
   );
 
-/** What esbuild says of a script, without more of its text than a word. */
-function invalid(error: unknown, files: PackageFiles): LoadFailure {
-  const [first] = messagesOf(error);
+/** Turns an error of esbuild into INVALID_ENTRY without quoting the script. */
+function toInvalidEntry(error: unknown, files: PackageFiles): LoadFailure {
+  const [first] = listBuildErrors(error);
   if (!first) return new LoadFailure('INVALID_ENTRY', 'The built entry cannot be read.', { cause: error });
-  if (first.text.startsWith(`No matching export in "${HELD}:`)) {
+  if (first.text.startsWith(`No matching export in "${KIT_NAMESPACE}:`)) {
     return new LoadFailure(
       'USES_LEGACY_SDK_RUNTIME_IMPORT',
       `The built entry imports a name that "${KIT}" does not have for confined code; it has ${CONFINED_NAMES.join(', ')}.`,
@@ -161,12 +173,12 @@ function invalid(error: unknown, files: PackageFiles): LoadFailure {
   });
 }
 
-/** What the plugin refused. esbuild looks at several files at once, so the first is the first by name. */
-class Findings {
+/** Imports that the plugin refused. esbuild reads several files at once, so the first one is the first by name. */
+class RefusedImports {
   readonly #all = new Map<string, unknown>();
 
-  /** Runs `work`; what it throws is kept, and esbuild is told that there is something. */
-  async keep<T extends object>(args: { path: string; importer?: string }, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` and keeps what it throws; esbuild gets a build error. */
+  async capture<T extends object>(args: { path: string; importer?: string }, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {

@@ -1,55 +1,56 @@
-import type { Found, ManifestDeps, ReasonCode } from '../../extensions/contract.ts';
-import { LoadFailure, packageFiles, serverEntries } from '../../extensions/library.ts';
+import type { DiscoveredExtension, ManifestDeps, ReasonCode } from '../../extensions/contract.ts';
+import { LoadFailure, openPackageFiles, serverEntries } from '../../extensions/library.ts';
 import type { Sandbox, Script } from '../../sandbox/contract.ts';
 import { GuestFailure } from '../../sandbox/library.ts';
-import { scriptOf } from './artifact.ts';
-import { type Contribution, contributionsOf } from './identity.ts';
-import { manifestAgain } from './manifest-again.ts';
+import { buildScript } from './artifact.ts';
+import { type Contribution, matchContributions } from './contributions.ts';
 import { NO_POSITIONS, type Positions } from './positions.ts';
-import { checkSources, serverSources } from './sources.ts';
+import { rereadManifest } from './reread-manifest.ts';
+import { assertSources, listServerSources } from './sources.ts';
 
-/** What passed the gate, ready to be loaded. Nothing of the package is read after this. */
-export interface Gated {
-  readonly found: Found;
+/** A package that passed the gate, ready to load. No file of the package is read after this. */
+export interface GatedPackage {
+  readonly extension: DiscoveredExtension;
   readonly version: string;
   readonly script: Script;
   readonly positions: Positions;
   readonly contributions: readonly Contribution[];
-  /** A context serves several calls: the package's declared opt-in. */
-  readonly reuse: boolean;
+  /** A context serves several calls, because the manifest declares `stateful`. */
+  readonly isStateful: boolean;
 }
 
 export interface GateDeps extends ManifestDeps {
   readonly sandbox: Pick<Sandbox, 'probe' | 'maxArtifact'>;
-  /** Undefined where an administrator's consent is given. */
-  readonly consent: (found: Found) => Promise<LoadFailure | undefined>;
+  /** Undefined if the package has consent. */
+  readonly consent: (extension: DiscoveredExtension) => Promise<LoadFailure | undefined>;
 }
 
 /**
  * What a confined package must pass before anything of it is registered, in this order (conventions, "Load gate"):
- * manifest, consent, sources, built entry, a run without any handler. It fails closed: whatever is not answered with yes is a
- * LoadFailure, and none of them leads to full authority.
+ * manifest, consent, sources, built entry, a run without any handler. It fails closed: a package that does not pass
+ * every check never loads, and never loads with full authority either.
+ * @throws LoadFailure
  */
-export async function passGate(found: Found, deps: GateDeps): Promise<Gated> {
+export async function passGate(extension: DiscoveredExtension, deps: GateDeps): Promise<GatedPackage> {
   try {
-    const { manifest, version, built } = await manifestAgain(found, deps);
-    const refused = await deps.consent(found);
+    const { manifest, version, built } = await rereadManifest(extension, deps);
+    const refused = await deps.consent(extension);
     if (refused) throw refused;
-    const files = await packageFiles(found.folder);
-    await checkSources(files, serverSources(manifest));
-    const reuse = manifest.stateful === true;
+    const files = await openPackageFiles(extension.folder);
+    await assertSources(files, listServerSources(manifest));
+    const isStateful = manifest.stateful === true;
     if (manifest.type === 'bundle' && serverEntries(manifest).length === 0) {
-      return { found, version, script: '', positions: NO_POSITIONS, contributions: [], reuse };
+      return { extension, version, script: '', positions: NO_POSITIONS, contributions: [], isStateful };
     }
-    const { script, positions } = await scriptOf(files, built, deps.sandbox.maxArtifact());
-    const contributions = contributionsOf(found.name, manifest, await deps.sandbox.probe(script));
-    return { found, version, script, positions, contributions, reuse };
+    const { script, positions } = await buildScript(files, built, deps.sandbox.maxArtifact());
+    const contributions = matchContributions(extension.name, manifest, await deps.sandbox.probe(script));
+    return { extension, version, script, positions, contributions, isStateful };
   } catch (error) {
-    throw asLoadFailure(error);
+    throw toLoadFailure(error);
   }
 }
 
-const PROBED: Readonly<Record<string, readonly [ReasonCode, string]>> = {
+const PROBE_FAILURES: Readonly<Record<string, readonly [ReasonCode, string]>> = {
   'invalid-entry': ['INVALID_ENTRY', 'The built entry fails when it is evaluated, or exports no contract object.'],
   'guest-error': ['INVALID_ENTRY', 'The built entry fails when it is evaluated.'],
   'invalid-result': ['INVALID_ENTRY', 'The built entry exports no contract object.'],
@@ -59,9 +60,9 @@ const PROBED: Readonly<Record<string, readonly [ReasonCode, string]>> = {
   crash: ['CRASH', 'The process that evaluated the built entry died. Do less when it is loaded.'],
 };
 
-function asLoadFailure(error: unknown): LoadFailure {
+function toLoadFailure(error: unknown): LoadFailure {
   if (error instanceof LoadFailure) return error;
-  const known = error instanceof GuestFailure ? PROBED[error.code] : undefined;
+  const known = error instanceof GuestFailure ? PROBE_FAILURES[error.code] : undefined;
   if (known) return new LoadFailure(known[0], known[1], { cause: error });
   return new LoadFailure('VALIDATION_INCOMPLETE', 'It could not be validated. See the log of the service.', {
     cause: error,

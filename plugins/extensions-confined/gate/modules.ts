@@ -1,30 +1,30 @@
 import { builtinModules } from 'node:module';
 import type { ReasonCode } from '../../extensions/contract.ts';
 
-/** The author's kit: the one package that confined code may import at run time. */
+/** The SDK: the only package that confined code may import at run time. */
 export const KIT = '@tenon/extension-sdk';
 
-/** What the kit has for confined code: identity functions. */
+/** The SDK's exports for confined code: identity functions. */
 export const CONFINED_NAMES = ['defineJsonEndpoint', 'defineFlowOperation', 'defineEventHook'] as const;
 
-/** Why something may not be imported: a reason code and what to do instead. */
-export interface Refused {
+/** Why a module may not be imported: a reason code and what to do instead. */
+export interface RefusedImport {
   readonly code: ReasonCode;
   readonly advice: string;
 }
 
-const set = (names: string): ReadonlySet<string> => new Set(names.split(' '));
+const toSet = (names: string): ReadonlySet<string> => new Set(names.split(' '));
 
-const FILES = set('fs fs-extra graceful-fs');
-const NETWORK = set(
+const FILES = toSet('fs fs-extra graceful-fs');
+const NETWORK = toSet(
   'http https http2 net tls dgram dns inspector axios got ky needle undici superagent request wretch ofetch phin bent ' +
     'node-fetch cross-fetch isomorphic-fetch isomorphic-unfetch unfetch node-fetch-native follow-redirects ws ' +
     'socket.io-client request-promise request-promise-native make-fetch-happen',
 );
-const PROCESSES = set('child_process cluster execa cross-spawn shelljs zx');
-const ENVIRONMENT = set('process dotenv');
+const PROCESSES = toSet('child_process cluster execa cross-spawn shelljs zx');
+const ENVIRONMENT = toSet('process dotenv');
 const BUILT_IN = new Set(builtinModules.map((name) => name.replace(/^node:/, '').split('/')[0] as string));
-/** Kits for code with full authority, whoever publishes them. */
+/** SDKs for code with full authority, of any publisher. */
 const FULL_KIT = /^@[^/]+\/extensions?-(?:sdk|kit)(?:\/|$)/;
 const INTERNAL = /^(?:@tenon\/|tenon(?:\/|$)|@service\/(?!extension-)|#kernel(?:\/|$))/;
 
@@ -38,24 +38,24 @@ const advice: Partial<Record<ReasonCode, string>> = {
   USES_LEGACY_SDK_RUNTIME_IMPORT: `import ${CONFINED_NAMES.join(', ')} from "${KIT}", types from anywhere`,
 };
 
-const refuse = (code: ReasonCode): Refused => ({ code, advice: advice[code] as string });
+const createRefusal = (code: ReasonCode): RefusedImport => ({ code, advice: advice[code] as string });
 
-/** Undefined where nothing is known against it; the author's kit itself is one of these. */
-export function refusedModule(specifier: string): Refused | undefined {
+/** Answers why a module may not be imported; undefined if it may, as the SDK may. */
+export function findRefusedImport(specifier: string): RefusedImport | undefined {
   const name = specifier.replace(/^node:/, '');
   const isScoped = name.startsWith('@');
   const root = name.split('/', isScoped ? 2 : 1).join('/');
-  if (FILES.has(root)) return refuse('USES_RAW_FS');
-  if (NETWORK.has(root)) return refuse('USES_RAW_NETWORK');
-  if (PROCESSES.has(root)) return refuse('USES_CHILD_PROCESS');
-  if (ENVIRONMENT.has(root)) return refuse('USES_RAW_ENV');
-  if (specifier.startsWith('node:') || BUILT_IN.has(root)) return refuse('USES_NODE_BUILTIN');
+  if (FILES.has(root)) return createRefusal('USES_RAW_FS');
+  if (NETWORK.has(root)) return createRefusal('USES_RAW_NETWORK');
+  if (PROCESSES.has(root)) return createRefusal('USES_CHILD_PROCESS');
+  if (ENVIRONMENT.has(root)) return createRefusal('USES_RAW_ENV');
+  if (specifier.startsWith('node:') || BUILT_IN.has(root)) return createRefusal('USES_NODE_BUILTIN');
   if (specifier === KIT) return undefined;
-  if (FULL_KIT.test(specifier)) return refuse('USES_LEGACY_SDK_RUNTIME_IMPORT');
-  if (INTERNAL.test(specifier)) return refuse('USES_INTERNAL_IMPORT');
+  if (FULL_KIT.test(specifier)) return createRefusal('USES_LEGACY_SDK_RUNTIME_IMPORT');
+  if (INTERNAL.test(specifier)) return createRefusal('USES_INTERNAL_IMPORT');
   return undefined;
 }
 
-export const adviceFor = (code: ReasonCode): string => advice[code] ?? '';
+export const getAdvice = (code: ReasonCode): string => advice[code] ?? '';
 
 export const isRelative = (specifier: string): boolean => /^\.{1,2}(?:\/|$)/.test(specifier);

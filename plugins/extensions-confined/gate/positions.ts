@@ -1,27 +1,28 @@
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { relative, resolve } from 'node:path';
 
-/** A place in the script that runs; line and column from 1. */
+/** A position in the script that runs; line and column count from 1. */
 interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Finds where in the files of a package something of the script was written. */
+/** Maps positions in the script to the files of the package. */
 export interface Positions {
-  /** `index.js:12:5`, with the path inside of the package; undefined where that is not known. */
+  /** `index.js:12:5`, with the path inside of the package; undefined if it is not known. */
   find(position: Position): string | undefined;
 }
 
-/** Characters of a map; a larger one is not kept, since reading it would stop the service for long. */
+/** Limit for a source map in characters; parsing a larger one would block the process. */
 const LONGEST_MAP = 2 * 1024 * 1024;
 
-/** None of what runs was written anywhere. */
+/** For a script without a source map. */
 export const NO_POSITIONS: Positions = { find: () => undefined };
 
 /**
- * `map`: of the text that begins in the script's line `firstLine`, counted from 1; read when it is first needed. `root`: the
- * folder of the package.
+ * `map`: the source map of the text that begins in line `firstLine` of the script, counted from 1; parsed at the first
+ * use.
+ * `root`: the folder of the package.
  */
 export function createPositions(map: string, firstLine: number, root: string): Positions {
   if (map.length > LONGEST_MAP) return NO_POSITIONS;

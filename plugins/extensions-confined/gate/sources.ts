@@ -2,18 +2,18 @@ import { dirname, extname, join } from 'node:path';
 import type { PackageFile, PackageFiles } from '../../extensions/contract.ts';
 import { type ExtensionManifest, type Halves, SERVER_TYPES } from '../../extensions/contract.ts';
 import { LoadFailure } from '../../extensions/library.ts';
-import { lookThrough } from './uses.ts';
+import { scanSource } from './scan-source.ts';
 
-/** Bounds of what is looked through; sources beyond them cannot be vouched for. */
-const MOST_FILES = 500;
-const MOST_BYTES = 2 * 1024 * 1024;
+/** Limits of a scan; larger sources are refused. */
+const MAX_FILES = 500;
+const MAX_BYTES = 2 * 1024 * 1024;
 
 const isServer = (type: string): boolean => (SERVER_TYPES as readonly string[]).includes(type);
 const serverHalf = (source: string | Halves | undefined): string | undefined =>
   typeof source === 'object' ? source.api : source;
 
-/** The sources of what runs on the server, as the manifest names them; those of the browser are never looked at. */
-export function serverSources(manifest: ExtensionManifest): readonly string[] {
+/** The sources of the server halves that the manifest names; browser sources are never scanned. */
+export function listServerSources(manifest: ExtensionManifest): readonly string[] {
   if (manifest.type !== 'bundle') return [serverHalf(manifest.source)].filter((one) => one !== undefined);
   return (manifest.entries ?? [])
     .filter(({ type }) => isServer(type))
@@ -22,10 +22,10 @@ export function serverSources(manifest: ExtensionManifest): readonly string[] {
 }
 
 /**
- * Looks through the sources and all that they import from inside the package (conventions, "Load gate", 2 and 3): the first
- * thing found is the reason, in the order of the manifest, then of the imports, then of the text.
+ * Scans the sources and all files that they import from the package (conventions, "Load gate", 2 and 3).
+ * @throws LoadFailure for the first forbidden use, in the order of the manifest, then of the imports, then of the text.
  */
-export async function checkSources(files: PackageFiles, sources: readonly string[]): Promise<void> {
+export async function assertSources(files: PackageFiles, sources: readonly string[]): Promise<void> {
   const seen = new Set<string>();
   const queue: PackageFile[] = [];
   const add = (file: PackageFile) => {
@@ -37,38 +37,38 @@ export async function checkSources(files: PackageFiles, sources: readonly string
     if (!file) {
       throw new LoadFailure(
         'SOURCE_UNAVAILABLE',
-        `The declared source "${plain(source)}" is not in the package; ship it.`,
+        `The declared source "${toDisplayPath(source)}" is not in the package; ship it.`,
       );
     }
     add(file);
   }
-  let left = MOST_BYTES;
+  let left = MAX_BYTES;
   for (let at = 0; at < queue.length; at++) {
     const file = queue[at] as PackageFile;
-    const text = at < MOST_FILES ? await files.read(file, left, 'SOURCE_READ_FAILED') : undefined;
-    if (!text) throw tooMuch();
+    const text = at < MAX_FILES ? await files.read(file, left, 'SOURCE_READ_FAILED') : undefined;
+    if (!text) throw createTooLarge();
     left -= text.length;
-    if (!LOOKED_AT.has(extname(file.path))) continue;
-    const { uses, relative } = lookThrough(text.toString('utf8'));
+    if (!SCANNED.has(extname(file.path))) continue;
+    const { uses, relative } = scanSource(text.toString('utf8'));
     const [first] = uses;
     if (first) {
       const more = uses.length > 1 ? ` There is more of this kind (${uses.length - 1}).` : '';
-      throw new LoadFailure(first.code, `"${file.shown}" ${first.what}: ${first.advice}.${more}`);
+      throw new LoadFailure(first.code, `"${file.displayPath}" ${first.what}: ${first.advice}.${more}`);
     }
-    for (const specifier of relative) add(await target(files, file, specifier));
+    for (const specifier of relative) add(await resolveSource(files, file, specifier));
   }
 }
 
-const tooMuch = () =>
-  new LoadFailure('SOURCE_READ_FAILED', `The sources are more than ${MOST_FILES} files or ${MOST_BYTES} bytes.`);
+const createTooLarge = () =>
+  new LoadFailure('SOURCE_READ_FAILED', `The sources are more than ${MAX_FILES} files or ${MAX_BYTES} bytes.`);
 
 const SCRIPTS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
-/** Styles, texts and data run nothing. */
-const LOOKED_AT: ReadonlySet<string> = new Set([...SCRIPTS, '.tsx', '.jsx']);
-/** What is written behind `./name` or, in TypeScript, where `./name.js` is meant as `./name.ts`. */
+/** Styles, texts and data contain no code. */
+const SCANNED: ReadonlySet<string> = new Set([...SCRIPTS, '.tsx', '.jsx']);
+/** Endings to try for an import of `./name`; in TypeScript `./name.js` may also mean `./name.ts`. */
 const ENDINGS = ['', ...SCRIPTS, '.tsx', '.jsx', '.json', '.d.ts', ...SCRIPTS.map((ending) => `/index${ending}`)];
 
-async function target(files: PackageFiles, from: PackageFile, specifier: string): Promise<PackageFile> {
+async function resolveSource(files: PackageFiles, from: PackageFile, specifier: string): Promise<PackageFile> {
   const base = join(dirname(from.path), specifier.replace(/[?#].*$/, ''));
   const tried = [base, ...(/\.[mc]?js$/.test(base) ? [base.replace(/js$/, 'ts')] : [])];
   for (const one of tried) {
@@ -77,7 +77,10 @@ async function target(files: PackageFiles, from: PackageFile, specifier: string)
       if (found) return found;
     }
   }
-  throw new LoadFailure('SOURCE_UNAVAILABLE', `"${from.shown}" imports a file that is not in the package; ship it.`);
+  throw new LoadFailure(
+    'SOURCE_UNAVAILABLE',
+    `"${from.displayPath}" imports a file that is not in the package; ship it.`,
+  );
 }
 
-const plain = (path: string): string => path.replace(/^\.\//, '').slice(0, 100);
+const toDisplayPath = (path: string): string => path.replace(/^\.\//, '').slice(0, 100);

@@ -1,6 +1,6 @@
 /**
- * One word of a script. `string` carries what is between the quotes (escapes left as they are); a template without
- * substitutions is a `string` too, one with them a `template`, whose inner words follow it.
+ * One token of a script. `string` carries what is between the quotes (escapes left as they are); a template without
+ * substitutions is a `string` too, one with them a `template`, whose inner tokens follow it.
  */
 export interface Token {
   readonly kind: 'name' | 'mark' | 'string' | 'template' | 'regex' | 'number';
@@ -12,31 +12,31 @@ export interface Token {
 const NAME_START = /[\p{ID_Start}$_#]/u;
 const NAME = /[#$_\p{ID_Start}][$\p{ID_Continue}]*/uy;
 const NUMBER = /(?:\d|\.\d)[\w.]*/y;
-/** Words after which a value begins, so that a slash is the beginning of a regular expression. */
+/** Keywords before a value: a slash after them begins a regular expression. */
 const BEFORE_VALUE: ReadonlySet<string> = new Set(
   'return typeof instanceof in of new delete void throw case do else yield await extends default'.split(' '),
 );
 const BEFORE_PAREN: ReadonlySet<string> = new Set(['if', 'while', 'for', 'with']);
 
 /**
- * The words of JavaScript or TypeScript, comments and white space left out. It never fails: what it cannot make sense of,
- * such as a quote that is not closed, costs at most the rest of its line.
+ * Splits JavaScript or TypeScript into tokens, without comments and white space. It never fails: text that is not
+ * valid, such as a quote that is not closed, is one token up to the end of its line at most.
  */
-export function tokens(source: string): readonly Token[] {
+export function tokenize(source: string): readonly Token[] {
   return new Lexer(source).run();
 }
 
-/** What a bracket that is open means for what follows when it closes. */
-type Open = 'template' | 'block' | 'value' | 'condition' | 'paren';
+/** The kind of an open bracket, which decides what a slash after its closing bracket means. */
+type OpenBracket = 'template' | 'block' | 'value' | 'condition' | 'paren';
 
 class Lexer {
   readonly #source: string;
   readonly #found: Token[] = [];
-  readonly #open: Open[] = [];
+  readonly #open: OpenBracket[] = [];
   #at = 0;
-  /** Would a slash here begin a regular expression? */
+  /** Whether a slash here begins a regular expression. */
   #valueNext = true;
-  /** Up to here every slash divides: one was looked at, and no expression ended on its line. */
+  /** Up to this offset every slash is a division: no regular expression ended on this line. */
   #dividesUntil = 0;
 
   constructor(source: string) {
@@ -91,7 +91,9 @@ class Lexer {
     this.#push('string', source.slice(this.#at + 1, end), Math.min(end + 1, source.length) - this.#at);
   }
 
-  /** From behind a backtick, or behind the bracket that closed a substitution (`first` false), to the next of either. */
+  /**
+   * Reads a template from behind its backtick, or from behind a substitution (`first` false), to the next of either.
+   */
   #template(from: number, first = true): void {
     const source = this.#source;
     let end = from;
@@ -104,7 +106,7 @@ class Lexer {
     if (hasMore) this.#open.push('template');
   }
 
-  /** False where no regular expression ends on this line: then the slash divides. */
+  /** False if no regular expression ends on this line: then the slash is a division. */
   #regex(): boolean {
     const source = this.#source;
     let isInClass = false;
@@ -152,7 +154,9 @@ class Lexer {
   }
 }
 
-/** After `)`, `;`, `=>`, another bracket or a word such as `else` a bracket holds statements; after `=`, `(`, `,` a value. */
+/**
+ * Whether a brace opens a block: after `)`, `;`, `=>`, another brace or `else`; after `=`, `(`, `,` it opens an object.
+ */
 function opensBlock(before: Token | undefined, valueNext: boolean): boolean {
   if (!before) return true;
   if (before.kind === 'mark') return [')', ';', '{', '}', '=>', '>'].includes(before.text);

@@ -1,4 +1,4 @@
-/** As handlers give them; `maxAge` in milliseconds. */
+/** Options of `res.cookie`; `maxAge` in milliseconds. */
 export interface CookieOptions {
   readonly maxAge?: number | null;
   readonly expires?: Date;
@@ -12,8 +12,8 @@ export interface CookieOptions {
 const NAME = /^[\w!#$%&'*.^`|~+-]+$/;
 const PART = /^[\x20-\x3a\x3c-\x7e]*$/;
 
-/** The text of a `Set-Cookie`. */
-export function cookieText(name: string, value: string, options: CookieOptions): string {
+/** Renders the value of a `Set-Cookie` header. */
+export function renderCookie(name: string, value: string, options: CookieOptions): string {
   const { maxAge, domain, path = '/', secure, httpOnly, sameSite } = options;
   if (!NAME.test(name)) throw new TypeError('the name of a cookie has characters that it may not have');
   for (const part of [domain ?? '', path]) {

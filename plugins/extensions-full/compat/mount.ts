@@ -3,120 +3,125 @@ import type Router from 'router';
 import type { ExtensionMount } from '../../extensions/contract.ts';
 import type { HttpContext } from '../../http/contract.ts';
 import { addressOf, rawQueryOf } from '../../http/library.ts';
-import { accountabilityOf } from '../caller.ts';
-import { asFailure } from '../failure.ts';
-import type { Kit } from '../kit.ts';
-import { plainSchema } from '../overview.ts';
-import { asRequest, type RequestParts } from './request.ts';
-import { asResponse } from './response.ts';
-import { sanitizedQuery } from './sanitized-query.ts';
+import { toAccountability } from '../caller.ts';
+import { toFailure } from '../failure.ts';
+import type { ExtensionRuntime } from '../kit.ts';
+import { toPlainSchema } from '../plain-schema.ts';
+import { type RequestParts, toExtensionRequest } from './request.ts';
+import { toExtensionResponse } from './response.ts';
+import { sanitizeQuery } from './sanitized-query.ts';
 
-type Outcome = 'answered' | 'unmatched' | { readonly error: unknown };
+type RouterOutcome = 'answered' | 'unmatched' | { readonly error: unknown };
 
-/** A router under a path. Where no route of it matches, the request is left to whoever stands behind. */
-export function routerMount(kit: Kit, path: string, router: Router.Router): ExtensionMount {
+/** A router under a path. A request that no route of it matches is passed to the next handler. */
+export function createRouterMount(kit: ExtensionRuntime, path: string, router: Router.Router): ExtensionMount {
   return {
     path,
     owner: kit.name,
     confined: false,
     async handle(ctx, next) {
-      const parts = await partsOf(kit, ctx);
-      // Whoever left meanwhile is not waited for.
-      if (ctx.res.closed) return leave(ctx);
-      const outcome = await run(kit, ctx, parts, path, router);
-      if (outcome === 'answered') return leave(ctx);
+      const parts = await createRequestParts(kit, ctx);
+      // The client disconnected meanwhile.
+      if (ctx.res.closed) return detachKoa(ctx);
+      const outcome = await runRouter(kit, ctx, parts, path, router);
+      if (outcome === 'answered') return detachKoa(ctx);
       if (outcome === 'unmatched') return next();
-      throw asFailure(outcome.error);
+      throw toFailure(outcome.error);
     },
   };
 }
 
-/** Koa has nothing left to say. */
-function leave(ctx: HttpContext): void {
+/** Koa must not respond: the handler has answered. */
+function detachKoa(ctx: HttpContext): void {
   ctx.respond = false;
 }
 
-export async function partsOf({ deps }: Kit, ctx: HttpContext): Promise<RequestParts> {
-  const overview = await deps.schema.overview();
+export async function createRequestParts({ deps }: ExtensionRuntime, ctx: HttpContext): Promise<RequestParts> {
+  const schemaSnapshot = await deps.schema.overview();
   const query = { ...rawQueryOf(ctx) };
   return {
     ctx,
     query,
-    accountability: accountabilityOf(ctx.state.caller),
-    schema: () => plainSchema(overview),
-    sanitizedQuery: () => sanitizedQuery(query, deps.query.ceilings),
-    // Other bodies are left for the handler to read.
-    body: ctx.is('json', '+json') ? await bodyOf(deps, ctx) : {},
-    token: tokenOf(ctx, query),
+    accountability: toAccountability(ctx.state.caller),
+    schema: () => toPlainSchema(schemaSnapshot),
+    sanitizedQuery: () => sanitizeQuery(query, deps.query.ceilings),
+    // The handler reads other bodies itself.
+    body: ctx.is('json', '+json') ? await readBody(deps, ctx) : {},
+    token: readToken(ctx, query),
     ip: addressOf(ctx),
   };
 }
 
 const bodies = new WeakMap<object, Promise<unknown>>();
 
-/** Read once, whoever of those under one path answers. */
-async function bodyOf({ routing }: Kit['deps'], ctx: HttpContext): Promise<unknown> {
-  const reading = bodies.get(ctx.req) ?? routing.readBody(ctx as never);
-  bodies.set(ctx.req, reading);
-  const body = await reading;
+/** Reads the body once for all handlers under one path. */
+async function readBody({ routing }: ExtensionRuntime['deps'], ctx: HttpContext): Promise<unknown> {
+  const pendingBody = bodies.get(ctx.req) ?? routing.readBody(ctx as never);
+  bodies.set(ctx.req, pendingBody);
+  const body = await pendingBody;
   ctx.state.body ??= body;
   return body ?? {};
 }
 
-function tokenOf({ req }: HttpContext, { access_token: asked }: Record<string, unknown>): string | null {
+function readToken({ req }: HttpContext, { access_token: queryToken }: Record<string, unknown>): string | null {
   const [, token] = /^bearer (\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
-  return token ?? (typeof asked === 'string' && asked !== '' ? asked : null);
+  return token ?? (typeof queryToken === 'string' && queryToken !== '' ? queryToken : null);
 }
 
-/** The part of a path below a mount, as it was sent. */
-function split(ctx: HttpContext, path: string): readonly [base: string, rest: string] {
+/** Splits the path at the mount; the rest is as it was sent. */
+function splitPath(ctx: HttpContext, path: string): readonly [base: string, rest: string] {
   const depth = path.split('/').length;
   const segments = ctx.path.split('/');
   return [segments.slice(0, depth).join('/'), `/${segments.slice(depth).join('/')}${ctx.search}`];
 }
 
-async function run(
-  kit: Kit,
+async function runRouter(
+  kit: ExtensionRuntime,
   ctx: HttpContext,
   parts: RequestParts,
   path: string,
   router: Router.Router,
-): Promise<Outcome> {
+): Promise<RouterOutcome> {
   const { req, res } = ctx;
   const { url } = req;
   const before = { headers: { ...res.getHeaders() }, status: res.statusCode };
-  const [base, rest] = split(ctx, path);
-  const request = asRequest(parts, base, rest);
-  const response = asResponse(ctx);
+  const [base, rest] = splitPath(ctx, path);
+  const request = toExtensionRequest(parts, base, rest);
+  const response = toExtensionResponse(ctx);
   res.statusCode = 200;
   try {
     const outcome = await dispatch(kit, router, request as never, response as never);
     if (outcome === 'answered') return outcome;
     if (res.headersSent) {
-      // Half an answer must not be taken for a whole one.
+      // The client must not take a partial answer for a complete one.
       kit.log.error({ err: typeof outcome === 'object' ? outcome.error : undefined }, 'an answer broke off');
       res.destroy();
       return 'answered';
     }
     res.statusCode = before.status;
-    if (outcome !== 'unmatched') restore(res, before.headers);
+    if (outcome !== 'unmatched') restoreHeaders(res, before.headers);
     return outcome;
   } finally {
     req.url = url;
   }
 }
 
-function dispatch(kit: Kit, router: Router.Router, req: never, res: ServerResponse): Promise<Outcome> {
+function dispatch(
+  kit: ExtensionRuntime,
+  router: Router.Router,
+  req: never,
+  res: ServerResponse,
+): Promise<RouterOutcome> {
   return new Promise((resolve) => {
     let settled = false;
-    const settle = (outcome: Outcome) => {
+    const settle = (outcome: RouterOutcome) => {
       settled = true;
       resolve(outcome);
     };
     const answered = () => settle('answered');
     res.once('finish', answered);
     res.once('close', answered);
-    // What is written to an answer that is over must not end the process.
+    // A write after the end of an answer must not end the process.
     res.on('error', (error) => kit.log.warn({ err: error }, 'an answer could not be written'));
     router(req, res as never, (error?: unknown) => {
       if (settled && error) kit.log.error({ err: error }, 'a handler failed after its answer');
@@ -125,8 +130,8 @@ function dispatch(kit: Kit, router: Router.Router, req: never, res: ServerRespon
   });
 }
 
-/** What an answer was to look like says nothing about the error that takes its place. */
-function restore(res: ServerResponse, headers: OutgoingHttpHeaders): void {
+/** Removes the headers that the failed answer had set, before the error is answered. */
+function restoreHeaders(res: ServerResponse, headers: OutgoingHttpHeaders): void {
   for (const name of res.getHeaderNames()) if (!(name in headers)) res.removeHeader(name);
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
 }

@@ -1,15 +1,15 @@
 import Router from 'router';
 
-/** What stands for anything, unless a name follows; with the slash before it, which may be missing as well. */
+/** A wildcard without a name, with the optional slash before it. */
 const ANYTHING = /\/?\*(?![\w{"])/g;
 const OPTIONAL = /\/:(\w+)\?/g;
 
 /**
- * A path as older routers of this form knew it, in the way of this one: `/:id?` is `{/:id}`, and `*` is `{*rest}`. What is
- * written in the newer way stays as it is.
+ * Translates the path syntax of older routers into that of this one: `/:id?` becomes `{/:id}`, and `*` becomes
+ * `{*rest}`. Newer syntax stays as it is.
  */
-export function pathIn(path: unknown): unknown {
-  if (Array.isArray(path)) return path.map(pathIn);
+export function toRouterPath(path: unknown): unknown {
+  if (Array.isArray(path)) return path.map(toRouterPath);
   if (typeof path !== 'string') return path;
   let more = 0;
   return path
@@ -19,12 +19,12 @@ export function pathIn(path: unknown): unknown {
 
 type Take = (...parts: unknown[]) => unknown;
 
-/** A router that takes paths of both ways. */
+/** A router that accepts both path syntaxes. */
 export function createRouter(): Router.Router {
   const router = new Router({ mergeParams: true });
   const [route, use] = [router.route.bind(router) as Take, router.use.bind(router) as Take];
   return Object.assign(router, {
-    route: (path: unknown) => route(pathIn(path)),
-    use: (first: unknown, ...more: readonly unknown[]) => use(pathIn(first), ...more),
+    route: (path: unknown) => route(toRouterPath(path)),
+    use: (first: unknown, ...more: readonly unknown[]) => use(toRouterPath(first), ...more),
   }) as Router.Router;
 }

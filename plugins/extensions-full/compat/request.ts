@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import type { HttpContext } from '../../http/contract.ts';
 import type { Accountability } from '../caller.ts';
 
-/** What the service knows of a request before a handler has it; functions are asked when the member is first read. */
+/** Members that the service adds to a request; functions are called at the first read of the member. */
 export interface RequestParts {
   readonly ctx: HttpContext;
   readonly accountability: Accountability | null;
@@ -14,7 +14,7 @@ export interface RequestParts {
   readonly ip: string | null;
 }
 
-/** A request as handlers of the form `(req, res, next)` know it: Node's own, with the usual members. */
+/** A request for handlers of the form `(req, res, next)`: Node's own, with Express's usual members. */
 export type ExtensionRequest = IncomingMessage & {
   url: string;
   originalUrl: string;
@@ -71,18 +71,18 @@ const prototype = Object.create(IncomingMessage.prototype, {
   header: { value: members.get, writable: true, configurable: true },
 });
 
-/** Turns Node's request into one that handlers know, under `baseUrl`; `url` is what is left of the path. */
-export function asRequest(parts: RequestParts, baseUrl: string, url: string): ExtensionRequest {
+/** Turns Node's request into an Express-like one under `baseUrl`; `url` is the rest of the path. */
+export function toExtensionRequest(parts: RequestParts, baseUrl: string, url: string): ExtensionRequest {
   const { ctx, accountability, query, body, token, ip } = parts;
   const req = Object.setPrototypeOf(ctx.req, prototype) as IncomingMessage;
   Object.assign(req, { [PARTS]: parts, originalUrl: ctx.originalUrl, baseUrl, url, params: {} });
-  Object.assign(req, { accountability, query, body, token, ip, cookies: cookiesOf(req) });
-  whenRead(req, 'schema', parts.schema);
-  whenRead(req, 'sanitizedQuery', parts.sanitizedQuery);
+  Object.assign(req, { accountability, query, body, token, ip, cookies: parseCookies(req) });
+  defineLazy(req, 'schema', parts.schema);
+  defineLazy(req, 'sanitizedQuery', parts.sanitizedQuery);
   return req as ExtensionRequest;
 }
 
-function whenRead(target: object, name: string, make: () => unknown): void {
+function defineLazy(target: object, name: string, make: () => unknown): void {
   const settle = (value: unknown) => Object.defineProperty(target, name, { value, writable: true, configurable: true });
   Object.defineProperty(target, name, {
     configurable: true,
@@ -95,16 +95,16 @@ function whenRead(target: object, name: string, make: () => unknown): void {
   });
 }
 
-function cookiesOf({ headers }: IncomingMessage): Record<string, string> {
+function parseCookies({ headers }: IncomingMessage): Record<string, string> {
   const pairs = (headers.cookie ?? '').split(';').flatMap((pair): [string, string][] => {
     const at = pair.indexOf('=');
-    return at < 1 ? [] : [[pair.slice(0, at).trim(), unquoted(pair.slice(at + 1).trim())]];
+    return at < 1 ? [] : [[pair.slice(0, at).trim(), decodeCookie(pair.slice(at + 1).trim())]];
   });
-  // The first one counts: it is the one with the nearest path.
+  // Of cookies with one name the first one counts, which has the longest path.
   return Object.fromEntries(pairs.reverse());
 }
 
-function unquoted(value: string): string {
+function decodeCookie(value: string): string {
   const text = value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
   try {
     return decodeURIComponent(text);

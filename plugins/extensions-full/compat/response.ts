@@ -1,8 +1,8 @@
 import { ServerResponse, STATUS_CODES } from 'node:http';
 import type { HttpContext } from '../../http/contract.ts';
-import { type CookieOptions, cookieText } from './cookie.ts';
+import { type CookieOptions, renderCookie } from './cookie.ts';
 
-/** A response as handlers of the form `(req, res, next)` know it: Node's own, with the usual members. */
+/** A response for handlers of the form `(req, res, next)`: Node's own, with Express's usual members. */
 export type ExtensionResponse = ServerResponse & { readonly [other: string]: unknown };
 
 const CTX = Symbol('context');
@@ -18,7 +18,7 @@ type Value = string | number | readonly string[];
 const EMPTY: readonly number[] = [204, 205, 304];
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Ends the answer with these bytes, or without where the request or the status wants none. */
+/** Ends the answer with this body, or without one for HEAD and for statuses without a body. */
 function finish(res: Own, body: string | Uint8Array, type: string): Own {
   if (EMPTY.includes(res.statusCode)) {
     for (const name of ['Content-Type', 'Content-Length', 'Transfer-Encoding']) res.removeHeader(name);
@@ -77,7 +77,7 @@ const members = {
     return this;
   },
   location(this: Own, url: string) {
-    this.setHeader('Location', encodedOnce(url));
+    this.setHeader('Location', encodeUrl(url));
     return this;
   },
   /** `redirect(url)` or `redirect(status, url)`. */
@@ -89,16 +89,16 @@ const members = {
   },
   cookie(this: Own, name: string, value: unknown, options: CookieOptions = {}) {
     const text = typeof value === 'object' ? `j:${JSON.stringify(value)}` : String(value);
-    return this.append('Set-Cookie', cookieText(name, text, options));
+    return this.append('Set-Cookie', renderCookie(name, text, options));
   },
   clearCookie(this: Own, name: string, options: CookieOptions = {}) {
     const { maxAge: _maxAge, ...rest } = options;
-    return this.append('Set-Cookie', cookieText(name, '', { ...rest, expires: new Date(1) }));
+    return this.append('Set-Cookie', renderCookie(name, '', { ...rest, expires: new Date(1) }));
   },
 };
 
-/** What is encoded already stays as it is, and so do the brackets of addresses. */
-const encodedOnce = (url: string): string =>
+/** Encodes a URL; encoded characters and the brackets of IPv6 addresses stay as they are. */
+const encodeUrl = (url: string): string =>
   encodeURI(url)
     .replace(/%25([0-9a-f]{2})/gi, '%$1')
     .replace(/%5B/g, '[')
@@ -111,8 +111,8 @@ const prototype = Object.create(ServerResponse.prototype, {
   contentType: alias(members.type),
 });
 
-/** Turns Node's response into one that handlers know. */
-export function asResponse(ctx: HttpContext): ExtensionResponse {
+/** Turns Node's response into an Express-like one. */
+export function toExtensionResponse(ctx: HttpContext): ExtensionResponse {
   const res = Object.setPrototypeOf(ctx.res, prototype) as ServerResponse;
   return Object.assign(res, { [CTX]: ctx, locals: {} }) as unknown as ExtensionResponse;
 }

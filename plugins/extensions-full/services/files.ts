@@ -1,13 +1,13 @@
 import { FILES, type Files } from '../../files/contract.ts';
 import type { Payload } from '../../items/contract.ts';
-import type { Kit } from '../kit.ts';
-import type { ServiceOptions, VerbOptions } from './acting.ts';
+import type { ExtensionRuntime } from '../kit.ts';
+import type { ServiceOptions, VerbOptions } from './base-service.ts';
 import type { ItemsServiceClass } from './items.ts';
 
 type Bytes = Parameters<Files['create']>[1]['bytes'];
 
-/** `FilesService`: rows of files by the verbs of items, and bytes on their way in. */
-export function filesServiceClass(kit: Kit, ItemsService: ItemsServiceClass) {
+/** `FilesService`: the verbs of items for rows of files, and uploads. */
+export function createFilesService(kit: ExtensionRuntime, ItemsService: ItemsServiceClass) {
   const { files } = kit.deps;
 
   return class FilesService extends ItemsService {
@@ -16,8 +16,8 @@ export function filesServiceClass(kit: Kit, ItemsService: ItemsServiceClass) {
     }
 
     /**
-     * Makes a file of these bytes, or puts them into the file `key`; answers its key. `data` is what is known of it: `title`,
-     * `folder`, `filename_download`, `type`. Not inside of a transaction, since bytes may take long.
+     * Creates a file with these bytes, or replaces those of the file `key`; answers its key. `data` has metadata:
+     * `title`, `folder`, `filename_download`, `type`. Call it outside of a transaction, since an upload may take long.
      */
     uploadOne(
       bytes: Bytes | readonly Uint8Array[],
@@ -27,7 +27,7 @@ export function filesServiceClass(kit: Kit, ItemsService: ItemsServiceClass) {
     ): Promise<string> {
       const { filename_download: filename, type, ...metadata } = data;
       const incoming = {
-        bytes: Symbol.asyncIterator in bytes ? bytes : streamed(bytes),
+        bytes: Symbol.asyncIterator in bytes ? bytes : toStream(bytes),
         filename: typeof filename === 'string' ? filename : undefined,
         type: typeof type === 'string' ? type : undefined,
         metadata,
@@ -40,6 +40,6 @@ export function filesServiceClass(kit: Kit, ItemsService: ItemsServiceClass) {
   };
 }
 
-async function* streamed(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* toStream(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* parts;
 }

@@ -1,10 +1,10 @@
-import type { Kit } from '../kit.ts';
-import { actingClass, type ServiceOptions } from './acting.ts';
-import { filesServiceClass } from './files.ts';
-import { itemsServiceClass } from './items.ts';
-import { schemaServiceClasses } from './schema.ts';
+import type { ExtensionRuntime } from '../kit.ts';
+import { createBaseService, type ServiceOptions } from './base-service.ts';
+import { createFilesService } from './files.ts';
+import { createItemsService } from './items.ts';
+import { createSchemaServices } from './schema.ts';
 
-/** Services that are the items service over one collection of the platform's own. */
+/** Services that are the items service over one system collection. */
 const COLLECTIONS = {
   ActivityService: 'platform_activity',
   CommentsService: 'platform_comments',
@@ -24,28 +24,28 @@ const COLLECTIONS = {
 export type Services = ReturnType<typeof createServices>;
 
 /**
- * The member `services` of the context: thin classes over the service's own verbs, of this extension alone, so that what
- * they do without accountability is done in its name.
+ * The member `services` of the context: thin classes over the core verbs. Each extension has its own, so that the
+ * audit counts what they do without accountability under its name.
  */
-export function createServices(kit: Kit) {
-  const Acting = actingClass(kit);
-  const ItemsService = itemsServiceClass(kit, Acting);
-  const over = (name: string, collection: string) => {
-    const made = class extends ItemsService {
+export function createServices(kit: ExtensionRuntime) {
+  const Acting = createBaseService(kit);
+  const ItemsService = createItemsService(kit, Acting);
+  const createFor = (name: string, collection: string) => {
+    const service = class extends ItemsService {
       constructor(options?: ServiceOptions) {
         super(collection, options);
       }
     };
-    return Object.defineProperty(made, 'name', { value: name });
+    return Object.defineProperty(service, 'name', { value: name });
   };
-  type Fixed = ReturnType<typeof over>;
-  const fixed = Object.fromEntries(
-    Object.entries(COLLECTIONS).map(([name, collection]) => [name, over(name, collection)]),
+  type Fixed = ReturnType<typeof createFor>;
+  const systemServices = Object.fromEntries(
+    Object.entries(COLLECTIONS).map(([name, collection]) => [name, createFor(name, collection)]),
   );
   return Object.freeze({
     ItemsService,
-    ...(fixed as Readonly<Record<keyof typeof COLLECTIONS, Fixed>>),
-    FilesService: filesServiceClass(kit, ItemsService),
-    ...schemaServiceClasses(kit, Acting),
+    ...(systemServices as Readonly<Record<keyof typeof COLLECTIONS, Fixed>>),
+    FilesService: createFilesService(kit, ItemsService),
+    ...createSchemaServices(kit, Acting),
   });
 }

@@ -1,22 +1,22 @@
 import { type Caller, Failure, fail } from '#kernel';
 import type { Key, Payload } from '../../items/contract.ts';
 import type { RawQuery, ReadText } from '../../query/contract.ts';
-import type { Kit } from '../kit.ts';
-import type { ActingClass, ServiceOptions, VerbOptions } from './acting.ts';
+import type { ExtensionRuntime } from '../kit.ts';
+import type { BaseServiceClass, ServiceOptions, VerbOptions } from './base-service.ts';
 
 type Row = Record<string, unknown>;
 type Keys = readonly unknown[];
 
-/** Not among the names that extensions see. */
+/** A symbol, so that extensions do not see the member. */
 const PRIMARY = Symbol('primary');
 
-const parsed = <T>({ data }: ReadText): T => JSON.parse(data ?? 'null') as T;
+const parseData = <T>({ data }: ReadText): T => JSON.parse(data ?? 'null') as T;
 
 /** The half of `ItemsService` that reads. */
-function readingClass(kit: Kit, Acting: ActingClass) {
+function createReadingService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
   const { items, query, schema } = kit.deps;
-  /** Reads by code have the usual limit where none is given, and no ceiling. */
-  const limited = (raw: RawQuery): RawQuery => ({ ...raw, limit: raw.limit ?? query.ceilings.default });
+  /** Reads by code have the default limit if they name none, and no ceiling. */
+  const withDefaultLimit = (raw: RawQuery): RawQuery => ({ ...raw, limit: raw.limit ?? query.ceilings.default });
 
   async function primaryOf(collection: string): Promise<string> {
     const find = (known: Awaited<ReturnType<typeof schema.overview>>) => known.collections.get(collection)?.primary;
@@ -34,24 +34,27 @@ function readingClass(kit: Kit, Acting: ActingClass) {
     }
 
     readByQuery(raw: RawQuery = {}, options?: VerbOptions): Promise<Row[]> {
-      return this.act((caller) => items.rows(caller, this.collection, limited(raw)), options);
+      return this.act((caller) => items.rows(caller, this.collection, withDefaultLimit(raw)), options);
     }
 
-    /** FORBIDDEN where there is no such row, or it may not be read. */
+    /** @throws FORBIDDEN if there is no such row, or the caller may not read it. */
     readOne(key: unknown, raw: RawQuery = {}, options?: VerbOptions): Promise<Row> {
-      return this.act(async (caller) => parsed<Row>(await items.readOne(caller, this.collection, key, raw)), options);
+      return this.act(
+        async (caller) => parseData<Row>(await items.readOne(caller, this.collection, key, raw)),
+        options,
+      );
     }
 
     readMany(keys: Keys, raw: RawQuery = {}, options?: VerbOptions): Promise<Row[]> {
       return this.act(
-        async (caller) => parsed<Row[]>(await items.readKeys(caller, this.collection, keys, raw)),
+        async (caller) => parseData<Row[]>(await items.readKeys(caller, this.collection, keys, raw)),
         options,
       );
     }
 
     readSingleton(raw: RawQuery = {}, options?: VerbOptions): Promise<Row> {
       return this.act(async (caller) => {
-        const row = parsed<Row | Row[]>(await items.readMany(caller, this.collection, raw));
+        const row = parseData<Row | Row[]>(await items.readMany(caller, this.collection, raw));
         return (Array.isArray(row) ? row[0] : row) ?? {};
       }, options);
     }
@@ -62,18 +65,18 @@ function readingClass(kit: Kit, Acting: ActingClass) {
       return rows.map((row) => row[primary] as Key);
     }
 
-    /** The name of the collection's key. */
+    /** The name of the collection's primary key. */
     [PRIMARY](): Promise<string> {
       return primaryOf(this.collection);
     }
   };
 }
 
-/** `ItemsService`: the verbs of the items engine under the names of the conventions, with rows in place of texts. */
-export function itemsServiceClass(kit: Kit, Acting: ActingClass) {
+/** `ItemsService`: the verbs of the items engine under the names of the conventions, with rows instead of JSON text. */
+export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
   const { items } = kit.deps;
 
-  return class ItemsService extends readingClass(kit, Acting) {
+  return class ItemsService extends createReadingService(kit, Acting) {
     createOne(data: Payload, options?: VerbOptions): Promise<Key> {
       return this.act((caller) => items.createOne(caller, this.collection, data), options);
     }
@@ -90,7 +93,7 @@ export function itemsServiceClass(kit: Kit, Acting: ActingClass) {
       return this.act((caller) => items.updateMany(caller, this.collection, keys, data), options);
     }
 
-    /** Each row its own change, found by the key it contains. */
+    /** Changes each row by the key that it contains. */
     updateBatch(data: readonly Payload[], options?: VerbOptions): Promise<Key[]> {
       return this.act((caller) => items.updateEach(caller, this.collection, data), options);
     }
@@ -99,7 +102,7 @@ export function itemsServiceClass(kit: Kit, Acting: ActingClass) {
       return this.act((caller) => items.updateByQuery(caller, this.collection, raw, data), options);
     }
 
-    /** Changes the row whose key the payload contains, and creates it where there is none. */
+    /** Changes the row whose key the payload contains, or creates it. */
     async upsertOne(data: Payload, options?: VerbOptions): Promise<Key> {
       const [key] = await this.upsertMany([data], options);
       return key as Key;
@@ -144,14 +147,14 @@ export function itemsServiceClass(kit: Kit, Acting: ActingClass) {
   };
 }
 
-/** Whether a row is there says nothing about whether it may be changed: that is asked of the change. */
-async function exists(kit: Kit, collection: string, primary: string, key: unknown): Promise<boolean> {
-  const system = kit.system('an upsert looks whether its row is there');
+/** Whether a row exists, for the system; the write checks whether the caller may change it. */
+async function exists(kit: ExtensionRuntime, collection: string, primary: string, key: unknown): Promise<boolean> {
+  const system = kit.asSystem('an upsert checks whether its row exists');
   try {
     const found = await kit.events.quietly(() =>
       kit.deps.items.readKeys(system, collection, [key], { fields: [primary] }),
     );
-    return parsed<unknown[]>(found).length > 0;
+    return parseData<unknown[]>(found).length > 0;
   } catch (error) {
     // A key of the wrong kind names no row.
     if (error instanceof Failure && error.code === 'FORBIDDEN') return false;
@@ -159,4 +162,4 @@ async function exists(kit: Kit, collection: string, primary: string, key: unknow
   }
 }
 
-export type ItemsServiceClass = ReturnType<typeof itemsServiceClass>;
+export type ItemsServiceClass = ReturnType<typeof createItemsService>;

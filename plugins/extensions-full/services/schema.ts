@@ -1,31 +1,31 @@
 import { fail } from '#kernel';
 import type { CollectionRecord, FieldRecord, RelationRecord } from '../../schema/contract.ts';
-import type { Kit } from '../kit.ts';
-import type { ActingClass, VerbOptions } from './acting.ts';
-import { createVisible } from './visible.ts';
+import type { ExtensionRuntime } from '../kit.ts';
+import type { BaseServiceClass, VerbOptions } from './base-service.ts';
+import { createVisibleSchema } from './visible-schema.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-const missing = (what: string) => fail('FORBIDDEN', `there is no ${what}, or it may not be read`);
+const createMissing = (what: string) => fail('FORBIDDEN', `there is no ${what}, or it may not be read`);
 
-/** What the three classes work with. */
-interface Parts {
-  readonly Acting: ActingClass;
-  readonly writes: Kit['deps']['schemaWrites'];
-  readonly visible: ReturnType<typeof createVisible>;
+/** What the three classes share. */
+interface SchemaServiceDeps {
+  readonly Acting: BaseServiceClass;
+  readonly writes: ExtensionRuntime['deps']['schemaWrites'];
+  readonly visible: ReturnType<typeof createVisibleSchema>;
 }
 
-/** `CollectionsService`, `FieldsService` and `RelationsService`: the tables. They are changed by admins only. */
-export function schemaServiceClasses(kit: Kit, Acting: ActingClass) {
-  const parts: Parts = { Acting, writes: kit.deps.schemaWrites, visible: createVisible(kit) };
+/** `CollectionsService`, `FieldsService` and `RelationsService`. Only admins may change the schema. */
+export function createSchemaServices(kit: ExtensionRuntime, Acting: BaseServiceClass) {
+  const parts: SchemaServiceDeps = { Acting, writes: kit.deps.schemaWrites, visible: createVisibleSchema(kit) };
   return {
-    CollectionsService: collectionsServiceClass(parts),
-    FieldsService: fieldsServiceClass(parts),
-    RelationsService: relationsServiceClass(parts),
+    CollectionsService: createCollectionsService(parts),
+    FieldsService: createFieldsService(parts),
+    RelationsService: createRelationsService(parts),
   };
 }
 
-function collectionsServiceClass({ Acting, writes, visible }: Parts) {
+function createCollectionsService({ Acting, writes, visible }: SchemaServiceDeps) {
   return class CollectionsService extends Acting {
     readByQuery(options?: VerbOptions): Promise<CollectionRecord[]> {
       return this.act((caller) => visible.collections(caller), options);
@@ -35,7 +35,7 @@ function collectionsServiceClass({ Acting, writes, visible }: Parts) {
       const all = await this.readByQuery(options);
       return names.map((name) => {
         const one = all.find(({ collection }) => collection === name);
-        if (!one) throw missing(`collection ${name}`);
+        if (!one) throw createMissing(`collection ${name}`);
         return one;
       });
     }
@@ -98,7 +98,7 @@ function collectionsServiceClass({ Acting, writes, visible }: Parts) {
   };
 }
 
-function fieldsServiceClass({ Acting, writes, visible }: Parts) {
+function createFieldsService({ Acting, writes, visible }: SchemaServiceDeps) {
   return class FieldsService extends Acting {
     readAll(collection?: string, options?: VerbOptions): Promise<FieldRecord[]> {
       return this.act((caller) => visible.fields(caller, collection), options);
@@ -106,17 +106,17 @@ function fieldsServiceClass({ Acting, writes, visible }: Parts) {
 
     async readOne(collection: string, field: string, options?: VerbOptions): Promise<FieldRecord> {
       const one = (await this.readAll(collection, options)).find((record) => record.field === field);
-      if (!one) throw missing(`field ${collection}.${field}`);
+      if (!one) throw createMissing(`field ${collection}.${field}`);
       return one;
     }
 
     createField(collection: string, field: Input, ...more: readonly unknown[]): Promise<string> {
-      return this.act((caller) => writes.createField(caller, collection, field), optionsIn(more));
+      return this.act((caller) => writes.createField(caller, collection, field), findOptions(more));
     }
 
     updateField(collection: string, field: Input, options?: VerbOptions): Promise<string> {
       return this.act(async (caller) => {
-        const name = nameIn(field);
+        const name = parseFieldName(field);
         await writes.updateField(caller, collection, name, field);
         return name;
       }, options);
@@ -126,8 +126,8 @@ function fieldsServiceClass({ Acting, writes, visible }: Parts) {
       return this.act(
         (caller) =>
           writes.unit(async () => {
-            for (const field of fields) await writes.updateField(caller, collection, nameIn(field), field);
-            return fields.map(nameIn);
+            for (const field of fields) await writes.updateField(caller, collection, parseFieldName(field), field);
+            return fields.map(parseFieldName);
           }),
         options,
       );
@@ -139,7 +139,7 @@ function fieldsServiceClass({ Acting, writes, visible }: Parts) {
   };
 }
 
-function relationsServiceClass({ Acting, writes, visible }: Parts) {
+function createRelationsService({ Acting, writes, visible }: SchemaServiceDeps) {
   return class RelationsService extends Acting {
     readAll(collection?: string, options?: VerbOptions): Promise<RelationRecord[]> {
       return this.act((caller) => visible.relations(caller, collection), options);
@@ -147,7 +147,7 @@ function relationsServiceClass({ Acting, writes, visible }: Parts) {
 
     async readOne(collection: string, field: string, options?: VerbOptions): Promise<RelationRecord> {
       const one = (await this.readAll(collection, options)).find((record) => record.field === field);
-      if (!one) throw missing(`relation ${collection}.${field}`);
+      if (!one) throw createMissing(`relation ${collection}.${field}`);
       return one;
     }
 
@@ -165,11 +165,11 @@ function relationsServiceClass({ Acting, writes, visible }: Parts) {
   };
 }
 
-function nameIn(field: Input): string {
+function parseFieldName(field: Input): string {
   if (typeof field.field === 'string') return field.field;
   throw fail('INVALID_PAYLOAD', '"field" is required.', { field: 'field', path: ['field'] });
 }
 
 /** By convention a table builder may come before the options; it is not needed. */
-const optionsIn = (more: readonly unknown[]): VerbOptions | undefined =>
+const findOptions = (more: readonly unknown[]): VerbOptions | undefined =>
   more.find((one): one is VerbOptions => typeof one === 'object' && one !== null && 'emitEvents' in one);

@@ -2,12 +2,12 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#kernel';
 import { TYPE_FOLDERS } from '../manifest/names.ts';
-import { type Found, LoadFailure } from '../model.ts';
-import { idOf } from './identity.ts';
-import { singleFiles } from './layout.ts';
-import { type DiscoverDeps, installedPackages, packageFolders } from './packages.ts';
+import { type DiscoveredExtension, LoadFailure } from '../model.ts';
+import { createPackageId } from './package-id.ts';
+import { type DiscoverDeps, findInstalledPackages, findPackageFolders } from './packages.ts';
+import { findSingleFiles } from './single-files.ts';
 
-export interface Places {
+export interface DiscoveryFolders {
   /** EXTENSIONS_PATH. */
   readonly local: string;
   /** PACKAGE_FILE_LOCATION. */
@@ -16,37 +16,43 @@ export interface Places {
 
 /**
  * All extensions there are, in the order of their sources: installed packages, package folders, single files
- * (conventions, "Package names and discovery"). Never fails: what goes wrong with one is its own failure, and what goes
- * wrong with a whole source is a row that stands for it.
+ * (conventions, "Package names and discovery"). Never rejects: a broken
+ * package has a failure of its own, and a source that cannot be read has a placeholder row.
  */
-export async function discover({ local, project }: Places, deps: DiscoverDeps): Promise<readonly Found[]> {
+export async function discover(
+  { local, project }: DiscoveryFolders,
+  deps: DiscoverDeps,
+): Promise<readonly DiscoveredExtension[]> {
   const root = resolve(local);
-  const installed = await orPseudo('(extension discovery)', () => installedPackages(resolve(project), deps));
-  const folders = await orPseudo('(local extensions)', async () => {
+  const installed = await orPlaceholder('(extension discovery)', () => findInstalledPackages(resolve(project), deps));
+  const folders = await orPlaceholder('(local extensions)', async () => {
     if (await isMissing(root)) return [];
-    return [...(await packageFolders(root, deps)), ...(await singleFiles(root))];
+    return [...(await findPackageFolders(root, deps)), ...(await findSingleFiles(root))];
   });
-  return [...installed, ...folders].map((found) => (deps.taken(found.name) ? withTakenName(found) : found));
+  return [...installed, ...folders].map((found) => (deps.isReservedName(found.name) ? withReservedName(found) : found));
 }
 
-/** What an extension adds is known by its name, and is taken away by it: it must not be that of somebody else. */
-const withTakenName = (found: Found): Found => ({
+/** The service removes what an extension added by its name, so the name must not be that of a core plugin. */
+const withReservedName = (found: DiscoveredExtension): DiscoveredExtension => ({
   ...found,
   failure: new LoadFailure('MANIFEST_INVALID', 'a part of the service has this name. Rename the extension.'),
 });
 
-/** Makes EXTENSIONS_PATH and its folders by type, so that there is a place to put things. */
+/** Creates EXTENSIONS_PATH and its folders by type, so that an admin finds where to put extensions. */
 export async function prepareFolders(local: string, log: Pick<Log, 'warn'>): Promise<void> {
   try {
     for (const folder of Object.keys(TYPE_FOLDERS)) await mkdir(join(resolve(local), folder), { recursive: true });
   } catch (error) {
-    log.warn({ code: (error as NodeJS.ErrnoException).code }, 'the folders of EXTENSIONS_PATH could not be made');
+    log.warn(
+      { code: (error as NodeJS.ErrnoException).code },
+      'the folders of EXTENSIONS_PATH could not be created: check its rights',
+    );
   }
 }
 
-/** A row for something that is not one extension (conventions, "States and records"). */
-export const pseudo = (name: string, failure: LoadFailure, local = true): Found => ({
-  id: idOf(name),
+/** A placeholder row for a failure that belongs to no single extension (conventions, "States and records"). */
+export const createPlaceholder = (name: string, failure: LoadFailure, local = true): DiscoveredExtension => ({
+  id: createPackageId(name),
   folder: '',
   name,
   local,
@@ -56,7 +62,10 @@ export const pseudo = (name: string, failure: LoadFailure, local = true): Found 
   failure,
 });
 
-async function orPseudo(name: string, find: () => Promise<readonly Found[]>): Promise<readonly Found[]> {
+async function orPlaceholder(
+  name: string,
+  find: () => Promise<readonly DiscoveredExtension[]>,
+): Promise<readonly DiscoveredExtension[]> {
   try {
     return await find();
   } catch (error) {
@@ -71,7 +80,7 @@ async function orPseudo(name: string, find: () => Promise<readonly Found[]>): Pr
               cause: error,
             },
           );
-    return [pseudo(name, failure)];
+    return [createPlaceholder(name, failure)];
   }
 }
 

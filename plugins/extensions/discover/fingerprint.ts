@@ -2,25 +2,25 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Installed dependencies and version control: large, and no part of what an author changes. */
-const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.git']);
-const MOST_FILES = 20_000;
-const DEEPEST = 32;
+/** Installed dependencies and version control are large, and an author does not change them. */
+const SKIPPED: ReadonlySet<string> = new Set(['node_modules', '.git']);
+const MAX_FILES = 20_000;
+const MAX_DEPTH = 32;
 
 /**
- * A short text that changes when any file under a folder does: by names, sizes and times, without reading a file. Links
- * are followed. What cannot be read is a part of it as such.
+ * Computes a short text that changes when a file under the folder changes. Uses names, sizes and times and reads no
+ * file. Follows links. An entry that cannot be read counts with its error code.
  */
 export async function fingerprint(folder: string): Promise<string> {
   const hash = createHash('sha1');
-  for (const line of (await linesOf(folder)).sort()) hash.update(line).update('\n');
+  for (const line of (await listFiles(folder)).sort()) hash.update(line).update('\n');
   return hash.digest('base64url').slice(0, 16);
 }
 
-async function linesOf(folder: string): Promise<string[]> {
+async function listFiles(folder: string): Promise<string[]> {
   const lines: string[] = [];
   const walk = async (path: string, below: string, depth: number): Promise<void> => {
-    if (depth > DEEPEST || lines.length > MOST_FILES) return;
+    if (depth > MAX_DEPTH || lines.length > MAX_FILES) return;
     let names: string[];
     try {
       names = await readdir(path);
@@ -29,14 +29,14 @@ async function linesOf(folder: string): Promise<string[]> {
       return;
     }
     for (const name of names) {
-      if (PASSED_OVER.has(name)) continue;
+      if (SKIPPED.has(name)) continue;
       const child = `${below}/${name}`;
       try {
-        const found = await stat(join(path, name));
-        if (found.isDirectory()) {
+        const entry = await stat(join(path, name));
+        if (entry.isDirectory()) {
           lines.push(`${child}/`);
           await walk(join(path, name), child, depth + 1);
-        } else lines.push(`${child} ${found.size} ${found.mtimeMs} ${found.ctimeMs} ${found.ino}`);
+        } else lines.push(`${child} ${entry.size} ${entry.mtimeMs} ${entry.ctimeMs} ${entry.ino}`);
       } catch (error) {
         lines.push(`${child} ${(error as NodeJS.ErrnoException).code}`);
       }

@@ -1,5 +1,5 @@
 import type { Log, PackagesApi } from '#kernel';
-import type { Found } from '../model.ts';
+import type { DiscoveredExtension } from '../model.ts';
 import type { ExtensionsConfig } from '../settings.ts';
 import { discover } from './discover.ts';
 import type { DiscoverDeps } from './packages.ts';
@@ -10,9 +10,9 @@ interface Deps extends Pick<DiscoverDeps, 'subjects' | 'settings'> {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** All extensions of the configured folders as they are now. Plugins that run keep their names. */
-export function scan({ config, packages, log, subjects, settings }: Deps): Promise<readonly Found[]> {
-  const own = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
+/** Finds all extensions in the configured folders. Names of the kernel and of loaded plugins are reserved. */
+export function scan({ config, packages, log, subjects, settings }: Deps): Promise<readonly DiscoveredExtension[]> {
+  const reserved = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
   return discover(
     { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
     {
@@ -20,7 +20,7 @@ export function scan({ config, packages, log, subjects, settings }: Deps): Promi
       settings,
       config,
       warn: (name, what) => log.warn({ extension: name }, `${name}: ${what}`),
-      taken: (name) => own.has(name.toLowerCase()),
+      isReservedName: (name) => reserved.has(name.toLowerCase()),
     },
   );
 }

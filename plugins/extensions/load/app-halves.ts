@@ -2,13 +2,13 @@ import type { AppHalf, ExtensionType } from '../model.ts';
 import { hasAppPart, type Slot } from './slot.ts';
 
 /**
- * What the browser is given: nothing of packages that failed, whose browser half would act with the rights of whoever is
- * signed in to the admin app.
+ * The halves that the browser build contains. Packages that failed are left out, because their browser half would act
+ * with the rights of the user who is signed in to the admin app.
  */
-export const appHalvesOf = (slots: readonly Slot[]): readonly AppHalf[] =>
+export const toAppHalves = (slots: readonly Slot[]): readonly AppHalf[] =>
   slots
-    .filter(({ found, failure, loaded }) => failure === undefined && hasAppPart(found) && !isFailed(loaded))
-    .map(({ found: { id, name, type, folder, files, revision } }) => ({
+    .filter(({ extension, failure, loaded }) => failure === undefined && hasAppPart(extension) && !isFailed(loaded))
+    .map(({ extension: { id, name, type, folder, files, revision } }) => ({
       id,
       name,
       type: type as ExtensionType,
@@ -16,7 +16,7 @@ export const appHalvesOf = (slots: readonly Slot[]): readonly AppHalf[] =>
       file: files.app,
       revision,
     }))
-    // An operation of single files may have no half for the browser.
+    // An operation in the single-file layout may have no browser half.
     .filter(({ type, file }) => file !== undefined || type !== 'operation');
 
 const isFailed = (loaded: Slot['loaded']): boolean =>

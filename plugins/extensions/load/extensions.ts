@@ -1,198 +1,203 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RuntimeState } from '../../sandbox/contract.ts';
-import { pseudo } from '../discover/discover.ts';
-import type { Built, Found, LoadFailure } from '../model.ts';
-import type { AsReason, Row } from '../records/record.ts';
-import { appHalvesOf } from './app-halves.ts';
-import { type PackageState, stateOf } from './package-states.ts';
-import type { Parts } from './parts.ts';
-import { type Again, movesFullAuthority, type Plan, planFor } from './plan.ts';
-import { isConfined, rowOf, type Slot } from './slot.ts';
-import { createSteps, type Steps } from './steps.ts';
+import { createPlaceholder } from '../discover/discover.ts';
+import type { AppBuild, DiscoveredExtension, LoadFailure } from '../model.ts';
+import type { ExtensionRow, ToReason } from '../records/record.ts';
+import { toAppHalves } from './app-halves.ts';
+import type { LoadDeps } from './load-deps.ts';
+import { changesFullAuthority, createLoadPlan, type LoadPlan, type ReloadRequest } from './load-plan.ts';
+import { createLoadSteps, type LoadSteps } from './load-steps.ts';
+import { type PackageState, toPackageState } from './package-states.ts';
+import { isConfined, type Slot, toRow } from './slot.ts';
 
-/** What a load changed, by name. */
-export interface Changes {
+/** The extensions that a load added and removed, by name. */
+export interface LoadChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** All extensions of this process: what was found, what became of it, and how to do it again. */
+/** All extensions of this process with their states, and the function that loads them. */
 export interface Extensions {
   /**
-   * Finds and loads everything, or what changed since the last time: the rest goes on running meanwhile. One load at a
-   * time; never rejects. Not to be awaited by code that is being loaded.
+   * Discovers and loads all extensions, or those that changed since the last load; the others keep running. Loads run
+   * one after the other and never reject. An extension that awaits it while it is being loaded waits for ever.
    */
-  load(again?: Again): Promise<Changes>;
-  rows(): readonly Row[];
-  /** What plugins that rely on packages see of each. */
+  load(request?: ReloadRequest): Promise<LoadChanges>;
+  rows(): readonly ExtensionRow[];
+  /** The state of each extension for plugins that rely on packages. */
   states(): readonly PackageState[];
   runtime(): Pick<RuntimeState, 'state' | 'posture'>;
-  failed(id: string, failure: LoadFailure): void;
-  recovered(id: string): void;
-  /** Takes everything away. */
+  reportFailed(id: string, failure: LoadFailure): void;
+  reportRecovered(id: string): void;
+  /** Unloads all extensions. */
   stop(): Promise<void>;
 }
 
-/** A load may be asked for in the middle of a request, of which what is loaded is no part. */
-const outside = AsyncLocalStorage.snapshot();
-const NOTHING: Changes = { added: [], removed: [] };
+/** Runs a load outside of the request that caused it: extensions must not inherit its asynchronous context. */
+const withoutRequestContext = AsyncLocalStorage.snapshot();
+const NOTHING: LoadChanges = { added: [], removed: [] };
 const NOT_REQUIRED: RuntimeState = { state: 'not-required', posture: null };
 
-export function createExtensions(parts: Parts, asReason: AsReason): Extensions {
-  const { log } = parts;
+export function createExtensions(deps: LoadDeps, toReason: ToReason): Extensions {
+  const { log } = deps;
   let slots: ReadonlyMap<string, Slot> = new Map();
   let bundleFailure: LoadFailure | undefined;
   let runtime = NOT_REQUIRED;
-  const since = new Map<string, LoadFailure>();
+  const laterFailures = new Map<string, LoadFailure>();
   let isStopped = false;
-  let turn: Promise<unknown> = Promise.resolve();
-  const steps = createSteps(parts, () => isStopped);
+  let queue: Promise<unknown> = Promise.resolve();
+  const steps = createLoadSteps(deps, () => isStopped);
 
   /** The order is that of the conventions, "Mounting, order, collisions". */
-  async function pass(again: Again): Promise<Changes> {
-    const all = await parts.discover();
-    const plan = planFor(slots, all, again, since);
-    const next = nextSlots(all, plan);
-    const fresh = plan.fresh.map(({ id }) => next.get(id) as Slot);
-    const settings = parts.settings(all.filter(({ failure }) => failure === undefined));
-    for (const slot of next.values()) withSettings(slot, settings.get(slot.found.id));
+  async function loadOnce(request: ReloadRequest): Promise<LoadChanges> {
+    const all = await deps.discover();
+    const plan = createLoadPlan(slots, all, request, laterFailures);
+    const next = createSlots(all, plan);
+    const loading = plan.toLoad.map(({ id }) => next.get(id) as Slot);
+    const settings = deps.settings(all.filter(({ failure }) => failure === undefined));
+    for (const slot of next.values()) setSettings(slot, settings.get(slot.extension.id));
 
-    const confined = [...next.values()].filter(({ found }) => isConfined(found));
-    const state = confined.length > 0 ? await parts.runtime() : NOT_REQUIRED;
-    await checkSlots(steps, fresh, confined, state);
-    await exchangeSlots(steps, plan, fresh, confined, parts.hold);
+    const confined = [...next.values()].filter(({ extension }) => isConfined(extension));
+    const state = confined.length > 0 ? await deps.runtime() : NOT_REQUIRED;
+    await checkSlots(steps, loading, confined, state);
+    await replaceSlots(steps, plan, loading, confined, deps.beforeLoad);
 
-    const built = await buildApp(parts.appBundle, [...next.values()]);
-
-    const changes = changesBetween(slots, next, plan.fresh);
+    const built = await buildApp(deps.appBundle, [...next.values()]);
+    const changes = compareSlots(slots, next, plan.toLoad);
     slots = next;
     bundleFailure = built.failure;
     runtime = state;
-    for (const id of since.keys()) if (!plan.kept.some(({ found }) => found.id === id)) since.delete(id);
-    await parts.settle();
+    const keptIds = new Set(plan.kept.map(({ extension }) => extension.id));
+    for (const id of laterFailures.keys()) if (!keptIds.has(id)) laterFailures.delete(id);
+    await deps.afterLoad();
     return changes;
   }
 
-  async function load(again: Again = {}): Promise<Changes> {
-    const run = turn.then(async () => {
+  async function load(request: ReloadRequest = {}): Promise<LoadChanges> {
+    const run = queue.then(async () => {
       if (isStopped) return NOTHING;
       try {
-        return await outside(() => pass(again));
+        return await withoutRequestContext(() => loadOnce(request));
       } catch (error) {
         log.error({ err: error }, 'extensions could not be loaded');
         return NOTHING;
       }
     });
-    turn = run;
+    queue = run;
     return run;
   }
 
-  const row = (slot: Slot) => rowOf(slot, asReason, since.get(slot.found.id));
-  /** Not in the middle of a load, at whose end it is done anyway. */
-  const settleLater = () => {
-    turn = turn.then(() => parts.settle()).catch((error) => log.error({ err: error }, 'required packages'));
+  const row = (slot: Slot) => toRow(slot, toReason, laterFailures.get(slot.extension.id));
+  /** Queued behind a running load, which calls `afterLoad` itself. */
+  const afterLoadInBackground = () => {
+    queue = queue.then(() => deps.afterLoad()).catch((error) => log.error({ err: error }, 'required packages'));
   };
 
   return {
     load,
     rows: () => [
       ...[...slots.values()].map(row),
-      ...(bundleFailure ? [rowOf(slotFor(pseudo('(app bundle)', bundleFailure, false)), asReason)] : []),
+      ...(bundleFailure ? [toRow(createSlot(createPlaceholder('(app bundle)', bundleFailure, false)), toReason)] : []),
     ],
-    states: () => [...slots.values()].map((slot) => stateOf(slot, row(slot))),
+    states: () => [...slots.values()].map((slot) => toPackageState(slot, row(slot))),
     runtime: () => ({ state: runtime.state, posture: runtime.posture }),
-    failed(id, failure) {
-      since.set(id, failure);
-      logFailed(log, slots.get(id)?.found.name, failure);
-      settleLater();
+    reportFailed(id, failure) {
+      laterFailures.set(id, failure);
+      logFailed(log, slots.get(id)?.extension.name, failure);
+      afterLoadInBackground();
     },
-    recovered(id) {
-      since.delete(id);
-      settleLater();
+    reportRecovered(id) {
+      laterFailures.delete(id);
+      afterLoadInBackground();
     },
     async stop() {
       isStopped = true;
-      await turn;
+      await queue;
       await steps.unload([...slots.values()]);
       slots = new Map();
     },
   };
 }
 
-const logFailed = (log: Parts['log'], name = 'an extension', { code, detail }: LoadFailure) =>
+const logFailed = (log: LoadDeps['log'], name = 'an extension', { code, detail }: LoadFailure) =>
   log.error({ extension: name, code }, `${name} has stopped working: ${detail}`);
 
-/** A slot for each extension that was found: that of a kept one stays. */
-function nextSlots(all: readonly Found[], { kept }: Plan): Map<string, Slot> {
+/** One slot for each discovered extension; a kept extension keeps its slot. */
+function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): Map<string, Slot> {
   const slots = new Map<string, Slot>();
-  for (const found of all) slots.set(found.id, kept.find((one) => one.found.id === found.id) ?? slotFor(found));
+  for (const found of all) slots.set(found.id, kept.find((one) => one.extension.id === found.id) ?? createSlot(found));
   return slots;
 }
 
-/** Decides which fresh slots may load: confined ones by the gate, the others by consent. */
+/** Decides which new slots may load: confined extensions by the gate, the others by consent. */
 async function checkSlots(
-  steps: Steps,
-  fresh: readonly Slot[],
+  steps: LoadSteps,
+  loading: readonly Slot[],
   confined: readonly Slot[],
   state: RuntimeState,
 ): Promise<void> {
-  const sound = fresh.filter((slot) => slot.failure === undefined);
-  await steps.gate(
-    sound.filter(({ found }) => isConfined(found)),
+  const withoutFailure = loading.filter((slot) => slot.failure === undefined);
+  await steps.passGates(
+    withoutFailure.filter(({ extension }) => isConfined(extension)),
     state,
   );
-  await steps.consent(sound.filter(({ found }) => !isConfined(found)));
-  steps.ambiguous(confined);
+  await steps.checkConsent(withoutFailure.filter(({ extension }) => !isConfined(extension)));
+  steps.markAmbiguous(confined);
 }
 
-/** Unloads what leaves, then loads what is fresh; kept confined slots are loaded anew where full authority moves. */
-async function exchangeSlots(
-  steps: Steps,
-  plan: Plan,
-  fresh: readonly Slot[],
+/**
+ * Unloads, then loads. Kept confined slots are loaded again if an extension with full authority was added or removed.
+ */
+async function replaceSlots(
+  steps: LoadSteps,
+  plan: LoadPlan,
+  loading: readonly Slot[],
   confined: readonly Slot[],
-  hold: Parts['hold'],
+  hold: LoadDeps['beforeLoad'],
 ): Promise<void> {
-  const anew = movesFullAuthority(plan) ? plan.kept.filter(({ found }) => isConfined(found)) : [];
-  hold([...plan.leaving, ...fresh, ...anew]);
-  await steps.unload(plan.leaving);
+  const reloaded = changesFullAuthority(plan) ? plan.kept.filter(({ extension }) => isConfined(extension)) : [];
+  hold([...plan.toUnload, ...loading, ...reloaded]);
+  await steps.unload(plan.toUnload);
   await steps.unload(plan.kept.filter(({ failure }) => failure !== undefined));
-  await steps.unload(anew);
-  await steps.loadFull(fresh);
-  await steps.loadConfined(confined.filter((slot) => fresh.includes(slot) || anew.includes(slot)));
+  await steps.unload(reloaded);
+  await steps.loadFull(loading);
+  await steps.loadConfined(confined.filter((slot) => loading.includes(slot) || reloaded.includes(slot)));
 }
 
-const slotFor = (found: Slot['found']): Slot => ({ found, ...(found.failure ? { failure: found.failure } : {}) });
+const createSlot = (found: Slot['extension']): Slot => ({
+  extension: found,
+  ...(found.failure ? { failure: found.failure } : {}),
+});
 
-function withSettings(slot: Slot, status: Slot['settings']): void {
+function setSettings(slot: Slot, status: Slot['settings']): void {
   if (status) slot.settings = status;
   else delete slot.settings;
 }
 
-async function buildApp(bundle: Parts['appBundle'], slots: readonly Slot[]): Promise<Built> {
-  const built = await bundle.build(appHalvesOf(slots));
-  for (const slot of slots) withAppFailure(slot, built.failed.get(slot.found.id));
+async function buildApp(bundle: LoadDeps['appBundle'], slots: readonly Slot[]): Promise<AppBuild> {
+  const built = await bundle.build(toAppHalves(slots));
+  for (const slot of slots) setAppFailure(slot, built.failed.get(slot.extension.id));
   return built;
 }
 
-function withAppFailure(slot: Slot, failure: LoadFailure | undefined): void {
+function setAppFailure(slot: Slot, failure: LoadFailure | undefined): void {
   if (failure) slot.appFailure = failure;
   else delete slot.appFailure;
 }
 
-/** What leaves and comes back unchanged is neither added nor removed. */
-function changesBetween(
+/** An extension that is unloaded and loaded again without a change is neither added nor removed. */
+function compareSlots(
   before: ReadonlyMap<string, Slot>,
   after: ReadonlyMap<string, Slot>,
-  fresh: readonly Found[],
-): Changes {
-  const isOther = (id: string) => before.get(id)?.found.revision !== after.get(id)?.found.revision;
-  const nameOf = (from: ReadonlyMap<string, Slot>) => (id: string) => (from.get(id) as Slot).found.name;
+  loading: readonly DiscoveredExtension[],
+): LoadChanges {
+  const hasChanged = (id: string) => before.get(id)?.extension.revision !== after.get(id)?.extension.revision;
+  const nameOf = (from: ReadonlyMap<string, Slot>) => (id: string) => (from.get(id) as Slot).extension.name;
   return {
-    added: fresh
+    added: loading
       .map(({ id }) => id)
-      .filter((id) => !before.has(id) || isOther(id))
+      .filter((id) => !before.has(id) || hasChanged(id))
       .map(nameOf(after)),
-    removed: [...before.keys()].filter((id) => !after.has(id) || isOther(id)).map(nameOf(before)),
+    removed: [...before.keys()].filter((id) => !after.has(id) || hasChanged(id)).map(nameOf(before)),
   };
 }

@@ -1,36 +1,39 @@
-import { type Found, SERVER_TYPES } from '../model.ts';
-import type { Row } from '../records/record.ts';
+import { type DiscoveredExtension, SERVER_TYPES } from '../model.ts';
+import type { ExtensionRow } from '../records/record.ts';
 import type { ThirdPartyRecord } from '../third-party/third-party.ts';
 import { isConfined, type Slot } from './slot.ts';
 
-/** What other plugins may rely on a package for. */
+/** What a package filters, and which of it is not filtered now: for plugins that rely on packages. */
 export interface PackageState {
-  /** A uuid made of where it lies. */
+  /** A UUID computed from the location of the package. */
   readonly id: string;
   readonly name: string;
-  /** Whether its manifest says `required`; undefined where the manifest cannot be read. */
+  /** Whether its manifest says `required`; undefined if the manifest cannot be read. */
   readonly declared: boolean | undefined;
-  /** Names and patterns of the events that it filters; undefined where nothing says so. */
+  /** Names and patterns of the events that it filters; undefined if they are not known. */
   readonly filters: readonly string[] | undefined;
-  /** Those of them that it does not filter now, `all` where it does not run. */
+  /** The events of `filters` that it does not filter now; `all` if it does not run. */
   readonly missing: readonly string[] | 'all';
 }
 
-/** Of an extension, by its slot and the row that lists it. */
-export function stateOf({ found, loaded }: Slot, { status, entries }: Pick<Row, 'status' | 'entries'>): PackageState {
-  const { id, name, manifest } = found;
-  const filters = isConfined(found) ? confinedFilters(found) : fullFilters(found, loaded?.filters);
-  const about = { id, name, declared: found.type === null ? undefined : manifest?.required === true, filters };
+/** The state of an extension, from its slot and its row in the list. */
+export function toPackageState(
+  { extension, loaded }: Slot,
+  { status, entries }: Pick<ExtensionRow, 'status' | 'entries'>,
+): PackageState {
+  const { id, name, manifest } = extension;
+  const filters = isConfined(extension) ? listConfinedFilters(extension) : listFullFilters(extension, loaded?.filters);
+  const about = { id, name, declared: extension.type === null ? undefined : manifest?.required === true, filters };
   if (status === 'failed') return { ...about, missing: 'all' };
   const failed = new Set(entries?.filter((entry) => entry.status === 'failed').map((entry) => entry.name));
   const missing = (manifest?.entries ?? []).filter((entry) => failed.has(entry.name));
   return { ...about, missing: missing.flatMap(({ events }) => events?.filter ?? []) };
 }
 
-/** Of a plugin that runs in this process. */
-export function pluginStateOf(
+/** The state of a third-party plugin. */
+export function toPluginState(
   { manifest, status }: ThirdPartyRecord,
-  { id, name }: Pick<Found, 'id' | 'name'>,
+  { id, name }: Pick<DiscoveredExtension, 'id' | 'name'>,
 ): PackageState {
   const { events } = (manifest?.capabilities ?? {}) as { events?: { filter?: readonly string[] } };
   return {
@@ -42,11 +45,14 @@ export function pluginStateOf(
   };
 }
 
-const confinedFilters = ({ manifest }: Found): readonly string[] =>
+const listConfinedFilters = ({ manifest }: DiscoveredExtension): readonly string[] =>
   [manifest, ...(manifest?.entries ?? [])].flatMap((part) => part?.events?.filter ?? []);
 
-/** Code with full authority says so by its code alone: it is known once it was loaded. */
-function fullFilters({ type, manifest }: Found, filters: readonly string[] | undefined): readonly string[] | undefined {
+/** Code with full authority registers filters by code, so they are known only after it was loaded. */
+function listFullFilters(
+  { type, manifest }: DiscoveredExtension,
+  filters: readonly string[] | undefined,
+): readonly string[] | undefined {
   const types: readonly (string | null)[] = [type, ...(manifest?.entries ?? []).map((entry) => entry.type)];
   const mayFilter = type === null || types.some((one) => (SERVER_TYPES as readonly (string | null)[]).includes(one));
   return mayFilter ? filters : [];

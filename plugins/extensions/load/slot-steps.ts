@@ -1,14 +1,17 @@
 import type { Log } from '#kernel';
-import { type Loaded, LoadFailure, type ReasonCode } from '../model.ts';
+import { type LoadedExtension, LoadFailure, type ReasonCode } from '../model.ts';
+import { withDeadline } from './deadline.ts';
 import type { Slot } from './slot.ts';
-import { within } from './within.ts';
 
-/** What a load does with one slot. None of it throws: a failure is the slot's alone. */
+/** What a load does with one slot. No step throws: a failure is kept in the slot. */
 export interface SlotSteps {
-  /** Runs `work`; the log gets all of what went wrong, the slot what may be shown. False where it failed or was not run. */
+  /**
+   * Runs `work`. On an error the log has the whole error and the slot what may be shown. False if it failed or did not
+   * run.
+   */
   attempt(slot: Slot, code: ReasonCode, work: () => Promise<void>): Promise<boolean>;
-  /** Loads within `limit` ms; what is loaded later is taken away again. */
-  load(slot: Slot, limit: number, work: () => Promise<Loaded>): Promise<void>;
+  /** Loads within `limit` milliseconds; an extension that finishes later is unloaded at once. */
+  load(slot: Slot, limit: number, work: () => Promise<LoadedExtension>): Promise<void>;
   unload(slot: Slot): Promise<void>;
 }
 
@@ -19,8 +22,8 @@ export function createSlotSteps(log: Pick<Log, 'error'>, isStopped: () => boolea
       await work();
       return true;
     } catch (error) {
-      slot.failure = asFailure(error, code);
-      const { name } = slot.found;
+      slot.failure = toLoadFailure(error, code);
+      const { name } = slot.extension;
       log.error(
         { err: (error as Error).cause ?? error, extension: name, code: slot.failure.code },
         `${name} does not load`,
@@ -29,11 +32,11 @@ export function createSlotSteps(log: Pick<Log, 'error'>, isStopped: () => boolea
     }
   }
 
-  async function remove({ found }: Slot, loaded: Loaded): Promise<void> {
+  async function remove({ extension }: Slot, loaded: LoadedExtension): Promise<void> {
     try {
       await loaded.remove();
     } catch (error) {
-      log.error({ err: error, extension: found.name }, `${found.name} was not taken away cleanly`);
+      log.error({ err: error, extension: extension.name }, `${extension.name} was not taken away cleanly`);
     }
   }
 
@@ -41,7 +44,7 @@ export function createSlotSteps(log: Pick<Log, 'error'>, isStopped: () => boolea
     attempt,
     async load(slot, limit, work) {
       await attempt(slot, 'UNKNOWN', async () => {
-        slot.loaded = await within(limit, 'REGISTRATION_FAILED', work, (late) => void remove(slot, late));
+        slot.loaded = await withDeadline(limit, 'REGISTRATION_FAILED', work, (late) => void remove(slot, late));
       });
     },
     async unload(slot) {
@@ -52,7 +55,7 @@ export function createSlotSteps(log: Pick<Log, 'error'>, isStopped: () => boolea
   };
 }
 
-const asFailure = (error: unknown, code: ReasonCode): LoadFailure =>
+const toLoadFailure = (error: unknown, code: ReasonCode): LoadFailure =>
   error instanceof LoadFailure
     ? error
     : new LoadFailure(code, error instanceof Error ? error.message : String(error), { cause: error });

@@ -1,50 +1,62 @@
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
-import { APP_TYPES, type EntryOutcome, type Found, type Loaded, type LoadFailure, SERVER_TYPES } from '../model.ts';
-import { type AsReason, entriesOf, type Row, type Status } from '../records/record.ts';
+import {
+  APP_TYPES,
+  type DiscoveredExtension,
+  type EntryOutcome,
+  type LoadedExtension,
+  type LoadFailure,
+  SERVER_TYPES,
+} from '../model.ts';
+import { type ExtensionRow, type ExtensionStatus, type ToReason, toEntryOutcomes } from '../records/record.ts';
 
-/** One extension while it is known: what was found, and what became of it. */
+/** One discovered extension with its state. */
 export interface Slot {
-  readonly found: Found;
-  /** What the gate of confined packages let through. */
+  readonly extension: DiscoveredExtension;
+  /** The result of the gate, for a confined package that passed it. */
   gated?: unknown;
-  loaded?: Loaded;
+  loaded?: LoadedExtension;
   failure?: LoadFailure;
-  byGate?: boolean;
-  /** The part for the browser alone is missing. */
+  failedAtGate?: boolean;
+  /** Only the browser half failed. */
   appFailure?: LoadFailure;
   settings?: SettingsStatus;
 }
 
 const includes = (list: readonly string[], type: string | null): boolean => type !== null && list.includes(type);
 
-export const isConfined = ({ manifest }: Pick<Found, 'manifest'>): boolean => manifest?.runtime !== undefined;
-export const isApp = ({ type }: Found): boolean => includes(APP_TYPES, type);
+export const isConfined = ({ manifest }: Pick<DiscoveredExtension, 'manifest'>): boolean =>
+  manifest?.runtime !== undefined;
+export const isAppExtension = ({ type }: DiscoveredExtension): boolean => includes(APP_TYPES, type);
 
-/** Does any of it run on the server? A bundle without such entries has a built file for them all the same. */
-export const hasServerPart = ({ type, manifest }: Found): boolean =>
+/**
+ * Whether a part of the extension runs on the server. A bundle without server entries has a built server file all the
+ * same.
+ */
+export const hasServerPart = ({ type, manifest }: DiscoveredExtension): boolean =>
   type === 'bundle'
-    ? isConfined({ manifest } as Found) || (manifest?.entries ?? []).some((entry) => includes(SERVER_TYPES, entry.type))
+    ? isConfined({ manifest } as DiscoveredExtension) ||
+      (manifest?.entries ?? []).some((entry) => includes(SERVER_TYPES, entry.type))
     : includes(SERVER_TYPES, type);
 
-export const hasAppPart = ({ type, manifest }: Found): boolean =>
+export const hasAppPart = ({ type, manifest }: DiscoveredExtension): boolean =>
   type === 'bundle'
     ? (manifest?.entries ?? []).some((entry) => includes(APP_TYPES, entry.type) || entry.type === 'operation')
     : includes(APP_TYPES, type) || type === 'operation';
 
-/** The slot as a row of the list. `since` is what went wrong after it was loaded. */
-export function rowOf(slot: Slot, asReason: AsReason, since?: LoadFailure): Row {
-  const { found, settings, appFailure } = slot;
-  const failure = since ?? slot.failure;
-  const reason = failure && asReason(failure, slot.byGate === true && !since, found.name);
-  const entries = entriesOf(found, slot.loaded?.entries ?? [], reason, asReason);
-  const status = statusOf(slot, failure, entries);
-  const isHalf = status === 'failed' || status === 'partial';
+/** Renders a slot as a row of the list. `laterFailure` is a failure after it was loaded. */
+export function toRow(slot: Slot, toReason: ToReason, laterFailure?: LoadFailure): ExtensionRow {
+  const { extension, settings, appFailure } = slot;
+  const failure = laterFailure ?? slot.failure;
+  const reason = failure && toReason(failure, slot.failedAtGate === true && !laterFailure, extension.name);
+  const entries = toEntryOutcomes(extension, slot.loaded?.entries ?? [], reason, toReason);
+  const status = computeStatus(slot, failure, entries);
+  const isIncomplete = status === 'failed' || status === 'partial';
   const why =
     reason ??
     (status === 'failed' ? entries?.find((one) => one.reason !== undefined)?.reason : undefined) ??
-    (isHalf && appFailure ? asReason(appFailure, false, found.name) : undefined);
+    (isIncomplete && appFailure ? toReason(appFailure, false, extension.name) : undefined);
   return {
-    found,
+    extension,
     status,
     ...(why === undefined ? {} : { reason: why }),
     ...(entries === undefined ? {} : { entries }),
@@ -53,13 +65,13 @@ export function rowOf(slot: Slot, asReason: AsReason, since?: LoadFailure): Row 
   };
 }
 
-function statusOf(
-  { found, appFailure }: Slot,
+function computeStatus(
+  { extension, appFailure }: Slot,
   failure: LoadFailure | undefined,
   entries: readonly EntryOutcome[] | undefined,
-): Status {
+): ExtensionStatus {
   if (failure) return 'failed';
-  if (isApp(found)) return appFailure ? 'failed' : 'discovered';
+  if (isAppExtension(extension)) return appFailure ? 'failed' : 'discovered';
   const server = (entries ?? []).filter((one) => includes(SERVER_TYPES, one.type));
   const failed = server.filter((one) => one.status === 'failed').length;
   if (failed > 0) return failed === server.length ? 'failed' : 'partial';

@@ -1,10 +1,10 @@
 import { problems } from '#kernel';
 import type { Subjects } from '../../broker/contract.ts';
 
-/** What confined code may ask for (conventions, "Capabilities"). Everything else a plugin may have is not for strangers. */
-const GRANTED = ['log', 'request', 'items', 'template', 'endpoint'] as const;
+/** Capabilities that confined code may request (conventions, "Capabilities"). All others are for plugins. */
+const GRANTABLE = ['log', 'request', 'items', 'template', 'endpoint'] as const;
 
-/** Valid, and without any effect yet. */
+/** Valid in a manifest, without an effect yet. */
 const RESERVED = {
   files: {
     type: 'object',
@@ -17,7 +17,7 @@ const RESERVED = {
 
 type Capabilities = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a `capabilities` block; it is strict. `at` names it in the sentences. */
+/** Problems of a `capabilities` block; unknown keys are problems. `at` is its JSON pointer in the sentences. */
 export function capabilityProblems(
   declared: Capabilities,
   at: string,
@@ -27,7 +27,7 @@ export function capabilityProblems(
   for (const [name, grant] of Object.entries(declared)) {
     if (Object.hasOwn(RESERVED, name)) {
       found.push(...problems(RESERVED[name as keyof typeof RESERVED], grant, `${at}/${name}`));
-    } else if ((GRANTED as readonly string[]).includes(name)) {
+    } else if ((GRANTABLE as readonly string[]).includes(name)) {
       const wrong = subjects.problems({ [name]: grant }).map((one) => one.replace('/capabilities', at));
       found.push(...wrong, ...(name === 'request' && wrong.length === 0 ? originProblems(grant, `${at}/request`) : []));
     } else {
@@ -37,7 +37,7 @@ export function capabilityProblems(
   return found;
 }
 
-/** What looks like an origin and is the address of nothing: a port of 99999, an IPv4 address of 999.1.1.1. */
+/** Origins that match the pattern and are not valid addresses: a port of 99999, an IPv4 address of 999.1.1.1. */
 const originProblems = (grant: unknown, at: string): readonly string[] =>
   Object.entries(grant as Readonly<Record<string, readonly string[]>>).flatMap(([key, list]) =>
     key === 'origins' || key === 'urls'
@@ -45,8 +45,8 @@ const originProblems = (grant: unknown, at: string): readonly string[] =>
       : [],
   );
 
-/** The grants of a valid block: without those that are reserved and those that say no. */
-export const grantsOf = (declared: Capabilities = {}): Capabilities =>
+/** The effective grants of a valid block: without reserved ones and without those that are `false`. */
+export const selectGrants = (declared: Capabilities = {}): Capabilities =>
   Object.fromEntries(
     Object.entries(declared).filter(([name, grant]) => !Object.hasOwn(RESERVED, name) && grant !== false),
   );

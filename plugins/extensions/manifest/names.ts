@@ -1,12 +1,12 @@
 import type { ExtensionType } from '../model.ts';
 
-/** Names that say by themselves what a package is (conventions, "Package names and discovery"). */
+/** Package names that mark a package as an extension (conventions, "Package names and discovery"). */
 const NAMES = [/^service-extension-(.+)$/, /^@[^/]+\/service-extension-(.+)$/, /^@service\/extension-(.+)$/] as const;
 
 export const isExtensionName = (name: string): boolean => NAMES.some((pattern) => pattern.test(name));
 
 /** `@acme/service-extension-orders` → `orders`: where an endpoint without an id of its own is mounted. */
-export function withoutPrefix(name: string): string {
+export function stripNamePrefix(name: string): string {
   for (const pattern of NAMES) {
     const rest = pattern.exec(name)?.[1];
     if (rest !== undefined) return rest;
@@ -14,7 +14,7 @@ export function withoutPrefix(name: string): string {
   return name.replace(/^@[^/]+\//, '');
 }
 
-/** Folders of the layout of single files under EXTENSIONS_PATH. */
+/** Folders of the single-file layout under EXTENSIONS_PATH. */
 export const TYPE_FOLDERS = {
   interfaces: 'interface',
   displays: 'display',

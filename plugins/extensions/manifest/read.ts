@@ -2,20 +2,23 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LoadFailure } from '../model.ts';
-import { type CheckedPackage, checkPackage, type ManifestDeps } from './check.ts';
+import { type ManifestDeps, type ValidatedPackage, validatePackage } from './validate.ts';
 
-/** Bytes of a package.json that are read at all. The gate of confined packages has a lower limit of its own. */
-const LONGEST = 4 * 1024 * 1024;
+/** Limit for a package.json in bytes. The gate of confined packages has a lower one. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
-export interface PackageFile {
+export interface PackageJson {
   /** Parsed JSON. */
   readonly parsed: unknown;
   readonly bytes: number;
 }
 
-/** Reads `package.json` of a folder; LoadFailure MANIFEST_INVALID or MANIFEST_TOO_LARGE. */
-export async function readPackageFile(folder: string, longest = LONGEST): Promise<PackageFile> {
-  const text = await readText(join(folder, 'package.json'), longest);
+/**
+ * Reads `package.json` of a folder.
+ * @throws LoadFailure MANIFEST_INVALID or MANIFEST_TOO_LARGE.
+ */
+export async function readPackageJson(folder: string, maxBytes = MAX_BYTES): Promise<PackageJson> {
+  const text = await readText(join(folder, 'package.json'), maxBytes);
   try {
     return { parsed: JSON.parse(text), bytes: Buffer.byteLength(text) };
   } catch (error) {
@@ -23,22 +26,22 @@ export async function readPackageFile(folder: string, longest = LONGEST): Promis
   }
 }
 
-/** Reads and checks a package's manifest. */
-export const readManifest = async (folder: string, deps: ManifestDeps, longest?: number): Promise<CheckedPackage> =>
-  checkPackage((await readPackageFile(folder, longest)).parsed, deps);
+/** Reads and validates a package's manifest. */
+export const readManifest = async (folder: string, deps: ManifestDeps, maxBytes?: number): Promise<ValidatedPackage> =>
+  validatePackage((await readPackageJson(folder, maxBytes)).parsed, deps);
 
-async function readText(path: string, longest: number): Promise<string> {
+async function readText(path: string, maxBytes: number): Promise<string> {
   try {
-    // Opening a pipe would wait for somebody to write to it.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const file = await handle.stat();
       const { size } = file;
       if (!file.isFile()) throw new LoadFailure('MANIFEST_INVALID', 'package.json is not a file. Replace it.');
-      if (size > longest) {
+      if (size > maxBytes) {
         throw new LoadFailure(
           'MANIFEST_TOO_LARGE',
-          `package.json has ${size} bytes, of ${longest} at most. Make it smaller.`,
+          `package.json has ${size} bytes, of ${maxBytes} at most. Make it smaller.`,
         );
       }
       return (await handle.readFile('utf8')).replace(/^\uFEFF/, '');

@@ -9,7 +9,7 @@ const halves = {
 } as const;
 const record = { type: 'object' } as const;
 
-/** Names of events, exact ones (conventions, "events"); what a segment may not be is looked at when it registers. */
+/** Names of events, exact ones (conventions, "events"); segments are checked when the hook registers. */
 const names = {
   type: 'array',
   minItems: 1,
@@ -39,7 +39,7 @@ const optionDelivery = {
   },
 } as const;
 
-/** Members of every package; `settings` has a shape of its own, which the plugin knows that keeps them. */
+/** Members of every package; `extension-settings` validates `settings`. */
 const common = { host: text, hidden: { type: 'boolean' }, required: { type: 'boolean' }, settings: record } as const;
 const confinement = {
   runtime: { const: 'confined-server' },
@@ -56,8 +56,8 @@ const manifest = (type: object, properties: Record<string, object>, ...required:
   shape(['type', 'host', 'path', ...required], { type, ...common, ...properties });
 
 /**
- * What may stand in `service:extension`, by type (conventions, "Manifest"). Whatever else stands there is refused, never
- * left out: an intent to be confined that was written at a wrong place must not load with full authority.
+ * Schemas of `service:extension` by type (conventions, "Manifest"). Unknown members are refused, never ignored: a
+ * package that declares the confined runtime at a wrong place must not load with full authority.
  */
 export const MANIFEST_SCHEMAS = {
   app: manifest({ enum: APP_TYPES }, { path: text, source: text }),
@@ -74,7 +74,7 @@ export const MANIFEST_SCHEMAS = {
   ),
 } as const;
 
-/** Names stand in logs, in questions to administrators and in history: nothing in one may pass for something else. */
+/** Names appear in logs, consent requests and history, so they must not contain text that looks like something else. */
 const entryName = { ...text, maxLength: 255, pattern: '^\\P{C}+$', description: 'a name on one line' } as const;
 const entry = (type: object, properties: Record<string, object>) =>
   shape(['type', 'name', 'source'], { type, name: entryName, ...properties });
@@ -87,7 +87,7 @@ export const ENTRY_SCHEMAS = {
   operation: entry({ const: 'operation' }, { source: halves, capabilities: record, optionDelivery }),
 } as const;
 
-/** The members of package.json that are looked at, beside `service:extension`. */
+/** The members of package.json that are validated, beside `service:extension`. */
 export const PACKAGE_SCHEMA = {
   type: 'object',
   required: ['name', 'version', 'service:extension'],

@@ -1,21 +1,21 @@
 import type { BuildContext, BuildOptions, BuildResult } from 'esbuild';
 import { LoadFailure } from '../model.ts';
 
-/** Milliseconds one package may take. Ordinary ones take a few; some scripts keep a parser busy for ever. */
-const LONGEST = 10_000;
+/** Milliseconds for one build. An ordinary one takes a few; a hostile script may keep the parser busy for ever. */
+const DEADLINE = 10_000;
 
 /**
- * Runs esbuild on what a stranger wrote, for a limited time. It is a process beside this one: where it hangs or dies, it
- * is ended, and the next use starts another one. Loaded with the first package that needs it.
+ * Runs esbuild on third-party code with a deadline. esbuild is a separate process: if it hangs or dies, this function
+ * ends it, and the next build starts another one. The module is loaded with the first package that needs it.
  */
-export async function bundle(options: BuildOptions): Promise<BuildResult> {
+export async function runBundler(options: BuildOptions): Promise<BuildResult> {
   isUsed = true;
   const esbuild = await import('esbuild');
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       reject(new LoadFailure('INVALID_ENTRY', 'The built entry takes too long to read; build it to plain JavaScript.'));
-    }, LONGEST);
+    }, DEADLINE);
   });
   let context: BuildContext | undefined;
   try {
@@ -24,8 +24,8 @@ export async function bundle(options: BuildOptions): Promise<BuildResult> {
     await context.dispose();
     return result;
   } catch (error) {
-    if (isOrdinary(error)) {
-      // A build that failed keeps what it has read as well; of a process that is ended nothing is left.
+    if (isBuildError(error)) {
+      // A failed build keeps its memory until it is disposed; an ended process needs no disposal.
       await context?.dispose();
       throw error;
     }
@@ -39,7 +39,7 @@ export async function bundle(options: BuildOptions): Promise<BuildResult> {
   }
 }
 
-/** Ends the process, where one was started. */
+/** Ends the esbuild process, if one was started. */
 export async function stopBundler(): Promise<void> {
   if (isUsed) await (await import('esbuild')).stop();
   isUsed = false;
@@ -47,8 +47,8 @@ export async function stopBundler(): Promise<void> {
 
 let isUsed = false;
 
-/** Errors in what was read, as against the end of the process that read it. */
-const isOrdinary = (error: unknown): error is { errors: readonly Message[] } =>
+/** Whether esbuild reported errors in the code, rather than hung or died. */
+const isBuildError = (error: unknown): error is { errors: readonly Message[] } =>
   error instanceof Error && Array.isArray((error as { errors?: unknown }).errors);
 
 interface Message {
@@ -56,5 +56,5 @@ interface Message {
   readonly location: { readonly file: string; readonly line: number } | null;
 }
 
-/** The errors of a build that failed over what it read, none for any other failure. */
-export const messagesOf = (error: unknown): readonly Message[] => (isOrdinary(error) ? error.errors : []);
+/** The errors that esbuild reported; empty for any other failure. */
+export const listBuildErrors = (error: unknown): readonly Message[] => (isBuildError(error) ? error.errors : []);

@@ -3,84 +3,97 @@ import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { LoadFailure, type ReasonCode } from '../model.ts';
 
-/** A file of a package, wherever links led. */
+/** A file of a package, with links resolved. */
 export interface PackageFile {
   /** Absolute, after links. */
   readonly path: string;
-  /** As it is shown: relative to the package, with slashes. */
-  readonly shown: string;
+  /** Path for messages: relative to the package, with slashes. */
+  readonly displayPath: string;
 }
 
-/** The files of one package: nothing outside of its folder is found, whatever links and dots there are. */
+/** Reads files of one package. Paths and links that lead out of its folder are refused. */
 export interface PackageFiles {
   readonly root: string;
-  /** Undefined where there is no such file, or no plain one. LOCAL_PATH_ESCAPES_ROOT where it lies outside. */
+  /**
+   * Undefined if there is no such regular file.
+   * @throws LoadFailure LOCAL_PATH_ESCAPES_ROOT if it lies outside of the package.
+   */
   find(path: string): Promise<PackageFile | undefined>;
-  /** The whole file; undefined where it is larger than `limit` bytes. Throws LoadFailure with `unreadable`. */
+  /**
+   * The complete file; undefined if it is larger than `limit` bytes.
+   * @throws LoadFailure with the code `unreadable`.
+   */
   read(file: PackageFile, limit: number, unreadable: ReasonCode): Promise<Buffer | undefined>;
 }
 
-export async function packageFiles(folder: string): Promise<PackageFiles> {
+export async function openPackageFiles(folder: string): Promise<PackageFiles> {
   const root = await realpath(folder);
   return {
     root,
     async find(path) {
-      const asked = isAbsolute(path) ? path : resolve(root, path);
-      const found = await realpath(asked).catch(() => undefined);
+      const requestedPath = isAbsolute(path) ? path : resolve(root, path);
+      const found = await realpath(requestedPath).catch(() => undefined);
       if (found === undefined) {
-        if (!isInside(root, asked) && !isInside(resolve(folder), asked)) throw escapes();
+        if (!isInside(root, requestedPath) && !isInside(resolve(folder), requestedPath)) throw createEscapeFailure();
         return undefined;
       }
-      if (!isInside(root, found)) throw escapes();
+      if (!isInside(root, found)) throw createEscapeFailure();
       if (!(await stat(found)).isFile()) return undefined;
-      return { path: found, shown: relative(root, found).split(sep).join('/') };
+      return { path: found, displayPath: relative(root, found).split(sep).join('/') };
     },
-    read: readWhole,
+    read: readCompleteFile,
   };
 }
 
-const escapes = () =>
+const createEscapeFailure = () =>
   new LoadFailure(
     'LOCAL_PATH_ESCAPES_ROOT',
     'A file that the manifest or a source names lies outside of the package; keep it inside, links resolved.',
   );
 
 const isInside = (root: string, path: string): boolean => {
-  const way = relative(root, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const relativePath = relative(root, path);
+  return (
+    relativePath !== '' && relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath)
+  );
 };
 
-/** Does the path lead to the file that was opened, and by no link? */
-async function isStill(path: string, { ino, dev }: Stats): Promise<boolean> {
+/** Whether the path still leads to the opened file, without a link. */
+async function isSameFile(path: string, { ino, dev }: Stats): Promise<boolean> {
   const now = await lstat(path);
   return now.ino === ino && now.dev === dev && (await realpath(path)) === path;
 }
 
-/** What is still where it was found, as a whole; undefined where it is larger than `limit` bytes. */
-export async function readWhole(file: PackageFile, limit: number, unreadable: ReasonCode): Promise<Buffer | undefined> {
+/** Reads a complete file that has not moved since it was found; undefined if it is larger than `limit` bytes. */
+export async function readCompleteFile(
+  file: PackageFile,
+  limit: number,
+  unreadable: ReasonCode,
+): Promise<Buffer | undefined> {
   try {
     const handle = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      // Opening a pipe may wait for ever, reading a device too: neither is waited for, and neither is a file.
+      // Opening a pipe or reading a device may wait for ever; O_NONBLOCK and the check of `isFile` refuse both.
       const about = await handle.stat();
-      // A link may have taken its place, or that of a folder above, since it was found.
-      if (!(await isStill(file.path, about))) throw escapes();
-      if (!about.isFile()) throw new LoadFailure(unreadable, `"${file.shown}" is not a file.`);
+      // A link may have replaced the file or a folder above it since it was found.
+      if (!(await isSameFile(file.path, about))) throw createEscapeFailure();
+      if (!about.isFile()) throw new LoadFailure(unreadable, `"${file.displayPath}" is not a file.`);
       if (about.size > limit) return undefined;
-      // It may grow meanwhile: one byte more tells.
+      // One byte more than its size shows that it grew meanwhile.
       const buffer = Buffer.allocUnsafe(about.size + 1);
       let length = 0;
       for (;;) {
         const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
         length += bytesRead;
         if (bytesRead === 0) return buffer.subarray(0, length);
-        if (length === buffer.length) throw new LoadFailure(unreadable, `"${file.shown}" changes while it is read.`);
+        if (length === buffer.length)
+          throw new LoadFailure(unreadable, `"${file.displayPath}" changes while it is read.`);
       }
     } finally {
       await handle.close();
     }
   } catch (error) {
     if (error instanceof LoadFailure) throw error;
-    throw new LoadFailure(unreadable, `"${file.shown}" cannot be read.`, { cause: error });
+    throw new LoadFailure(unreadable, `"${file.displayPath}" cannot be read.`, { cause: error });
   }
 }

@@ -3,47 +3,49 @@ import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import {
   APP_TYPES,
   type ContributionFailure,
+  type DiscoveredExtension,
   type EntryOutcome,
-  type Found,
   type Reason,
   type ReasonCode,
 } from '../model.ts';
 import { redactDetail, redactGateDetail } from './redact.ts';
 import { withRemedy } from './remedy.ts';
 
-export type Status = 'loaded' | 'discovered' | 'failed' | 'partial';
+export type ExtensionStatus = 'loaded' | 'discovered' | 'failed' | 'partial';
 
-/** Something that is listed: an extension, or a plugin that runs in this process. */
-export type Listed = Omit<Found, 'type'> & { readonly type: Found['type'] | 'plugin' };
+/** A listed package: an extension or a third-party plugin. */
+export type ListedPackage = Omit<DiscoveredExtension, 'type'> & {
+  readonly type: DiscoveredExtension['type'] | 'plugin';
+};
 
-/** What became of something that was found, as it may be read. */
-export interface Row {
-  readonly found: Listed;
-  readonly status: Status;
+/** One package of the list with its state, redacted. */
+export interface ExtensionRow {
+  readonly extension: ListedPackage;
+  readonly status: ExtensionStatus;
   readonly reason?: Reason;
   readonly entries?: readonly EntryOutcome[];
   readonly settings?: SettingsStatus;
-  /** What it filters is refused while it is not loaded. */
+  /** Its events are refused while it is not loaded. */
   readonly required?: true;
   readonly failures?: readonly ContributionFailure[];
 }
 
 /**
  * A row as `GET /extensions` shows it (specification, "Extension info record"). `id`, `bundle`, `schema` and `meta` are
- * for clients that know extensions in another shape. Members that do not apply are left out.
+ * for clients that expect another shape. Members that do not apply are left out.
  */
-export function recordOf({
-  found,
+export function toRecord({
+  extension,
   status,
   reason,
   entries,
   settings,
   required,
   failures,
-}: Row): Record<string, unknown> {
-  const { id, name, type, local, version, manifest } = found;
+}: ExtensionRow): Record<string, unknown> {
+  const { id, name, type, local, version, manifest } = extension;
   const { runtime, capabilities, stateful } = manifest ?? {};
-  const folder = found.folder === '' ? name : basename(found.folder);
+  const folder = extension.folder === '' ? name : basename(extension.folder);
   return {
     id,
     name,
@@ -65,33 +67,33 @@ export function recordOf({
   };
 }
 
-/** A failure as others may read it. */
-export type AsReason = (
+/** Turns a failure into a redacted reason. */
+export type ToReason = (
   failure: { readonly code: string; readonly detail: string },
   byGate: boolean,
   /** The package's name, which is no secret however long it is. */
   name?: string,
 ) => Reason;
 
-export const createAsReason =
-  (redact: (text: string) => string): AsReason =>
+export const createToReason =
+  (redact: (text: string) => string): ToReason =>
   ({ code, detail }, byGate, name = '') => {
     const clean = byGate ? redactGateDetail : redactDetail;
     return { code, detail: withRemedy(code as ReasonCode, clean(detail, redact, name), byGate) };
   };
 
 /**
- * Entries of a bundle as they are listed, with what became of each (specification, "Extension info record"). `reason` is why none
- * of the server's entries works.
+ * The entries of a bundle with their states (specification, "Extension info record"). `reason` is set if no server
+ * entry works.
  */
-export function entriesOf(
-  { name: own, manifest }: Found,
+export function toEntryOutcomes(
+  { name: packageName, manifest }: DiscoveredExtension,
   outcomes: readonly EntryOutcome[],
   reason: Reason | undefined,
-  asReason: AsReason,
+  toReason: ToReason,
 ): readonly EntryOutcome[] | undefined {
   if (manifest?.entries === undefined) return undefined;
-  // All of it is loaded or none, and of what failed nothing is served to browsers.
+  // A bundle with full authority is loaded as a whole or not at all; a failed one serves no browser code.
   if (manifest.runtime === undefined)
     return manifest.entries.map(({ name, type }) => ({
       name,
@@ -102,9 +104,9 @@ export function entriesOf(
   return manifest.entries.map(({ name, type, capabilities }): EntryOutcome => {
     if ((APP_TYPES as readonly string[]).includes(type)) return { name, type, status: 'loaded' };
     const shown = capabilities === undefined ? {} : { capabilities };
-    const told = reason ? undefined : outcomes.find((one) => one.name === name && one.type === type);
-    const why = reason ?? (told?.reason && asReason(told.reason, true, own));
-    const status = reason ? 'failed' : (told?.status ?? 'loaded');
-    return { name, type, status, ...(why === undefined ? {} : { reason: why }), ...shown };
+    const outcome = reason ? undefined : outcomes.find((one) => one.name === name && one.type === type);
+    const entryReason = reason ?? (outcome?.reason && toReason(outcome.reason, true, packageName));
+    const status = reason ? 'failed' : (outcome?.status ?? 'loaded');
+    return { name, type, status, ...(entryReason === undefined ? {} : { reason: entryReason }), ...shown };
   });
 }

@@ -2,28 +2,28 @@ import { isExtensionName } from '../manifest/names.ts';
 
 const LONGEST = 300;
 const TOKEN = /[A-Za-z0-9_+/=-]{24,}/g;
-/** What stands between spaces, quotes and brackets, without punctuation at its end. */
+/** A run of characters between spaces, quotes and brackets. */
 const WORD = /[^\s"'`()[\]{}<>,;]+/g;
 const SCOPED = /^@[\w.~-]+\/[\w.~-]+$/;
 
 type Redact = (text: string) => string;
 
 /**
- * A reason's detail as others may read it (conventions, "Reason detail redaction"): one line without values of the
- * environment, paths, and what looks like a secret.
+ * Redacts a reason's detail (conventions, "Reason detail redaction"): one line without values of the environment, paths
+ * and texts that look like secrets.
  */
-export function redactDetail(detail: string, ofEnvironment: Redact, name = ''): string {
-  const shown = oneLine(ofEnvironment(detail)).replace(WORD, withoutPath);
+export function redactDetail(detail: string, redactEnvironment: Redact, name = ''): string {
+  const shown = oneLine(redactEnvironment(detail)).replace(WORD, withoutPath);
   // The beginning of a path may be a value of the environment.
   return cut(withoutTokens(shown.replaceAll('<redacted><path>', '<path>'), name));
 }
 
 /**
- * Details of the gate of confined packages may name a file of the package, by its path inside of it. One that names
- * another place says nothing at all.
+ * Redacts a detail of the gate, which may name a file by its path inside of the package. A detail that names a path
+ * outside is replaced as a whole.
  */
-export function redactGateDetail(detail: string, ofEnvironment: Redact, name = ''): string {
-  const text = oneLine(ofEnvironment(detail));
+export function redactGateDetail(detail: string, redactEnvironment: Redact, name = ''): string {
+  const text = oneLine(redactEnvironment(detail));
   const escapes = (text.match(WORD) ?? []).some((word) => isAbsolute(word) || /(^|[\\/])\.\.([\\/]|$)/.test(word));
   return escapes ? 'The package could not be validated. See the log of the service.' : cut(withoutTokens(text, name));
 }
@@ -31,7 +31,7 @@ export function redactGateDetail(detail: string, ofEnvironment: Redact, name = '
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 
-/** Names of packages, settings and reason codes are long and no secrets. */
+/** Names of packages and settings and reason codes are long and not secret. */
 const withoutTokens = (text: string, name: string): string =>
   text.replace(TOKEN, (token, at: number) => {
     if (name.includes(token)) return token;
@@ -43,7 +43,7 @@ const withoutTokens = (text: string, name: string): string =>
 const isAbsolute = (word: string): boolean =>
   /^(\/|\\|~[\\/]|[A-Za-z]:[\\/]|file:)/.test(word) || /[=:](\/|[A-Za-z]:[\\/])(?!\/)/.test(word);
 
-/** Routes of the service that details name, since something is to be done there. */
+/** Routes that details name because an admin has to call them. */
 const ROUTES: ReadonlySet<string> = new Set(['extensions/consent', 'extensions/restart']);
 
 function withoutPath(word: string): string {

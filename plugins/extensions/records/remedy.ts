@@ -1,6 +1,6 @@
 import type { ReasonCode } from '../model.ts';
 
-/** What an administrator or author can do about it, where one sentence can say it. */
+/** What an admin or author can do, by reason code. */
 const REMEDIES: Partial<Record<ReasonCode, string>> = {
   MANIFEST_INVALID: 'Correct package.json.',
   DISCOVERY_FAILED: 'Check the rights of the folder.',
@@ -40,20 +40,20 @@ const REMEDIES: Partial<Record<ReasonCode, string>> = {
   UNKNOWN: 'See the log of the service for the error.',
 };
 
-/** Letters of a detail that leave room for the remedy behind it. */
+/** Characters of a detail that leave room for the remedy. */
 const ROOM = 200;
 
 /**
- * The detail, ending with what to do about it: what it says itself in a second sentence, or the one for its code. The gate
- * says it behind a colon or semicolon as well.
+ * Appends the remedy of the code unless the detail already has a second sentence with one. Details of the gate may name
+ * the remedy behind a colon or semicolon.
  */
 export function withRemedy(code: ReasonCode, detail: string, byGate: boolean): string {
   const remedy = REMEDIES[code];
-  // What is asked for may be long: the last sentence would be cut off, and be missed most.
-  if (code === 'CONSENT_REQUIRED' && remedy && !detail.endsWith(remedy)) return joined(detail, remedy);
+  // The requested authorities may be long; without this the remedy at the end would be cut off.
+  if (code === 'CONSENT_REQUIRED' && remedy && !detail.endsWith(remedy)) return appendRemedy(detail, remedy);
   if (remedy === undefined || (byGate ? /[.;:!?] /.test(detail) : /[.!?] [A-Z]/.test(detail))) return detail;
-  return joined(detail, remedy);
+  return appendRemedy(detail, remedy);
 }
 
-const joined = (detail: string, remedy: string): string =>
+const appendRemedy = (detail: string, remedy: string): string =>
   `${detail.length > ROOM ? `${detail.slice(0, ROOM - 1)}…` : detail.replace(/[.!?]?$/, '.')} ${remedy}`;

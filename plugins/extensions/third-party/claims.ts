@@ -7,11 +7,11 @@ interface Claim {
   readonly entry: string;
 }
 
-/** Phases of requests are no names: any number of plugins has layers in one. */
+/** Facets whose entries are not exclusive: any number of plugins may contribute to one. */
 const SHARED: ReadonlySet<string> = new Set(['http.middleware', 'flows.operations']);
 
 /** The names, tables, paths and prefixes that a manifest lists under `contributes`. */
-const claimsOf = ({ manifest }: Discovered): readonly Claim[] =>
+const listClaims = ({ manifest }: Discovered): readonly Claim[] =>
   Object.entries((manifest.contributes ?? {}) as Sections).flatMap(([facet, section]) =>
     SHARED.has(facet)
       ? []
@@ -22,24 +22,24 @@ const claimsOf = ({ manifest }: Discovered): readonly Claim[] =>
 
 const firstSegment = (path: string): string => path.split('/').find((part) => part !== '') ?? '';
 
-/** A path is taken with everything under its first segment, where that is another plugin's or kept for a later one. */
+/** Facets of paths: a plugin claims everything under the first segment of a path. */
 const PATHS: ReadonlySet<string> = new Set(['http.routes', 'http.upgrade', 'http.reserved']);
 
-function overlap(a: Claim, b: Claim): boolean {
+function isOverlapping(a: Claim, b: Claim): boolean {
   if (PATHS.has(a.facet) && PATHS.has(b.facet)) return firstSegment(a.entry) === firstSegment(b.entry);
   return a.facet === b.facet && a.entry === b.entry;
 }
 
 /**
- * A third-party plugin takes nothing that a loaded plugin has: no path, table, GraphQL field, driver or other name.
- * @throws BootFailure that names both
+ * Refuses a third-party plugin that claims a path, table, GraphQL field, driver or other name of a loaded plugin.
+ * @throws BootFailure that names both plugins.
  */
 export function assertClaimsFree(plugin: Discovered, loaded: readonly Discovered[]): void {
   for (const other of loaded) {
     if (other.folder === plugin.folder) continue;
-    const held = claimsOf(other);
-    for (const claim of claimsOf(plugin)) {
-      if (!held.some((one) => overlap(claim, one))) continue;
+    const otherClaims = listClaims(other);
+    for (const claim of listClaims(plugin)) {
+      if (!otherClaims.some((one) => isOverlapping(claim, one))) continue;
       throw new BootFailure(
         plugin.name,
         'validate',

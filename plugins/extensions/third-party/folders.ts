@@ -2,15 +2,15 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { BootFailure } from '#kernel';
-import { idOf } from '../discover/identity.ts';
+import { createPackageId } from '../discover/package-id.ts';
 
-/** Bytes of a package.json that are read at all. */
-const LONGEST = 4 * 1024 * 1024;
+/** Limit for a package.json in bytes. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Names of packages that are asked what they want and may be confined: an upgrade does not make plugins of them. */
-const EXTENSION = /^(?:@[^/]+\/)?service-extension-.|^@service\/extension-./;
+/** Names of extensions, which may be confined: an upgrade must not turn one into a plugin with full authority. */
+const EXTENSION_NAME = /^(?:@[^/]+\/)?service-extension-.|^@service\/extension-./;
 
-/** Sub-folders with a package that says it is a plugin. Other types, and broken packages, are extensions' matter. */
+/** Sub-folders whose package declares a plugin. Other types and broken packages are handled as extensions. */
 export async function pluginFolders(path: string | undefined): Promise<readonly string[]> {
   if (path === undefined) return [];
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
@@ -23,12 +23,12 @@ export async function pluginFolders(path: string | undefined): Promise<readonly 
   return found;
 }
 
-/** The id of what lies in a folder of EXTENSIONS_PATH: the same as that of an extension there. */
-export const pluginPlace = (folder: string): string => idOf(`local:${basename(folder)}`);
+/** The id of a plugin in a folder of EXTENSIONS_PATH: the same as that of an extension in this folder. */
+export const createPluginId = (folder: string): string => createPackageId(`local:${basename(folder)}`);
 
 /** @throws BootFailure for a plugin that has the name of an extension. */
 export function assertPluginName(folder: string, name: string): void {
-  if (![basename(folder), name].some((one) => EXTENSION.test(one))) return;
+  if (![basename(folder), name].some((one) => EXTENSION_NAME.test(one))) return;
   throw new BootFailure(name, 'discover', 'its name is that of an extension, and it says that it is a plugin', {
     remedy: 'rename the package and its folder, if you trust it like a part of the service',
   });
@@ -42,12 +42,12 @@ async function isPlugin(folder: string): Promise<boolean> {
   }
 }
 
-/** What stands there may be no file: opening a pipe would wait for ever, and a device has no end. */
+/** Refuses what is not a regular file: opening a pipe would wait for ever, and a device has no end. */
 async function readText(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const about = await handle.stat();
-    if (!about.isFile() || about.size > LONGEST) throw new Error('it is no file of a sensible size');
+    if (!about.isFile() || about.size > MAX_BYTES) throw new Error('it is not a regular file of at most 4 MiB');
     return await handle.readFile('utf8');
   } finally {
     await handle.close();

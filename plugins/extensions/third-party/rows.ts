@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import type { BootFailure } from '#kernel';
 import type { ReasonCode } from '../model.ts';
-import type { AsReason, Row } from '../records/record.ts';
-import { pluginPlace } from './folders.ts';
+import type { ExtensionRow, ToReason } from '../records/record.ts';
+import { createPluginId } from './folders.ts';
 import type { ThirdPartyRecord } from './third-party.ts';
 
-/** What a failed phase is called in `GET /extensions`. */
+/** Reason codes in `GET /extensions`, by the phase that failed. */
 const CODES: Partial<Record<BootFailure['phase'], ReasonCode>> = {
   discover: 'DISCOVERY_FAILED',
   validate: 'MANIFEST_INVALID',
@@ -13,12 +13,12 @@ const CODES: Partial<Record<BootFailure['phase'], ReasonCode>> = {
 };
 
 /** Third-party plugins as `GET /extensions` lists them, beside the extensions. */
-export const pluginRows = (records: readonly ThirdPartyRecord[], asReason: AsReason): readonly Row[] =>
+export const pluginRows = (records: readonly ThirdPartyRecord[], toReason: ToReason): readonly ExtensionRow[] =>
   records.map(({ name, version, folder, status, failure }) => ({
-    found: {
-      id: pluginPlace(folder),
+    extension: {
+      id: createPluginId(folder),
       folder,
-      // Where the manifest has no readable name, a failure names the folder.
+      // Without a readable name in the manifest, the failure has the folder's path as name.
       name: name === folder ? basename(folder) : name,
       local: true,
       type: 'plugin',
@@ -27,7 +27,7 @@ export const pluginRows = (records: readonly ThirdPartyRecord[], asReason: AsRea
       revision: '',
     },
     status,
-    ...(failure === undefined ? {} : { reason: asReason(asCodeAndDetail(failure), false) }),
+    ...(failure === undefined ? {} : { reason: toReason(asCodeAndDetail(failure), false) }),
   }));
 
 const asCodeAndDetail = ({ phase, message }: BootFailure) => ({

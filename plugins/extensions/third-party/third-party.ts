@@ -3,65 +3,68 @@ import { BootFailure, type Discovered, Failure, type Log, type PackagesApi } fro
 import { assertClaimsFree } from './claims.ts';
 import { assertPluginName, pluginFolders } from './folders.ts';
 
-/** What happened to one third-party plugin that was found. */
+/** One discovered third-party plugin with its state. */
 export interface ThirdPartyRecord {
-  /** The folder's path where the package has no readable name. */
+  /** The folder's path if the package has no readable name. */
   readonly name: string;
   readonly version?: string;
   readonly folder: string;
-  /** Absent where it cannot be read. */
+  /** Absent if it cannot be read. */
   readonly manifest?: Discovered['manifest'];
   readonly status: 'loaded' | 'failed';
   readonly failure?: BootFailure;
 }
 
-/** What a refresh changed, by name. */
+/** The plugins that a refresh added and removed, by name. */
 export interface PluginChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Third-party plugins in this process: found in a folder, asked for consent, loaded and unloaded while the service runs. */
+/**
+ * Third-party plugins in this process: discovered in a folder, loaded with consent and unloaded while the service runs.
+ */
 export interface ThirdParty {
   records(): readonly ThirdPartyRecord[];
   /**
-   * Looks again: loads what is new or failed before, unloads what has gone. A failing package is left out by itself. Before `start`
-   * packages are loaded without being started, so that what they contribute stands when core plugins start.
+   * Reads the folder again: loads plugins that are new or failed before, unloads removed ones. A failing plugin does
+   * not keep the others. Before `start` plugins are loaded without being started, so that core plugins start with their
+   * contributions.
    */
   refresh(): Promise<PluginChanges>;
-  /** Starts what was loaded so far; what is loaded afterwards is started at once. */
+  /** Starts the plugins loaded so far; plugins loaded afterwards start at once. */
   start(): Promise<void>;
-  /** Takes one out of the running service, with those that use its services. It stays out until `refresh`. */
+  /** Unloads a plugin and those that use its services. It stays unloaded until `refresh`. */
   unload(name: string): Promise<void>;
 }
 
-/** The phases that decide what a package is given, before any code of it runs. */
-const ASKING: ReadonlySet<string> = new Set(['validate', 'config', 'grant']);
+/** The phases that decide what a plugin may have, before its code runs. */
+const PERMISSION_PHASES: ReadonlySet<string> = new Set(['validate', 'config', 'grant']);
 
 interface Deps {
   readonly packages: PackagesApi;
-  /** Where to look; undefined: nowhere. */
+  /** The folder with plugins; undefined for none. */
   readonly folder: string | undefined;
-  /** Why a package may not be loaded yet; undefined where it may. */
+  /** Why a plugin may not be loaded yet; undefined if it may. */
   readonly consent: (plugin: Discovered) => Promise<string | undefined>;
-  /** The folders of all plugins there are, before any of them is loaded. */
-  readonly found?: (folders: readonly string[]) => void;
-  /** Prepares the tables that a plugin contributes, before its own hooks run. */
-  readonly prepare?: () => Promise<void>;
-  /** Called before a plugin is taken away. */
-  readonly leaving?: (plugin: Discovered) => void;
+  /** Called with the folders of all plugins before any of them is loaded. */
+  readonly onDiscovered?: (folders: readonly string[]) => void;
+  /** Creates the tables that a plugin contributes, before its own hooks run. */
+  readonly migrate?: () => Promise<void>;
+  /** Called before a plugin is unloaded. */
+  readonly beforeUnload?: (plugin: Discovered) => void;
   readonly log: Log;
 }
 
-/** A refresh may be caused by a request, of which what is loaded is no part. */
-const outside = AsyncLocalStorage.snapshot();
+/** Runs a refresh outside of the request that caused it: plugins must not inherit its asynchronous context. */
+const withoutRequestContext = AsyncLocalStorage.snapshot();
 
 export class ThirdPartyPlugins implements ThirdParty {
   readonly #records = new Map<string, ThirdPartyRecord>();
   readonly #deps: Deps;
   #isStarted = false;
   /** One change at a time. */
-  #turn: Promise<void> = Promise.resolve();
+  #queue: Promise<void> = Promise.resolve();
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -72,23 +75,23 @@ export class ThirdPartyPlugins implements ThirdParty {
   }
 
   refresh(): Promise<PluginChanges> {
-    return this.#next(() => this.#refresh());
+    return this.#enqueue(() => this.#refresh());
   }
 
   start(): Promise<void> {
-    return this.#next(async () => {
+    return this.#enqueue(async () => {
       this.#isStarted = true;
       for (const plugin of this.#loaded()) await this.#attempt(plugin, () => this.#deps.packages.start(plugin));
     });
   }
 
   unload(name: string): Promise<void> {
-    return this.#next(() => this.#unload(name));
+    return this.#enqueue(() => this.#unload(name));
   }
 
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(() => outside(work));
-    this.#turn = turn.then(
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(() => withoutRequestContext(work));
+    this.#queue = turn.then(
       () => {},
       () => {},
     );
@@ -112,12 +115,12 @@ export class ThirdPartyPlugins implements ThirdParty {
   }
 
   async #update(folders: readonly string[]): Promise<void> {
-    this.#deps.found?.(folders);
+    this.#deps.onDiscovered?.(folders);
     for (const one of this.#loaded()) if (!folders.includes(one.folder)) await this.#unload(one.name);
     const kept = new Set(this.#loaded().map(({ folder }) => folder));
     for (const folder of this.#records.keys()) if (!kept.has(folder)) this.#records.delete(folder);
     let waiting = folders.filter((folder) => !kept.has(folder));
-    // One may need what another provides: as long as a round loads something, the rest is tried again.
+    // A plugin may need what another one provides: while a round loads some, the rest is tried again.
     for (let before = -1; waiting.length > 0 && waiting.length !== before; ) {
       before = waiting.length;
       const failed: string[] = [];
@@ -130,7 +133,7 @@ export class ThirdPartyPlugins implements ThirdParty {
     }
   }
 
-  /** Answers whether trying it again is of no use. */
+  /** False if another attempt may succeed once other plugins are loaded. */
   async #loadFrom(folder: string): Promise<boolean> {
     let plugin: Discovered;
     try {
@@ -140,19 +143,19 @@ export class ThirdPartyPlugins implements ThirdParty {
     } catch (error) {
       const failure = BootFailure.from(folder, 'discover', error);
       this.#records.set(folder, { name: failure.plugin, folder, status: 'failed', failure });
-      this.#count(failure);
+      this.#recordDenial(failure);
       return false;
     }
     await this.#attempt(plugin, async () => {
       const refusal = await this.#deps.consent(plugin);
       if (refusal !== undefined) throw new BootFailure(plugin.name, 'grant', refusal);
-      await this.#deps.packages.load(plugin, this.#deps.prepare);
+      await this.#deps.packages.load(plugin, this.#deps.migrate);
       if (this.#isStarted) await this.#deps.packages.start(plugin);
     });
     return true;
   }
 
-  /** A package that fails is out with all it began; the rest runs. */
+  /** Runs `work` and records the result. A failing plugin is removed with all it began; the others run. */
   async #attempt(plugin: Discovered, work: () => Promise<void>): Promise<void> {
     const { name, version, folder, manifest } = plugin;
     try {
@@ -162,20 +165,20 @@ export class ThirdPartyPlugins implements ThirdParty {
       const failure = BootFailure.from(name, 'start', error);
       this.#records.set(folder, { name, version, folder, manifest, status: 'failed', failure });
       this.#deps.log.error({ owner: name, phase: failure.phase }, failure.message);
-      this.#count(failure);
+      this.#recordDenial(failure);
     }
   }
 
-  /** A package that asks for more than it may have is a denial, also where its code never ran. */
-  #count({ plugin, phase, message, cause }: BootFailure): void {
-    const isDenial = ASKING.has(phase) || (cause instanceof Failure && cause.code === 'CAPABILITY_DENIED');
+  /** Enters a denial in the ledger if a plugin requested more than it may have, also if its code never ran. */
+  #recordDenial({ plugin, phase, message, cause }: BootFailure): void {
+    const isDenial = PERMISSION_PHASES.has(phase) || (cause instanceof Failure && cause.code === 'CAPABILITY_DENIED');
     if (isDenial) this.#deps.packages.record('denied', plugin, `${phase}: ${message.slice(0, 200)}`);
   }
 
   async #unload(name: string): Promise<void> {
     const plugin = this.#loaded().find((one) => one.name === name);
     if (!plugin) return;
-    this.#deps.leaving?.(plugin);
+    this.#deps.beforeUnload?.(plugin);
     const provided = Object.keys(plugin.manifest.provides ?? {});
     for (const other of this.#loaded()) {
       if (other !== plugin && provided.some((id) => other.manifest.uses?.[id])) await this.#unload(other.name);

@@ -1,66 +1,72 @@
 import type { Log } from '#kernel';
 
 export interface WatchOptions {
-  /** A text that changes when what is watched does. */
-  look(): Promise<string>;
-  /** Called when what is watched has changed and has then stayed the same for a moment. */
-  changed(): Promise<void>;
+  /** Answers a text that changes when the watched folder changes. */
+  readState(): Promise<string>;
+  /** Called when the folder has changed and then stayed the same for `settle` milliseconds. */
+  onChange(): Promise<void>;
   readonly log: Pick<Log, 'warn'>;
-  /** Milliseconds of quiet that several changes take to become one (conventions, "Mounting, order, collisions"). */
+  /**
+   * Milliseconds without a change after which several changes count as one; default 250 (conventions, "Mounting, order,
+   * collisions").
+   */
   readonly settle?: number;
 }
 
 export interface Watch {
-  /** Resolves when it looks no more. */
+  /** Resolves when no check runs any more. */
   stop(): Promise<void>;
 }
 
-/** Large folders are looked at less often: looking takes this part of the time, as long as changes are seen soon. */
-const SHARE = 20;
-const LONGEST_WAIT = 1000;
+/**
+ * The pause between checks is this many times the duration of a check, up to MAX_INTERVAL: large folders are checked
+ * less often.
+ */
+const INTERVAL_FACTOR = 20;
+const MAX_INTERVAL = 1000;
 
 /**
- * Looks again and again whether something has changed. Announcements of the file system are no substitute: they do not
- * follow links, are lost while folders are being made, and do not come at all from some mounted drives. A folder that is
- * copied slowly counts as changed once more each time it is found to have grown.
+ * Polls for changes. Notifications of the file system are no substitute: they do not follow links, are lost while
+ * folders are being created, and are missing on some mounted drives. A folder that is copied slowly counts as changed
+ * again each time that it has grown.
  */
-export function watch({ look, changed, log, settle = 250 }: WatchOptions): Watch {
+export function watch({ readState, onChange, log, settle = 250 }: WatchOptions): Watch {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
-  let known: string | undefined;
-  let seen: string | undefined;
+  let reported: string | undefined;
+  let previous: string | undefined;
   let running: Promise<void> = Promise.resolve();
 
-  async function round(): Promise<void> {
+  async function checkOnce(): Promise<void> {
     const started = performance.now();
-    const now = await look();
+    const now = await readState();
     const took = performance.now() - started;
-    known ??= now;
-    const isQuiet = now === seen;
-    seen = now;
-    if (now !== known && isQuiet && !isStopped) {
-      known = now;
-      await changed();
+    reported ??= now;
+    const isUnchanged = now === previous;
+    previous = now;
+    if (now !== reported && isUnchanged && !isStopped) {
+      reported = now;
+      await onChange();
     }
-    const hasNews = now !== known;
-    next(hasNews ? settle : Math.max(settle, Math.min(took * SHARE, LONGEST_WAIT)));
+    const hasUnreported = now !== reported;
+    scheduleCheck(hasUnreported ? settle : Math.max(settle, Math.min(took * INTERVAL_FACTOR, MAX_INTERVAL)));
   }
 
   function failed(error: unknown): void {
     log.warn({ err: error }, 'looking for changed extensions failed');
-    next(settle * SHARE);
+    scheduleCheck(settle * INTERVAL_FACTOR);
   }
 
-  function next(wait: number): void {
+  function scheduleCheck(wait: number): void {
     if (isStopped) return;
     timer = setTimeout(() => {
-      running = round().catch(failed);
+      running = checkOnce().catch(failed);
     }, wait);
-    // Nobody waits for a change: a process that is done may end.
+    // The timer must not keep a process alive that has nothing else to do.
     timer.unref();
   }
 
-  running = round().catch(failed);
+  running = checkOnce().catch(failed);
   return {
     async stop() {
       isStopped = true;

@@ -3,19 +3,19 @@ import { type Capability, problems, type Subject } from '#kernel';
 import type { Invocation } from '../../../plugins/broker/contract.ts';
 import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
 import {
+  createSettingsCapability,
   type OwnSettings,
-  settingsCapability,
   settingsMethods,
 } from '../../../plugins/extension-settings/capability.ts';
-import type { Declaration } from '../../../plugins/extension-settings/contract.ts';
-import { declare } from '../../../plugins/extension-settings/declaration.ts';
+import type { SettingsDeclaration } from '../../../plugins/extension-settings/contract.ts';
+import { parseDeclaration } from '../../../plugins/extension-settings/declaration.ts';
 import { createOwners } from '../../../plugins/extension-settings/owners.ts';
 import { createReadValue } from '../../../plugins/extension-settings/reader.ts';
-import { createValues } from '../../../plugins/extension-settings/values.ts';
+import { createSettingValues } from '../../../plugins/extension-settings/values.ts';
 import { failureOf } from '../../support/plugin.ts';
 
 const CHAT = 'service-extension-chat';
-const { declaration } = declare({
+const { declaration } = parseDeclaration({
   room: { type: 'string' },
   limit: { type: 'number' },
   token: { type: 'string', secret: {} },
@@ -25,7 +25,7 @@ const { declaration } = declare({
 });
 
 const log = { warn: () => {} } as never;
-/** What is behind `seal:` is open; the real ones are tested with the whole service. */
+/** A secret store that only adds `seal:`; test/http/extension-settings.test.ts tests the real one. */
 const secrets = {
   available: () => true,
   seal: (_kind: string, text: string) => `seal:${text}`,
@@ -36,7 +36,7 @@ const secrets = {
 describe('the capability settings', () => {
   let rows: Record<string, string>;
   let isDown: boolean;
-  let capability: Capability<Declaration, OwnSettings>;
+  let capability: Capability<SettingsDeclaration, OwnSettings>;
   let invocation: Invocation;
   const owners = createOwners(log);
   const bound = (grant = declaration, name = CHAT) => capability.bind(grant, { name } as Subject);
@@ -55,13 +55,13 @@ describe('the capability settings', () => {
           return extension === CHAT ? rows[key] : undefined;
         },
       },
-      values: createValues(secrets, log),
+      values: createSettingValues(secrets, log),
       variables: { SERVICE_EXT_CHAT_PASSWORD: ' raw ', SERVICE_EXT_CHAT_UNSET: undefined },
     });
-    capability = settingsCapability(owners, read);
+    capability = createSettingsCapability(owners, read);
   });
 
-  it('hands over values, and secrets as references', async () => {
+  it('host.settings.get answers values, and secrets as references', async () => {
     expect([await get('room'), await get('limit')]).to.deep.equal(['lobby', 5]);
     for (const key of ['token', 'password']) {
       const reference = (await get(key)) as object;
@@ -72,7 +72,7 @@ describe('the capability settings', () => {
     expect(await bound().get('token')).to.equal('a secret');
   });
 
-  it('answers null for everything else', async () => {
+  it('host.settings.get answers null for any other key', async () => {
     for (const key of ['undeclared', 'title', 'unset', 'constructor', '__proto__', '']) {
       expect(await get(key), key).to.equal(null);
     }
@@ -82,7 +82,7 @@ describe('the capability settings', () => {
     for (const key of ['limit', 'room', 'token']) expect(await get(key), key).to.equal(null);
   });
 
-  it('answers null where the settings are not available', async () => {
+  it('host.settings.get answers null if the settings are unavailable', async () => {
     expect(await get('room', bound({}))).to.equal(null);
     expect(await get('room', bound(declaration, 'service-extension-other'))).to.equal(null);
     const own = bound();
@@ -90,7 +90,7 @@ describe('the capability settings', () => {
     for (const key of ['room', 'token', 'password']) expect(await get(key, own), key).to.equal(null);
   });
 
-  it('hands over at most 64 KiB, of secrets any length', async () => {
+  it('host.settings.get rejects values above 64 KiB, but not secrets', async () => {
     rows.room = JSON.stringify('x'.repeat(64 * 1024 - 2));
     expect(await get('room')).to.have.length(64 * 1024 - 2);
     for (const long of ['x'.repeat(64 * 1024 - 1), 'é'.repeat(33_000)]) {
@@ -103,14 +103,14 @@ describe('the capability settings', () => {
     expect(await revealed('token')).to.have.length(100_000);
   });
 
-  it('fails with the database', async () => {
+  it('host.settings.get rejects with SERVICE_UNAVAILABLE if the database cannot be reached', async () => {
     isDown = true;
     expect(await failureOf(get('room'))).to.include({ message: 'no database' });
     expect(await failureOf(get('token'))).to.include({ message: 'no database' });
     expect(await revealed('password')).to.equal(' raw ');
   });
 
-  it('takes one text', () => {
+  it('host.settings.get accepts exactly one text', () => {
     const args = settingsMethods.methods.get?.args as object;
     expect(problems(args, ['room'])).to.deep.equal([]);
     for (const wrong of [[], [5], [null], ['a', 'b'], [{ toString: 'room' }], 'room', { 0: 'room' }]) {
@@ -118,8 +118,8 @@ describe('the capability settings', () => {
     }
   });
 
-  it('says what it is for', () => {
-    const sentences = (grant: Declaration) => renderAuthorities(capability.describe(grant));
+  it('describe() renders the declared keys as sentences', () => {
+    const sentences = (grant: SettingsDeclaration) => renderAuthorities(capability.describe(grant));
     const secretly = '(its own secrets; confined code only by reference)';
     expect(sentences({})).to.deep.equal([]);
     expect(sentences(declaration)).to.deep.equal([
@@ -131,7 +131,7 @@ describe('the capability settings', () => {
     expect(sentences({ room })).to.deep.equal(['reads the settings room (its own)']);
   });
 
-  it('widens by reading the environment, not by more settings of its own', () => {
+  it('widens() is true for secrets of the configuration, not for more settings of its own', () => {
     const { password, unset, ...own } = declaration as Record<'password' | 'unset', never>;
     expect(capability.widens(undefined, own)).to.equal(false);
     expect(capability.widens({}, own)).to.equal(false);

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { declare } from '../../../plugins/extension-settings/declaration.ts';
+import { parseDeclaration } from '../../../plugins/extension-settings/declaration.ts';
 
-const problemsOf = (raw: unknown) => declare(raw).problems;
+const problemsOf = (raw: unknown) => parseDeclaration(raw).problems;
 
-describe('settings in a manifest', () => {
-  it('get their defaults', () => {
+describe('parseDeclaration', () => {
+  it('missing members get their defaults', () => {
     const presentation = { order: -1, width: 'half', interface: 'system-display-template' };
-    const { problems, declaration } = declare({
+    const { problems, declaration } = parseDeclaration({
       room: { type: 'string' },
       api_token: { type: 'string', secret: {} },
       password: { type: 'string', secret: { source: 'config' }, scope: 'global', appReadable: false },
@@ -26,19 +26,19 @@ describe('settings in a manifest', () => {
     expect(Object.keys(declaration)).to.deep.equal(['room', 'api_token', 'password', 'template', 'limit', 'is_on']);
   });
 
-  it('may be absent, but not empty', () => {
-    expect(declare(undefined)).to.deep.equal({ problems: [], declaration: {} });
+  it('absent settings are valid, and an empty map is not', () => {
+    expect(parseDeclaration(undefined)).to.deep.equal({ problems: [], declaration: {} });
     for (const raw of [{}, null, [], 'x', 5]) expect(problemsOf(raw), JSON.stringify(raw)).not.to.deep.equal([]);
   });
 
-  it('have keys of one form', () => {
+  it('keys that do not match the pattern are problems', () => {
     for (const key of ['a', 'a1_', 'a'.repeat(64)]) expect(problemsOf({ [key]: { type: 'string' } })).to.deep.equal([]);
     const wrong = ['', 'A', '1a', '_a', 'a-b', 'a.b', 'ä', 'a ', 'a'.repeat(65), 'constructor', 'prototype', 'a\n'];
     for (const key of wrong) expect(problemsOf({ [key]: { type: 'string' } }), key).to.have.length(1);
     expect(problemsOf(JSON.parse('{"__proto__":{"type":"string"}}'))).to.have.length(1);
   });
 
-  it('say nothing but what is known', () => {
+  it('unknown members are problems', () => {
     for (const one of [
       null,
       'string',
@@ -55,13 +55,13 @@ describe('settings in a manifest', () => {
       { type: 'string', presentation: { label: 'x' } },
       { type: 'string', scope: 'collection', presentation: { interface: 'input' } },
     ]) {
-      const { problems, declaration } = declare({ fine: { type: 'string' }, key: one });
+      const { problems, declaration } = parseDeclaration({ fine: { type: 'string' }, key: one });
       expect(problems[0], JSON.stringify(one)).to.match(/^\/settings\/key/);
       expect(declaration).to.deep.equal({});
     }
   });
 
-  it('do not contradict themselves', () => {
+  it('contradictory members are problems', () => {
     for (const one of [
       { type: 'number', secret: {} },
       { type: 'string', secret: {}, appReadable: true },

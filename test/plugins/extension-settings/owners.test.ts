@@ -1,10 +1,14 @@
 import { expect } from 'chai';
-import type { Declaration, SettingsOwner, SettingsStatus } from '../../../plugins/extension-settings/contract.ts';
-import { variableOf } from '../../../plugins/extension-settings/names.ts';
+import type {
+  SettingsDeclaration,
+  SettingsOwner,
+  SettingsStatus,
+} from '../../../plugins/extension-settings/contract.ts';
+import { toVariableName } from '../../../plugins/extension-settings/names.ts';
 import { createOwners } from '../../../plugins/extension-settings/owners.ts';
 
-const plain: Declaration = { room: { type: 'string', scope: 'global', appReadable: false } };
-const config = (...keys: string[]): Declaration =>
+const plain: SettingsDeclaration = { room: { type: 'string', scope: 'global', appReadable: false } };
+const config = (...keys: string[]): SettingsDeclaration =>
   Object.fromEntries(
     keys.map((key) => [key, { type: 'string', scope: 'global', secret: { source: 'config' }, appReadable: false }]),
   );
@@ -12,7 +16,7 @@ const config = (...keys: string[]): Declaration =>
 let count = 0;
 const owner = (name: string, declaration = plain): SettingsOwner => ({ id: `id-${++count}`, name, declaration });
 
-/** Statuses in the order of the owners, and what was logged. */
+/** The statuses in the order of the owners, and the log. */
 function loaded(...all: readonly SettingsOwner[]) {
   const log: object[] = [];
   const owners = createOwners({ warn: (fields: object) => void log.push(fields) } as never);
@@ -24,20 +28,20 @@ const code = (status: SettingsStatus | undefined) =>
 const detail = (status: SettingsStatus | undefined) => (status?.status === 'unavailable' ? status.reason.detail : '');
 const codesOf = (...all: readonly SettingsOwner[]) => loaded(...all).statuses.map(code);
 
-describe('variables of secrets of the configuration', () => {
-  it('are made of scope, name and key', () => {
-    expect(variableOf('service-extension-chat-notify', 'api_token')).to.equal('SERVICE_EXT_CHAT_NOTIFY_API_TOKEN');
-    expect(variableOf('@acme/service-extension-chat-notify', 'api_token')).to.equal(
+describe('toVariableName', () => {
+  it('a variable consists of scope, name and key', () => {
+    expect(toVariableName('service-extension-chat-notify', 'api_token')).to.equal('SERVICE_EXT_CHAT_NOTIFY_API_TOKEN');
+    expect(toVariableName('@acme/service-extension-chat-notify', 'api_token')).to.equal(
       'SERVICE_EXT_ACME_CHAT_NOTIFY_API_TOKEN',
     );
-    expect(variableOf('@service/extension-chat', 'a__b_')).to.equal('SERVICE_EXT_SERVICE_CHAT_A_B');
-    expect(variableOf('@a.c~/service-extension-9.~-x-', 'a')).to.equal('SERVICE_EXT_A_C_9_X_A');
-    expect(variableOf('chat', 'a')).to.equal(undefined);
+    expect(toVariableName('@service/extension-chat', 'a__b_')).to.equal('SERVICE_EXT_SERVICE_CHAT_A_B');
+    expect(toVariableName('@a.c~/service-extension-9.~-x-', 'a')).to.equal('SERVICE_EXT_A_C_9_X_A');
+    expect(toVariableName('chat', 'a')).to.equal(undefined);
   });
 });
 
 describe('owners of settings', () => {
-  it('have a canonical name', () => {
+  it('an owner without a canonical name is unavailable', () => {
     for (const name of [
       'service-extension-a',
       'service-extension-9.a~_b-c',
@@ -66,7 +70,7 @@ describe('owners of settings', () => {
     }
   });
 
-  it('are told apart by their name', () => {
+  it('two owners of one name are unavailable', () => {
     const twins = [
       owner('service-extension-a'),
       owner('service-extension-b'),
@@ -75,18 +79,18 @@ describe('owners of settings', () => {
     const { statuses, owners, log } = loaded(...twins);
     expect(statuses.map(code)).to.deep.equal(['DUPLICATE', 'available', 'DUPLICATE']);
     expect(detail(statuses[0])).to.contain('service-extension-a');
-    expect(owners.named('service-extension-a')).to.equal(undefined);
-    expect(owners.named('service-extension-b')).to.equal(twins[1]);
+    expect(owners.findByName('service-extension-a')).to.equal(undefined);
+    expect(owners.findByName('service-extension-b')).to.equal(twins[1]);
     expect(log).to.deep.equal([]);
   });
 
-  it('are those that declare something', () => {
+  it('a package without declared settings is not an owner', () => {
     const { owners, statuses } = loaded(owner('service-extension-a'), owner('service-extension-a', {}));
     expect(statuses.map(code)).to.deep.equal(['available', undefined]);
     expect(owners.all()).to.have.length(1);
   });
 
-  it('share no variable with another package', () => {
+  it('two packages whose secrets share a variable are unavailable', () => {
     const { statuses, log } = loaded(
       owner('service-extension-chat', config('notify_token')),
       owner('service-extension-chat-notify', config('token', 'other')),
@@ -103,22 +107,22 @@ describe('owners of settings', () => {
     expect(log[0]).to.deep.include({ variable: 'SERVICE_EXT_CHAT_NOTIFY_TOKEN' });
   });
 
-  it('share no variable between two keys', () => {
+  it('a package with two secrets in one variable is unavailable', () => {
     const { statuses, log } = loaded(owner('service-extension-a', config('api_key', 'api__key', 'b')));
     expect(code(statuses[0])).to.equal('CONFIG_COLLISION');
     expect(detail(statuses[0])).to.contain('api_key, api__key').and.not.contain('SERVICE_EXT');
     expect(JSON.stringify(log)).to.contain('SERVICE_EXT_A_API_KEY');
   });
 
-  it('may have keys that would collide if they were secrets of the configuration', () => {
-    const inline: Declaration = {
+  it('equal variable names of other settings are not a collision', () => {
+    const inline: SettingsDeclaration = {
       api_key: { type: 'string', scope: 'global', secret: { source: 'inline' }, appReadable: false },
       api__key: { type: 'string', scope: 'global', secret: { source: 'inline' }, appReadable: false },
     };
     expect(codesOf(owner('service-extension-a', inline))).to.deep.equal(['available']);
   });
 
-  it('take a collision with a duplicate with them', () => {
+  it('a package that collides with duplicates is CONFIG_COLLISION, and the duplicates stay DUPLICATE', () => {
     expect(
       codesOf(
         owner('service-extension-chat', config('notify_token')),
@@ -128,16 +132,16 @@ describe('owners of settings', () => {
     ).to.deep.equal(['CONFIG_COLLISION', 'DUPLICATE', 'DUPLICATE']);
   });
 
-  it('are what was loaded last', () => {
+  it('setOwners replaces all owners', () => {
     const [first, second] = [owner('service-extension-a'), owner('service-extension-a')];
     const { owners } = loaded(first);
     owners.load([second]);
     expect([owners.isAvailable(first.id), owners.isAvailable(second.id)]).to.deep.equal([false, true]);
     owners.load([]);
-    expect(owners.named('service-extension-a')).to.equal(undefined);
+    expect(owners.findByName('service-extension-a')).to.equal(undefined);
   });
 
-  it('say in few words what is wrong, whatever they are called', () => {
+  it('the detail of an unavailable owner has at most 300 characters for any name', () => {
     const long = `@${'a'.repeat(200)}/service-extension`;
     const { statuses } = loaded(
       owner(`line\nbreak\u0000${'x'.repeat(1000)}`),

@@ -10,7 +10,7 @@ import { type Sketch, sketchFolder } from '../extensions/sketch.ts';
 
 const log = { error: () => {}, warn: () => {} } as never;
 
-describe('extensions: the code for the browser', () => {
+describe('createAppBundle', () => {
   let place: Sketch;
   let app: AppBundle;
   let revision = 0;
@@ -21,7 +21,7 @@ describe('extensions: the code for the browser', () => {
   afterEach(() => place.remove());
   after(stopBundler);
 
-  /** A package of its own with this file. */
+  /** Writes a package with this file. */
   async function half(name: string, type: ExtensionType, text?: string, file = 'app.js'): Promise<AppHalf> {
     if (text !== undefined) await place.write({ [`${name}/${file}`]: text });
     else await mkdir(join(place.path, name), { recursive: true });
@@ -29,7 +29,7 @@ describe('extensions: the code for the browser', () => {
     return { id: name, name, type, folder, file: join(folder, file), revision: String(++revision) };
   }
 
-  /** Runs what is served, as a browser would. */
+  /** Evaluates the served chunks as a browser would. */
   // biome-ignore lint/suspicious/noExplicitAny: a module of a test
   async function run(): Promise<Record<string, any[]>> {
     const out = join(place.path, `out-${++revision}`);
@@ -48,7 +48,7 @@ describe('extensions: the code for the browser', () => {
 
   const ids = (list: readonly { id: string }[] | undefined) => list?.map(({ id }) => id);
 
-  it('exports empty lists where there is nothing, without starting anything', async () => {
+  it('without halves it exports empty lists and starts no bundler', async () => {
     const lists = {
       displays: [],
       interfaces: [],
@@ -64,7 +64,7 @@ describe('extensions: the code for the browser', () => {
     expect({ ...(await run()) }).to.deep.equal(lists);
   });
 
-  it('gathers definitions and the lists of bundles by type', async () => {
+  it('it exports definitions and the lists of bundles by type', async () => {
     const built = await app.build([
       await half('a', 'interface', `import { b } from './b.js'; export default { id: b };`),
       await half('b', 'item-view', `export default { id: 'view' };`),
@@ -100,7 +100,7 @@ describe('extensions: the code for the browser', () => {
     ]);
   });
 
-  it('splits what is imported when it is needed into chunks of their own', async () => {
+  it('a dynamic import becomes a chunk of its own', async () => {
     await place.write({ 'a/later.js': `export const later = 'here';` });
     await app.build([
       await half('a', 'module', `export default { id: 'a', load: async () => (await import('./later.js')).later };`),
@@ -113,7 +113,7 @@ describe('extensions: the code for the browser', () => {
     expect(app.chunk('__proto__')).to.equal(undefined);
   });
 
-  it('leaves what the admin app has to the admin app', async () => {
+  it('shared modules of the admin app stay imports', async () => {
     const { failed } = await app.build([
       await half(
         'a',
@@ -128,7 +128,7 @@ describe('extensions: the code for the browser', () => {
     }
   });
 
-  it('leaves broken ones out, names them, and serves the rest', async () => {
+  it('broken halves are left out with a failure, and the others are served', async () => {
     const { failed, failure } = await app.build([
       await half('good', 'panel', `export default { id: 'good' };`),
       await half('syntax', 'panel', `export default {`),
@@ -144,17 +144,17 @@ describe('extensions: the code for the browser', () => {
       'syntax BUNDLE_BUILD_FAILED',
     ]);
     const error = console.error;
-    const said: unknown[] = [];
-    console.error = (...all) => void said.push(all[0]);
+    const consoleErrors: unknown[] = [];
+    console.error = (...all) => void consoleErrors.push(all[0]);
     try {
       expect(ids((await run()).panels)).to.deep.equal(['good', 'waits']);
     } finally {
       console.error = error;
     }
-    expect(said).to.deep.equal(['The extension throws cannot be loaded.']);
+    expect(consoleErrors).to.deep.equal(['The extension throws cannot be loaded.']);
   });
 
-  it('serves nothing that lies outside of the package, wherever its paths and links lead', async () => {
+  it('files outside of the package are never bundled, also through paths and links', async () => {
     await place.write({ 'secret.json': { secret: 'hunter2' }, 'secret.txt': 'hunter2' });
     const linked = await half('linked', 'panel', `import s from './inner.json'; export default s;`);
     await symlink(join(place.path, 'secret.json'), join(place.path, 'linked/inner.json'));
@@ -175,7 +175,7 @@ describe('extensions: the code for the browser', () => {
     expect(ids((await run()).panels)).to.deep.equal(['good']);
   });
 
-  it('says so where nothing can be built, and goes on serving what it had', async () => {
+  it('a failed build is reported, and the previous chunks are still served', async () => {
     let fails = false;
     const bundle = createAppBundle(log, async () => {
       if (fails) throw new Error('no bundler');
@@ -197,7 +197,7 @@ describe('extensions: the code for the browser', () => {
     expect(bundle.chunk('index.js')).to.match(/export const panels/);
   });
 
-  it('builds nothing anew where nothing changed', async () => {
+  it('unchanged halves are not built again', async () => {
     let builds = 0;
     const bundle = createAppBundle(log, async () => new Map([['index.js', String(++builds)]]));
     const one = await half('a', 'panel', '');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Asked } from '../../../plugins/extensions-consent/asked.ts';
-import { sentencesOf, wideningOf } from '../../../plugins/extensions-consent/widening.ts';
+import type { RequestedGrants } from '../../../plugins/extensions-consent/requested-grants.ts';
+import { describeRequest, describeWidening } from '../../../plugins/extensions-consent/widening.ts';
 
 /** Grants here are lists; a longer one allows more. */
 const subjects = {
@@ -12,44 +12,46 @@ const subjects = {
   describe: (grants: Readonly<Record<string, unknown>>) =>
     Object.entries(grants).flatMap(([name, list]) => (list as string[]).map((one) => `${name} ${one}`)),
 };
-const asked = (entries: Asked['entries'], stateful = false): Asked => ({ entries, stateful });
+const requests = (entries: RequestedGrants['entries'], stateful = false): RequestedGrants => ({ entries, stateful });
 
-describe('extensions: what a version asks for beyond the one before', () => {
-  const before = asked({ '': { request: ['a'], items: ['x', 'y'] } });
+describe('describeWidening and describeRequest', () => {
+  const before = requests({ '': { request: ['a'], items: ['x', 'y'] } });
 
-  it('is nothing for the same and for less', () => {
-    expect(wideningOf(before, before, subjects)).to.deep.equal([]);
-    expect(wideningOf(before, asked({ '': { items: ['x'] } }), subjects)).to.deep.equal([]);
-    expect(wideningOf(before, asked({}), subjects)).to.deep.equal([]);
+  it('the same or fewer requests give no sentence', () => {
+    expect(describeWidening(before, before, subjects)).to.deep.equal([]);
+    expect(describeWidening(before, requests({ '': { items: ['x'] } }), subjects)).to.deep.equal([]);
+    expect(describeWidening(before, requests({}), subjects)).to.deep.equal([]);
   });
 
-  it('is told in the sentences that are added', () => {
-    const after = asked({ '': { request: ['a', 'b'], items: ['x'], log: ['all'] } });
-    expect(wideningOf(before, after, subjects)).to.deep.equal(['request b', 'log all']);
+  it('added requests give their sentences', () => {
+    const after = requests({ '': { request: ['a', 'b'], items: ['x'], log: ['all'] } });
+    expect(describeWidening(before, after, subjects)).to.deep.equal(['request b', 'log all']);
   });
 
-  it('is told even where no sentence is added', () => {
+  it('a wider grant with the same sentence still gives a sentence', () => {
     const mute = { ...subjects, describe: () => [] };
-    expect(wideningOf(before, asked({ '': { request: ['b'] } }), mute)).to.deep.equal(['asks for more of request']);
+    expect(describeWidening(before, requests({ '': { request: ['b'] } }), mute)).to.deep.equal([
+      'asks for more of request',
+    ]);
   });
 
-  it('is looked at for each entry of a bundle: what one was allowed is not for another', () => {
-    const bundle = asked({ 'hook:a': { items: ['x'] } });
-    const after = asked({ 'hook:a': { items: ['x'] }, 'hook:b': { items: ['x'] } });
-    expect(wideningOf(bundle, after, subjects)).to.deep.equal(['hook:b: items x']);
-    expect(wideningOf(bundle, asked({ constructor: { items: ['x'] } }), subjects)).to.deep.equal([
+  it('each bundle entry is compared with its own earlier grants only', () => {
+    const bundle = requests({ 'hook:a': { items: ['x'] } });
+    const after = requests({ 'hook:a': { items: ['x'] }, 'hook:b': { items: ['x'] } });
+    expect(describeWidening(bundle, after, subjects)).to.deep.equal(['hook:b: items x']);
+    expect(describeWidening(bundle, requests({ constructor: { items: ['x'] } }), subjects)).to.deep.equal([
       'constructor: items x',
     ]);
   });
 
-  it('includes state that is kept between callers', () => {
-    expect(wideningOf(before, asked(before.entries, true), subjects)).to.deep.equal([
-      'keeps state between those who call it',
+  it('"stateful" gives a sentence', () => {
+    expect(describeWidening(before, requests(before.entries, true), subjects)).to.deep.equal([
+      'keeps state between its callers',
     ]);
-    expect(wideningOf(asked(before.entries, true), before, subjects)).to.deep.equal([]);
+    expect(describeWidening(requests(before.entries, true), before, subjects)).to.deep.equal([]);
   });
 
-  it('is everything at first', () => {
-    expect(sentencesOf(before, subjects)).to.deep.equal(['request a', 'items x', 'items y']);
+  it('a first version gives the sentences of all requests', () => {
+    expect(describeRequest(before, subjects)).to.deep.equal(['request a', 'items x', 'items y']);
   });
 });

@@ -1,47 +1,47 @@
 import { request as rawRequest } from 'node:http';
 import { expect } from 'chai';
 import { failureOf } from '../../support/plugin.ts';
-import { type Stage, startStage, TELL, told, until } from './stage.ts';
+import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
 
 describe('endpoints with full authority', () => {
-  let stage: Stage;
+  let testService: TestService;
   before(async () => {
-    stage = await startStage({ env: { MAX_PAYLOAD_SIZE: '2kb', QUERY_LIMIT_MAX: '50' } });
+    testService = await startTestService({ env: { MAX_PAYLOAD_SIZE: '2kb', QUERY_LIMIT_MAX: '50' } });
   });
-  after(() => stage?.stop());
-  beforeEach(() => void told.splice(0));
+  after(() => testService?.stop());
+  beforeEach(() => void reports.splice(0));
 
-  const endpoint = (body: string, id = 'shop') => `${TELL}
+  const endpoint = (body: string, id = 'shop') => `${REPORT}
     export default { id: '${id}', handler: (router, context) => { ${body} } };`;
   const get = (path: string, headers = {}, token: string | null = null) =>
-    stage.request('GET', path, { headers, token });
+    testService.request('GET', path, { headers, token });
 
-  describe('their place', () => {
-    it('is the id of the object form, without regard to case, and gone with the extension', async () => {
+  describe('the path of an endpoint', () => {
+    it('the path is the id of the object form, case-insensitive, and is removed with the extension', async () => {
       const code = endpoint(
         `router.get('/', (req, res) => res.json({ data: [req.baseUrl, req.url, req.originalUrl] }))`,
       );
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         expect((await get('/shop')).body).to.deep.equal({ data: ['/shop', '/', '/shop'] });
         expect((await get('/SHOP/?a=1')).body).to.deep.equal({ data: ['/SHOP', '/?a=1', '/SHOP/?a=1'] });
       });
       expect((await get('/shop')).body.errors[0].extensions.code).to.equal('ROUTE_NOT_FOUND');
     });
 
-    it('is the name without its prefix of the function form, the folder without a manifest', async () => {
+    it('a function is mounted under the package name without prefix, or the folder without a manifest', async () => {
       const files = `export default (router) => { router.get('/', (req, res) => res.send('here')); };`;
       for (const [name, path, single] of [
         ['service-extension-books', '/books', false],
         ['@acme/service-extension-pens', '/pens', false],
         ['service-extension-inks', '/service-extension-inks', true],
       ] as const) {
-        await stage.with({ name, files, single }, async () => expect((await get(path)).body).to.equal('here'));
+        await testService.with({ name, files, single }, async () => expect((await get(path)).body).to.equal('here'));
       }
     });
 
-    it('may be shared: the first that has a route answers, the next one has the rest', async () => {
-      const first = await stage.load({ files: endpoint(`router.get('/a', (req, res) => res.send('first a'))`) });
-      const second = await stage.load({
+    it('endpoints may share a path: the first with a matching route answers', async () => {
+      const first = await testService.load({ files: endpoint(`router.get('/a', (req, res) => res.send('first a'))`) });
+      const second = await testService.load({
         files: endpoint(
           `router.get('/a', (req, res) => res.send('second a')); router.get('/b', (req, res) => res.send('b'))`,
         ),
@@ -52,7 +52,7 @@ describe('endpoints with full authority', () => {
       await second.remove();
     });
 
-    it('takes paths as older routers wrote them', async () => {
+    it('routes accept the path syntax of older routers', async () => {
       const code = endpoint(`
         router.get('/one/:id?', (req, res) => res.json(['one', req.params.id ?? null]));
         router.get(['/two', '/files/*'], (req, res) => res.json(['two']));
@@ -60,8 +60,8 @@ describe('endpoints with full authority', () => {
         router.route('/routed').get((req, res) => res.json(['routed']));
         router.use((req, res, next) => { res.set('X-Seen', 'yes'); next(); });
         router.all('*', (req, res) => res.json(['any', req.path]));`);
-      await stage.with(code, async () => {
-        for (const [path, said] of [
+      await testService.with(code, async () => {
+        for (const [path, expected] of [
           ['/one', ['one', null]],
           ['/one/5', ['one', '5']],
           ['/two', ['two']],
@@ -72,43 +72,43 @@ describe('endpoints with full authority', () => {
           ['/else/where', ['any', '/else/where']],
           ['', ['any', '/']],
         ] as const) {
-          expect((await get(`/shop${path}`)).body, path).to.deep.equal(said);
+          expect((await get(`/shop${path}`)).body, path).to.deep.equal(expected);
         }
       });
     });
 
-    it('leaves the body to the next one as well', async () => {
-      const first = await stage.load({
+    it('endpoints that share a path both get the body', async () => {
+      const first = await testService.load({
         files: endpoint(`router.use((req, res, next) => { tell(req.body); next(); })`),
       });
-      const second = await stage.load({ files: endpoint(`router.post('/', (req, res) => res.json(req.body))`) });
-      expect((await stage.request('POST', '/shop', { body: { a: 1 } })).body).to.deep.equal({ a: 1 });
-      expect(told).to.deep.equal([{ a: 1 }]);
+      const second = await testService.load({ files: endpoint(`router.post('/', (req, res) => res.json(req.body))`) });
+      expect((await testService.request('POST', '/shop', { body: { a: 1 } })).body).to.deep.equal({ a: 1 });
+      expect(reports).to.deep.equal([{ a: 1 }]);
       await second.remove();
       await first.remove();
     });
 
     for (const id of ['', 'a b', 'a/b', '..?x']) {
-      it(`is never ${JSON.stringify(id)}`, async () => {
-        const failed = await failureOf<{ code: string }>(stage.load({ files: endpoint('', id) }));
+      it(`the id ${JSON.stringify(id)} is refused`, async () => {
+        const failed = await failureOf<{ code: string }>(testService.load({ files: endpoint('', id) }));
         expect(failed.code).to.equal('REGISTRATION_FAILED');
       });
     }
   });
 
-  describe('what a handler is given', () => {
-    it('holds exactly the context of the specification', async () => {
-      await stage.with(endpoint('tell(Object.keys(context).sort())'), async () => {
-        expect(told[0]).to.deep.equal(
+  describe('the request and context of a handler', () => {
+    it('the context has exactly the members of the specification', async () => {
+      await testService.with(endpoint('tell(Object.keys(context).sort())'), async () => {
+        expect(reports[0]).to.deep.equal(
           ['database', 'emitter', 'env', 'exceptions', 'extensionSettings', 'getSchema', 'logger', 'services'].sort(),
         );
       });
     });
 
-    it('says who asks, from where, and by which token', async () => {
+    it('the request has accountability, ip and token', async () => {
       const code = endpoint(`router.get('/', (req, res) => res.json({
         accountability: req.accountability, token: req.token, ip: req.ip, agent: req.get('User-Agent') }))`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         const anonymous = (await get('/shop', { 'user-agent': 'test' })).body;
         expect(anonymous).to.deep.equal({
           accountability: {
@@ -124,36 +124,36 @@ describe('endpoints with full authority', () => {
           ip: '127.0.0.1',
           agent: 'test',
         });
-        const admin = (await get('/shop', {}, stage.admin)).body;
+        const admin = (await get('/shop', {}, testService.admin)).body;
         expect(admin.accountability).to.include({ admin: true, app: true });
-        expect([admin.accountability.user, admin.token]).to.deep.equal([admin.accountability.user, stage.admin]);
-        expect((await get(`/shop?access_token=${stage.admin}`)).body.token).to.equal(stage.admin);
+        expect([admin.accountability.user, admin.token]).to.deep.equal([admin.accountability.user, testService.admin]);
+        expect((await get(`/shop?access_token=${testService.admin}`)).body.token).to.equal(testService.admin);
       });
     });
 
-    it('is not reached with a wrong token', async () => {
-      await stage.with(endpoint(`router.get('/', (req, res) => { tell(1); res.end(); })`), async () => {
+    it('a request with a wrong token does not reach the handler', async () => {
+      await testService.with(endpoint(`router.get('/', (req, res) => { tell(1); res.end(); })`), async () => {
         expect((await get('/shop', {}, 'wrong')).status).to.equal(401);
-        expect(told).to.deep.equal([]);
+        expect(reports).to.deep.equal([]);
       });
     });
 
-    it('knows the tables', async () => {
+    it('req.schema and getSchema() answer the schema', async () => {
       const code = endpoint(`router.get('/', async (req, res) => {
         const { collections, relations } = req.schema;
         const { primary, singleton, fields } = collections.platform_users;
         res.json([primary, singleton, fields.email.type, Array.isArray(relations), (await context.getSchema()) === req.schema]);
       })`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         expect((await get('/shop')).body).to.deep.equal(['id', false, 'string', true, true]);
       });
     });
 
-    it('has the query parsed and, when it asks for it, in its own types and below the ceiling', async () => {
+    it('req.query is parsed, and req.sanitizedQuery is typed and capped at the ceiling', async () => {
       const code = endpoint(`
         router.get('/raw', (req, res) => res.json(req.query));
         router.get('/clean', (req, res) => res.json(req.sanitizedQuery));`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         expect((await get('/shop/raw?filter[a][_eq]=1&filter=nonsense&b=%20')).status).to.equal(200);
         expect((await get('/shop/raw?filter=nonsense&b[]=1')).body).to.deep.equal({ filter: 'nonsense', b: ['1'] });
         const clean = '/shop/clean?fields=a,b.c&sort[]=-a&limit=1000&filter={"a":{"_eq":1}}&aggregate[count]=*&page=2';
@@ -171,7 +171,7 @@ describe('endpoints with full authority', () => {
       });
     });
 
-    it('has JSON bodies read within the limits, and every other body to read by itself', async () => {
+    it('JSON bodies are parsed within the limits, and other bodies are left as streams', async () => {
       const code = endpoint(`
         router.post('/', (req, res) => res.json({ body: req.body }));
         router.post('/text', async (req, res) => {
@@ -179,10 +179,10 @@ describe('endpoints with full authority', () => {
           for await (const part of req) text += part;
           res.send(text);
         });`);
-      const post = (path: string, body: unknown, headers = {}) => stage.request('POST', path, { body, headers });
-      await stage.with(code, async () => {
+      const post = (path: string, body: unknown, headers = {}) => testService.request('POST', path, { body, headers });
+      await testService.with(code, async () => {
         expect((await post('/shop', { a: 1 })).body).to.deep.equal({ body: { a: 1 } });
-        expect((await stage.request('POST', '/shop')).body).to.deep.equal({ body: {} });
+        expect((await testService.request('POST', '/shop')).body).to.deep.equal({ body: {} });
         expect((await post('/shop', '{"a":')).body.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
         expect((await post('/shop', { a: 'x'.repeat(3000) })).status).to.equal(413);
         const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -191,10 +191,10 @@ describe('endpoints with full authority', () => {
       });
     });
 
-    it('has parameters, cookies and the usual parts of an address', async () => {
+    it('the request has params, cookies, path, hostname and protocol', async () => {
       const code = endpoint(`router.get('/:id/parts/*rest', (req, res) => res.json([
         req.params, req.cookies, req.path, req.hostname, req.protocol, req.secure, req.method, req.is('json'), req.xhr ]))`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         const reply = await get('/shop/a%20b/parts/c/d?x=1', { cookie: 'one=1; two="%20"; one=2; broken=%' });
         expect(reply.body).to.deep.equal([
           { id: 'a b', rest: ['c', 'd'] },
@@ -211,8 +211,8 @@ describe('endpoints with full authority', () => {
     });
   });
 
-  describe('answers', () => {
-    it('have a status, headers and a body of the usual kinds', async () => {
+  describe('the response of a handler', () => {
+    it('a handler sets status, headers and bodies of all usual types', async () => {
       const code = endpoint(`
         router.get('/json', (req, res) => res.status(201).json({ a: 1 }));
         router.get('/html', (req, res) => res.send('<p>é</p>'));
@@ -223,7 +223,7 @@ describe('endpoints with full authority', () => {
         router.get('/csv', (req, res) => res.type('csv').attachment('é.csv').vary('X-A').append('X-B', '1').append('X-B', '2').send('a,b'));
         router.get('/set', (req, res) => res.set({ 'X-A': 1 }).header('X-B', 'b').send(res.get('X-A')));
         router.get('/cookie', (req, res) => res.cookie('a', 'b c', { httpOnly: true, maxAge: 1000, sameSite: true }).clearCookie('d').end());`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         const shown = async (path: string, ...headers: string[]) => {
           const reply = await get(`/shop${path}`);
           return [reply.status, reply.body, ...headers.map((name) => reply.headers.get(name))];
@@ -253,99 +253,99 @@ describe('endpoints with full authority', () => {
       });
     });
 
-    it('keep the headers of the layers in front, and have their line in the log', async () => {
-      await stage.with(endpoint(`router.get('/', (req, res) => res.status(203).send('ok'))`), async () => {
+    it('a response keeps the headers of the middleware and is logged', async () => {
+      await testService.with(endpoint(`router.get('/', (req, res) => res.status(203).send('ok'))`), async () => {
         const { headers } = await get('/shop', { 'x-request-id': 'mine' });
         expect(headers.get('x-request-id')).to.equal('mine');
         expect(headers.get('x-content-type-options')).to.equal('nosniff');
         await until(() =>
-          stage.log.some((line) => line.request === 'mine' && line.msg === 'request' && line.status === 203),
+          testService.log.some((line) => line.request === 'mine' && line.msg === 'request' && line.status === 203),
         );
       });
     });
 
-    it('may be streams', async () => {
+    it('a handler may pipe a stream', async () => {
       const code = endpoint(`router.get('/', async (req, res) => {
         const { Readable } = await import('node:stream');
         res.type('text/plain');
         Readable.from(['a', 'b', 'c']).pipe(res);
       })`);
-      await stage.with(code, async () => expect((await get('/shop')).body).to.equal('abc'));
+      await testService.with(code, async () => expect((await get('/shop')).body).to.equal('abc'));
     });
 
-    it('redirect', async () => {
+    it('res.redirect answers with a status and Location', async () => {
       const code = endpoint(`
         router.get('/a', (req, res) => res.redirect('/b c?d=%2F'));
         router.get('/b', (req, res) => res.redirect(307, 'https://example.com/'));`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         const [a, b] = [await get('/shop/a'), await get('/shop/b')];
         expect([a.status, a.headers.get('location')]).to.deep.equal([302, '/b%20c?d=%2F']);
         expect([b.status, b.headers.get('location')]).to.deep.equal([307, 'https://example.com/']);
       });
     });
 
-    it('of HEAD are those of GET without a body, and OPTIONS says what there is', async () => {
+    it('HEAD answers like GET without a body, and OPTIONS lists the methods', async () => {
       const code = endpoint(
         `router.get('/', (req, res) => res.json({ a: 1 })); router.delete('/', (req, res) => res.end());`,
       );
-      await stage.with(code, async () => {
-        const head = await stage.request('HEAD', '/shop');
+      await testService.with(code, async () => {
+        const head = await testService.request('HEAD', '/shop');
         expect([head.status, head.body, head.headers.get('content-length')]).to.deep.equal([200, undefined, '7']);
-        expect((await stage.request('OPTIONS', '/shop')).headers.get('allow')).to.equal('DELETE, GET, HEAD');
+        expect((await testService.request('OPTIONS', '/shop')).headers.get('allow')).to.equal('DELETE, GET, HEAD');
       });
     });
 
-    it('are left to others where no route matches, by method or by path', async () => {
+    it('a request that no route matches is passed on', async () => {
       const code = endpoint(
         `router.use((req, res, next) => { tell(req.url); next(); }); router.get('/a', (req, res) => res.end());`,
       );
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         for (const [method, path] of [
           ['GET', '/shop/b'],
           ['POST', '/shop/a'],
         ] as const) {
-          const reply = await stage.request(method, path);
+          const reply = await testService.request(method, path);
           expect([reply.status, reply.body.errors[0].extensions]).to.deep.equal([
             404,
             { code: 'ROUTE_NOT_FOUND', path },
           ]);
         }
-        expect(told).to.deep.equal(['/b', '/a']);
+        expect(reports).to.deep.equal(['/b', '/a']);
       });
     });
 
-    it('that are never finished break off, and are not taken for whole', async () => {
+    it('an unfinished response is aborted', async () => {
       const code = endpoint(
         `router.get('/', (req, res, next) => { res.write('half'); setImmediate(() => next(new Error('no'))); })`,
       );
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         expect(await failureOf(get('/shop'))).to.be.instanceOf(Error);
-        await until(() => stage.log.some((line) => line.msg === 'an answer broke off'));
+        await until(() => testService.log.some((line) => line.msg === 'an answer broke off'));
         expect((await get('/server/ping')).body).to.equal('pong');
       });
     });
 
-    it('nobody waits for any more keep nothing busy', async () => {
+    it('a disconnected client does not keep the request running', async () => {
       const code = endpoint(`router.get('/', (req, res) => { res.on('close', () => tell('closed')); tell('asked'); })`);
-      await stage.with(code, async () => {
-        const client = rawRequest(`${stage.url}/shop`);
+      await testService.with(code, async () => {
+        const client = rawRequest(`${testService.url}/shop`);
         client.on('error', () => {});
         client.end();
-        await until(() => told.includes('asked'));
+        await until(() => reports.includes('asked'));
         client.destroy();
-        await until(() => told.includes('closed'));
+        await until(() => reports.includes('closed'));
         expect((await get('/server/ping')).body).to.equal('pong');
       });
     });
   });
 
-  describe('errors', () => {
+  describe('errors of a handler', () => {
     const outcome = async (path: string, token: string | null = null) => {
       const { status, body } = await get(`/shop${path}`, {}, token);
       return [status, body.errors[0].extensions.code, body.errors[0].message];
     };
 
-    it('of the exception classes have their statuses', async () => {
+    it('each exception class answers with its status and code', async () => {
       const kinds = [
         ['InvalidPayloadException', 400, 'INVALID_PAYLOAD'],
         ['InvalidQueryException', 400, 'INVALID_QUERY'],
@@ -363,7 +363,7 @@ describe('endpoints with full authority', () => {
         router.get('/next/:kind', (req, res, next) => next(new exceptions[req.params.kind]('because', { more: 1 })));
         router.get('/throw/:kind', (req) => { throw new exceptions[req.params.kind]('because'); });
         router.get('/reject/:kind', async (req) => { await null; throw new exceptions[req.params.kind](); });`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         for (const [kind, status, name] of kinds) {
           expect(await outcome(`/next/${kind}`), kind).to.deep.equal([status, name, 'because']);
           expect(await outcome(`/throw/${kind}`), kind).to.deep.equal([status, name, 'because']);
@@ -377,7 +377,7 @@ describe('endpoints with full authority', () => {
       });
     });
 
-    it('may have any status and code, and keep none of the headers of the answer they replace', async () => {
+    it("BaseException may have any status and code, and the failed response's headers are dropped", async () => {
       const code = endpoint(`const { BaseException, MethodNotAllowedException } = context.exceptions;
         class Mine extends BaseException { constructor() { super('no coffee', 418, 'TEAPOT', { pot: 1, code: 'X' }); } }
         router.get('/mine', (req, res, next) => { res.status(201).type('csv').set('X-Other', '1'); next(new Mine()); });
@@ -386,7 +386,7 @@ describe('endpoints with full authority', () => {
         router.get('/style', () => { throw Object.assign(new Error('too many'), { statusCode: 409 }); });
         router.get('/hidden', () => { throw Object.assign(new Error('secret'), { status: 409, expose: false }); });
         router.get('/server', () => { throw Object.assign(new Error('secret'), { status: 502 }); });`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         const mine = await get('/shop/mine');
         expect([mine.status, mine.body]).to.deep.equal([
           418,
@@ -405,25 +405,25 @@ describe('endpoints with full authority', () => {
       });
     });
 
-    it('of any other kind say nothing but to admins', async () => {
+    it('other errors are answered 500 with the message for admins only', async () => {
       const code = endpoint(`
         router.get('/error', () => { throw new Error('the password is x'); });
         router.get('/text', (req, res, next) => next('just a text'));
         router.get('/late', async (req, res) => { res.send('ok'); await null; throw new Error('later'); });`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         expect(await outcome('/error')).to.deep.equal([500, 'INTERNAL_SERVER_ERROR', 'An unexpected error occurred.']);
-        expect((await outcome('/error', stage.admin))[2]).to.equal('the password is x');
+        expect((await outcome('/error', testService.admin))[2]).to.equal('the password is x');
         expect((await outcome('/text'))[0]).to.equal(500);
         expect((await get('/shop/late')).body).to.equal('ok');
-        await until(() => stage.log.some((line) => line.msg === 'a handler failed after its answer'));
+        await until(() => testService.log.some((line) => line.msg === 'a handler failed after its answer'));
       });
     });
 
-    it('meet the error handlers of the router first', async () => {
+    it('error handlers of the router run first', async () => {
       const code = endpoint(`
         router.get('/', () => { throw new Error('no'); });
         router.use((error, req, res, next) => res.status(400).json({ mine: error.message }));`);
-      await stage.with(code, async () => {
+      await testService.with(code, async () => {
         const { status, body } = await get('/shop');
         expect([status, body]).to.deep.equal([400, { mine: 'no' }]);
       });

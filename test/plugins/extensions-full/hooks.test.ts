@@ -1,37 +1,37 @@
 import { expect } from 'chai';
-import { embeds } from '../../../plugins/extensions-full/embeds.ts';
-import { runInits, STARTING } from '../../../plugins/extensions-full/init.ts';
+import { renderEmbeds } from '../../../plugins/extensions-full/embeds.ts';
+import { runInitHandlers, START_EVENTS } from '../../../plugins/extensions-full/init.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { type Stage, startStage, TELL, told, until } from './stage.ts';
+import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
 
 describe('hooks with full authority', () => {
-  let stage: Stage;
+  let testService: TestService;
   before(async () => {
-    stage = await startStage();
-    await stage.database.query('create table notes (id serial primary key, text text, size int)');
-    await stage.database.query('create table traces (text text)');
-    await until(async () => (await stage.deps.schema.refresh()).collections.has('notes'));
+    testService = await startTestService();
+    await testService.database.query('create table notes (id serial primary key, text text, size int)');
+    await testService.database.query('create table traces (text text)');
+    await until(async () => (await testService.deps.schema.refresh()).collections.has('notes'));
   });
-  after(() => stage?.stop());
+  after(() => testService?.stop());
   beforeEach(async () => {
-    told.splice(0);
-    await stage.database.query('truncate notes; truncate traces');
+    reports.splice(0);
+    await testService.database.query('truncate notes; truncate traces');
   });
 
   const hook = <T>(body: string, work: () => Promise<T>, name?: string) =>
-    stage.with(
+    testService.with(
       {
         type: 'hook',
         name,
-        files: `${TELL}export default async ({ filter, action, init, schedule, embed }, context) => { ${body} };`,
+        files: `${REPORT}export default async ({ filter, action, init, schedule, embed }, context) => { ${body} };`,
       },
       work,
     );
-  const create = (body: object) => stage.request('POST', '/items/notes', { body, token: stage.admin });
-  const notes = () => stage.database.query('select text, size from notes order by id');
+  const create = (body: object) => testService.request('POST', '/items/notes', { body, token: testService.admin });
+  const notes = () => testService.database.query('select text, size from notes order by id');
 
-  it('change what is written, one after the other; undefined keeps it', async () => {
+  it('filters change the payload in order, and undefined keeps it', async () => {
     const body = `
       filter('items.create', (payload) => ({ ...payload, text: payload.text + '1' }));
       filter('notes.items.create', () => undefined);
@@ -44,27 +44,27 @@ describe('hooks with full authority', () => {
     expect((await notes()).at(-1)).to.deep.equal({ text: 'b', size: null });
   });
 
-  it('are told of the event, and on whose behalf; not of the platform itself', async () => {
+  it('listeners get the event and the accountability, but no internal caller', async () => {
     const body = `
       filter('notes.items.create', (payload, meta, { schema, accountability }) =>
         void tell([payload, meta, Object.keys(schema.collections).includes('notes'), accountability?.admin]));
       action('notes.items.create', (meta, { accountability }) => tell([meta, accountability?.admin]));`;
     await hook(body, async () => {
       const { body: reply } = await create({ text: 'a' });
-      await until(() => told.length === 2);
+      await until(() => reports.length === 2);
       const { id } = reply.data;
-      expect(told).to.deep.equal([
+      expect(reports).to.deep.equal([
         [{ text: 'a' }, { event: 'notes.items.create', collection: 'notes' }, true, true],
         [{ event: 'notes.items.create', collection: 'notes', payload: { text: 'a' }, key: id }, true],
       ]);
     });
   });
 
-  it('hear nothing of a user where nobody asked', async () => {
+  it('listeners of a system event get a null accountability', async () => {
     const body = `
       filter('x.asked', (payload, meta, { accountability }) => ({ accountability }));`;
     await hook(body, async () => {
-      const { events } = stage.deps;
+      const { events } = testService.deps;
       const caller = publicCaller({ ip: '1.2.3.4' });
       expect(await events.filter(['x.asked'], {}, { caller })).to.deep.equal({
         accountability: {
@@ -78,12 +78,12 @@ describe('hooks with full authority', () => {
         },
       });
       await hook(`tell(await context.emitter.emitFilter('x.asked', {}))`, async () => {
-        expect(told).to.deep.equal([{ accountability: null }]);
+        expect(reports).to.deep.equal([{ accountability: null }]);
       });
     });
   });
 
-  it('refuse by throwing, with the status of what they throw, and nothing is left of the request', async () => {
+  it('a filter that throws rejects the request with its status and rolls the write back', async () => {
     const body = `
       const { exceptions } = context;
       filter('notes.items.create', async (payload, meta, { database }) => {
@@ -104,13 +104,13 @@ describe('hooks with full authority', () => {
         [418, 'TEAPOT'],
         [500, 'INTERNAL_SERVER_ERROR'],
       ]);
-      expect([await notes(), await stage.database.query('select * from traces')]).to.deep.equal([[], []]);
+      expect([await notes(), await testService.database.query('select * from traces')]).to.deep.equal([[], []]);
       await create({ text: 'good' });
-      expect(await stage.database.query('select * from traces')).to.deep.equal([{ text: 'good' }]);
+      expect(await testService.database.query('select * from traces')).to.deep.equal([{ text: 'good' }]);
     });
   });
 
-  it('are one with the write: services inside a filter belong to its transaction', async () => {
+  it('services in a filter run in the transaction of the write', async () => {
     const body = `
       const { ItemsService } = context.services;
       filter('notes.items.create', async (payload, meta, { schema, accountability, database }) => {
@@ -129,37 +129,37 @@ describe('hooks with full authority', () => {
     });
   });
 
-  it('may fail in an action: only the log has it', async () => {
+  it('a failing action is only logged', async () => {
     await hook(`action('items.create', () => { throw new Error('on purpose'); })`, async () => {
       expect((await create({ text: 'a' })).status).to.equal(200);
-      await until(() => stage.log.some((line) => line.msg === 'an action failed'));
+      await until(() => testService.log.some((line) => line.msg === 'an action failed'));
     });
   });
 
-  it('change what is read, and what is asked', async () => {
-    await stage.database.query(`insert into notes (text) values ('a'), ('b')`);
+  it('filters of read and query events change rows and queries', async () => {
+    await testService.database.query(`insert into notes (text) values ('a'), ('b')`);
     const body = `
       filter('notes.items.query', (query) => ({ ...query, sort: ['-id'] }));
       filter('notes.items.read', (rows) => rows.map((row) => ({ ...row, text: row.text + '!' })));`;
     const read = async () =>
-      (await stage.request('GET', '/items/notes', { token: stage.admin })).body.data.map(
+      (await testService.request('GET', '/items/notes', { token: testService.admin })).body.data.map(
         (row: { text: string }) => row.text,
       );
     await hook(body, async () => expect(await read()).to.deep.equal(['b!', 'a!']));
     expect(await read()).to.deep.equal(['a', 'b']);
   });
 
-  it('cannot go round for ever', async () => {
+  it('a hook that causes its own event ends at the depth limit', async () => {
     const body = `filter('x.round', (payload) => context.emitter.emitFilter('x.round', payload));`;
     await hook(body, async () => {
       const failed = await failureOf<{ code: string }>(
-        stage.deps.events.filter(['x.round'], 1, { caller: publicCaller() }),
+        testService.deps.events.filter(['x.round'], 1, { caller: publicCaller() }),
       );
       expect(failed.code).to.equal('EVENT_LOOP_DETECTED');
     });
   });
 
-  it('talk to each other by the emitter, and stop listening', async () => {
+  it('the emitter passes events between extensions until off() is called', async () => {
     const body = `
       const { emitter } = context;
       const loud = (payload) => payload + '!';
@@ -172,35 +172,37 @@ describe('hooks with full authority', () => {
       emitter.emitAction('x.said', { word: 'a' });
       await emitter.emitInit('x.begin', { app: 1 });`;
     await hook(body, async () => {
-      await until(() => told.length === 4);
-      expect(told.slice(0, 2)).to.deep.equal(['a!', 'a']);
-      expect(told).to.deep.include(['action', { event: 'x.said', word: 'a' }]);
-      expect(told).to.deep.include(['init', { event: 'x.begin', app: 1 }]);
+      await until(() => reports.length === 4);
+      expect(reports.slice(0, 2)).to.deep.equal(['a!', 'a']);
+      expect(reports).to.deep.include(['action', { event: 'x.said', word: 'a' }]);
+      expect(reports).to.deep.include(['init', { event: 'x.begin', app: 1 }]);
     });
   });
 
-  it('are told of the points of the start, and a failure of one keeps none of the others', async () => {
+  it('init handlers run in order, and a failing one does not stop the others', async () => {
     const body = `
       for (const event of ['app.after', 'routes.custom.before', 'app.before']) init(event, (meta) => tell(meta));
       init('app.before', () => { throw new Error('no'); });`;
     await hook(
       body,
       async () => {
-        await runInits(stage.deps, STARTING);
-        expect(told).to.deep.equal([
+        await runInitHandlers(testService.deps, START_EVENTS);
+        expect(reports).to.deep.equal([
           { event: 'app.before' },
           { event: 'routes.custom.before' },
           { event: 'app.after' },
         ]);
-        expect(stage.log.some((line) => line.extension === 'initial' && line.event === 'app.before')).to.equal(true);
+        expect(testService.log.some((line) => line.extension === 'initial' && line.event === 'app.before')).to.equal(
+          true,
+        );
       },
       'initial',
     );
-    await runInits(stage.deps, ['app.before']);
-    expect(told).to.have.length(3);
+    await runInitHandlers(testService.deps, ['app.before']);
+    expect(reports).to.have.length(3);
   });
 
-  it('add to the admin page', async () => {
+  it('embed adds to the head and body of the admin page', async () => {
     const body = `
       embed('head', '<meta name="a">');
       embed('body', () => '<i>b</i>');
@@ -209,11 +211,11 @@ describe('hooks with full authority', () => {
       embed('head', () => { throw new Error('no'); });
       embed('head', () => 7);`;
     await hook(body, async () => {
-      expect(embeds(stage.deps)).to.deep.equal({ head: '<meta name="a">', body: '<i>b</i>' });
-      expect(stage.log.filter((line) => String(line.msg).startsWith('something embedded is left out'))).to.have.length(
-        2,
-      );
+      expect(renderEmbeds(testService.deps)).to.deep.equal({ head: '<meta name="a">', body: '<i>b</i>' });
+      expect(
+        testService.log.filter((line) => String(line.msg).startsWith('something embedded is left out')),
+      ).to.have.length(2);
     });
-    expect(embeds(stage.deps)).to.deep.equal({ head: '', body: '' });
+    expect(renderEmbeds(testService.deps)).to.deep.equal({ head: '', body: '' });
   });
 });

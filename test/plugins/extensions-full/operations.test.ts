@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { Failures, fail } from '#kernel';
 import { exceptions } from '../../../plugins/extensions-full/exceptions.ts';
-import { rejection } from '../../../plugins/extensions-full/failure.ts';
+import { toRejectData } from '../../../plugins/extensions-full/failure.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { type Stage, startStage } from './stage.ts';
+import { startTestService, type TestService } from './test-service.ts';
 
 describe('operations with full authority', () => {
-  let stage: Stage;
+  let testService: TestService;
   before(async () => {
-    stage = await startStage();
+    testService = await startTestService();
   });
-  after(() => stage?.stop());
+  after(() => testService?.stop());
 
   const operation = (body: string) =>
     ({
@@ -19,14 +19,14 @@ describe('operations with full authority', () => {
       files: `export default { id: 'step', handler: async (options, context) => { ${body} } };`,
     }) as const;
   const run = (options = {}, caller: ReturnType<typeof publicCaller> | null = null) => {
-    const found = stage.deps.operations.find('step');
+    const found = testService.deps.operations.find('step');
     if (!found || found === 'ambiguous') throw new Error('there is no such step');
     return found.run(options, { data: { $last: 1 }, caller });
   };
 
-  it('are given their options, the data, and who caused it, beside the context', async () => {
+  it("an operation gets its options, the chain's data, the accountability and the context", async () => {
     const body = `return [options, context.data, context.accountability, Object.keys(context).sort()];`;
-    await stage.with(operation(body), async () => {
+    await testService.with(operation(body), async () => {
       expect(await run({ a: 1 })).to.deep.equal([
         { a: 1 },
         { $last: 1 },
@@ -39,11 +39,11 @@ describe('operations with full authority', () => {
       const [, , accountability] = (await run({}, publicCaller({ ip: '1.2.3.4' }))) as [unknown, unknown, object];
       expect(accountability).to.include({ user: null, admin: false, ip: '1.2.3.4' });
     });
-    expect(stage.deps.operations.find('step')).to.equal(undefined);
+    expect(testService.deps.operations.find('step')).to.equal(undefined);
   });
 
-  it('answer null for nothing, and use the database', async () => {
-    await stage.with(
+  it('an operation may use the database, and undefined becomes null', async () => {
+    await testService.with(
       operation(`if (options.ask) return (await context.database.raw('select 1 as one')).rows;`),
       async () => {
         expect(await run()).to.equal(null);
@@ -52,9 +52,9 @@ describe('operations with full authority', () => {
     );
   });
 
-  it('reject with what they throw', async () => {
-    await stage.with(operation(`throw new context.exceptions.ForbiddenException('no');`), async () => {
-      expect(rejection(await failureOf(run()))).to.deep.equal({
+  it('an operation that throws rejects with the thrown value', async () => {
+    await testService.with(operation(`throw new context.exceptions.ForbiddenException('no');`), async () => {
+      expect(toRejectData(await failureOf(run()))).to.deep.equal({
         message: 'no',
         code: 'FORBIDDEN',
         extensions: {},
@@ -63,16 +63,16 @@ describe('operations with full authority', () => {
     });
   });
 
-  it('become data of the reject branch by what they throw', () => {
+  it('toRejectData renders thrown values for the reject branch', () => {
     const shown = { message: 'bad', code: 'INVALID_PAYLOAD', extensions: { a: 1 }, status: 400 };
     const failure = fail('INVALID_PAYLOAD', 'bad', { a: 1 });
-    expect(rejection(failure)).to.deep.equal(shown);
-    expect(rejection(new Failures([failure]))).to.deep.equal(shown);
-    expect(rejection(new exceptions.InvalidPayloadException('bad', { a: 1 }))).to.deep.equal(shown);
-    expect(rejection(new Error('bad'))).to.deep.equal({ message: 'bad' });
-    expect(rejection('{"a":1}')).to.deep.equal({ a: 1 });
-    expect(rejection('text')).to.equal('text');
-    expect(rejection({ a: 1 })).to.deep.equal({ a: 1 });
-    expect(rejection(undefined)).to.equal(undefined);
+    expect(toRejectData(failure)).to.deep.equal(shown);
+    expect(toRejectData(new Failures([failure]))).to.deep.equal(shown);
+    expect(toRejectData(new exceptions.InvalidPayloadException('bad', { a: 1 }))).to.deep.equal(shown);
+    expect(toRejectData(new Error('bad'))).to.deep.equal({ message: 'bad' });
+    expect(toRejectData('{"a":1}')).to.deep.equal({ a: 1 });
+    expect(toRejectData('text')).to.equal('text');
+    expect(toRejectData({ a: 1 })).to.deep.equal({ a: 1 });
+    expect(toRejectData(undefined)).to.equal(undefined);
   });
 });

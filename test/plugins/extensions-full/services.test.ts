@@ -1,26 +1,26 @@
 import { expect } from 'chai';
 import { type Context, createContext } from '../../../plugins/extensions-full/context.ts';
-import type { Kit } from '../../../plugins/extensions-full/kit.ts';
-import { createKit } from '../../../plugins/extensions-full/kit.ts';
-import { createScope, type Scope } from '../../../plugins/extensions-full/scope.ts';
+import type { ExtensionRuntime } from '../../../plugins/extensions-full/kit.ts';
+import { createExtensionRuntime } from '../../../plugins/extensions-full/kit.ts';
+import { createUndoStack, type UndoStack } from '../../../plugins/extensions-full/undo-stack.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { type Stage, startStage, until } from './stage.ts';
+import { startTestService, type TestService, until } from './test-service.ts';
 
 describe('services of extensions', () => {
-  let stage: Stage;
-  let scope: Scope;
-  let kit: Kit;
+  let testService: TestService;
+  let scope: UndoStack;
+  let kit: ExtensionRuntime;
   let context: Context;
   let role: string;
   let user: string;
   before(async () => {
-    stage = await startStage({
+    testService = await startTestService({
       env: { QUERY_LIMIT_DEFAULT: '3', SOME_FLAG: 'true', SOME_LIST: 'a, b', SOME_NUMBER: '12' },
     });
-    const { database, request, admin: token } = stage;
+    const { database, request, admin: token } = testService;
     await database.query('create table notes (id serial primary key, text text not null, size int)');
     await database.query('create table page (id int primary key default 1, title text)');
-    await until(async () => (await stage.deps.schema.refresh()).collections.has('page'));
+    await until(async () => (await testService.deps.schema.refresh()).collections.has('page'));
     const send = async (path: string, body: object) => (await request('POST', path, { body, token })).body.data;
     await request('PATCH', '/collections/page', { body: { meta: { singleton: true } }, token });
     role = (await send('/roles', { name: 'Writers', app_access: true })).id;
@@ -33,27 +33,31 @@ describe('services of extensions', () => {
         fields: ['id', 'text'],
         permissions: action === 'create' ? null : { size: { _null: true } },
       });
-    scope = createScope();
-    kit = createKit(await stage.found({ name: 'service-extension-desk', files: '' }), stage.deps, scope);
+    scope = createUndoStack();
+    kit = createExtensionRuntime(
+      await testService.createExtension({ name: 'service-extension-desk', files: '' }),
+      testService.deps,
+      scope,
+    );
     context = createContext(kit);
   });
   after(async () => {
     await scope?.close();
-    await stage?.stop();
+    await testService?.stop();
   });
-  beforeEach(() => stage.database.query('truncate notes restart identity; truncate page'));
+  beforeEach(() => testService.database.query('truncate notes restart identity; truncate page'));
 
   const writer = () => ({ user, role, admin: false, app: true });
   const notes = (accountability?: object | null) => new context.services.ItemsService('notes', { accountability });
   const codeOf = async (work: Promise<unknown>) => (await failureOf<{ code: string }>(work)).code;
-  const rows = () => stage.database.query('select id, text, size from notes order by id');
+  const rows = () => testService.database.query('select id, text, size from notes order by id');
   const systemCalls = () =>
-    stage.deps.subjects
+    testService.deps.subjects
       .account()
       .did.filter(({ kind, plugin }) => kind === 'system' && plugin === 'service-extension-desk@1.2.3')
       .reduce((sum, { count }) => sum + count, 0);
 
-  it('read and write rows under their usual names', async () => {
+  it('ItemsService reads and writes rows', async () => {
     const service = notes();
     expect(await service.createOne({ text: 'a' })).to.equal(1);
     expect(await service.createMany([{ text: 'b' }, { text: 'c', size: 3 }])).to.deep.equal([2, 3]);
@@ -85,7 +89,7 @@ describe('services of extensions', () => {
     expect(await rows()).to.deep.equal([]);
   });
 
-  it('change what is there and create what is not', async () => {
+  it('upsert changes existing rows and creates missing ones', async () => {
     const service = notes();
     await service.createOne({ text: 'a' });
     expect(await service.upsertOne({ id: 1, text: 'b' })).to.equal(1);
@@ -95,7 +99,7 @@ describe('services of extensions', () => {
     expect((await rows()).map((row) => row.text)).to.deep.equal(['b', 'd', 'c']);
   });
 
-  it('know singletons', async () => {
+  it('readSingleton and upsertSingleton work on singletons', async () => {
     const service = new context.services.ItemsService('page');
     expect(await service.readSingleton({ fields: ['title'] })).to.deep.equal({});
     await service.upsertSingleton({ title: 'a' });
@@ -103,15 +107,15 @@ describe('services of extensions', () => {
     expect(await service.readSingleton()).to.deep.equal({ id: 1, title: 'b' });
   });
 
-  it('have the usual limit, and none where -1 is asked for', async () => {
-    await stage.database.query(`insert into notes (text) select 'x' from generate_series(1, 7)`);
+  it('reads have the default limit, and none with limit: -1', async () => {
+    await testService.database.query(`insert into notes (text) select 'x' from generate_series(1, 7)`);
     expect(await notes().readByQuery()).to.have.length(3);
     expect(await notes().readByQuery({ limit: -1 })).to.have.length(7);
     expect(await notes().readByQuery({ limit: 5 })).to.have.length(5);
   });
 
-  it('apply the permissions of the accountability they are given', async () => {
-    await stage.database.query(`insert into notes (text, size) values ('seen', null), ('hidden', 1)`);
+  it('a service applies the permissions of its accountability', async () => {
+    await testService.database.query(`insert into notes (text, size) values ('seen', null), ('hidden', 1)`);
     const service = notes(writer());
     expect(await service.readByQuery()).to.deep.equal([{ id: 1, text: 'seen' }]);
     const failed = await failureOf(service.readOne(2));
@@ -126,30 +130,32 @@ describe('services of extensions', () => {
     expect(await codeOf(notes(anonymous).readByQuery())).to.equal('FORBIDDEN');
   });
 
-  it('take of an accountability no more than it says', async () => {
-    await stage.database.query(`insert into notes (text, size) values ('hidden', 1)`);
-    for (const given of [{}, { admin: 'true' }, { admin: 1, role: 7 }, { user, reason: 'x', owner: 'y' }])
-      expect(await codeOf(notes(given).readByQuery()), JSON.stringify(given)).to.equal('FORBIDDEN');
+  it('an incomplete accountability has only the rights it states', async () => {
+    await testService.database.query(`insert into notes (text, size) values ('hidden', 1)`);
+    for (const accountability of [{}, { admin: 'true' }, { admin: 1, role: 7 }, { user, reason: 'x', owner: 'y' }])
+      expect(await codeOf(notes(accountability).readByQuery()), JSON.stringify(accountability)).to.equal('FORBIDDEN');
     expect(await notes({ admin: true }).readByQuery()).to.have.length(1);
   });
 
-  it('act as nobody without accountability, which the ledger counts', async () => {
+  it('a service without accountability acts as the system, which the ledger counts', async () => {
     const before = systemCalls();
     await notes().createOne({ text: 'a' });
     await notes(null).readByQuery();
     await notes(writer()).readByQuery();
     expect(systemCalls() - before).to.equal(2);
-    const [row] = await stage.database.query('select "user", owner from platform_activity order by id desc limit 1');
+    const [row] = await testService.database.query(
+      'select "user", owner from platform_activity order by id desc limit 1',
+    );
     expect(row).to.deep.equal({ user: null, owner: 'service-extension-desk@1.2.3' });
   });
 
-  it('write in the name of whom they act for', async () => {
+  it('a write is recorded under the user of the accountability', async () => {
     await notes(writer()).createOne({ text: 'a' });
-    const [row] = await stage.database.query('select "user" from platform_activity order by id desc limit 1');
+    const [row] = await testService.database.query('select "user" from platform_activity order by id desc limit 1');
     expect(row).to.deep.equal({ user });
   });
 
-  it('belong to the transaction they are given, begun either way', async () => {
+  it('a service runs in the knex transaction that it gets', async () => {
     const { database, services } = context;
     const failed = await failureOf(
       database.transaction(async (trx) => {
@@ -168,12 +174,12 @@ describe('services of extensions', () => {
     expect((await rows()).map((row) => row.text)).to.deep.equal(['c', 'd']);
   });
 
-  it('are heard by nobody with emitEvents: false, while the rules of the platform hold', async () => {
+  it('emitEvents: false calls no listener of an extension, and core rules apply', async () => {
     const files = `export default ({ filter, action }) => {
       filter('items.create', (payload) => ({ ...payload, text: payload.text + '!' }));
       filter('notes.items.read', (rows) => rows.map((row) => ({ ...row, text: 'changed' })));
     };`;
-    await stage.with({ type: 'hook', files }, async () => {
+    await testService.with({ type: 'hook', files }, async () => {
       const service = notes();
       await service.createOne({ text: 'loud' });
       await service.createOne({ text: 'quiet' }, { emitEvents: false });
@@ -186,7 +192,7 @@ describe('services of extensions', () => {
     expect(await codeOf(wrong)).to.equal('INVALID_PAYLOAD');
   });
 
-  it('know the collections of the platform by name', async () => {
+  it('a service exists for each system collection', async () => {
     const { UsersService, RolesService } = context.services;
     expect(await new UsersService().readOne(user, { fields: ['email'] })).to.deep.equal({
       email: 'writer@example.com',
@@ -194,16 +200,16 @@ describe('services of extensions', () => {
     expect(
       await codeOf(new RolesService({ accountability: writer() }).updateOne(role, { admin_access: true })),
     ).to.equal('FORBIDDEN');
-    const names = Object.entries(context.services).map(([key, made]) => [key, made.name]);
+    const names = Object.entries(context.services).map(([key, created]) => [key, created.name]);
     for (const [key, name] of names) expect(name).to.equal(key);
-    const known = new Set((await stage.deps.schema.overview()).collections.keys());
-    for (const made of Object.values(context.services)) {
-      const { collection } = new (made as new (name?: unknown) => { collection?: string })({});
+    const known = new Set((await testService.deps.schema.overview()).collections.keys());
+    for (const created of Object.values(context.services)) {
+      const { collection } = new (created as new (name?: unknown) => { collection?: string })({});
       if (typeof collection === 'string') expect(known.has(collection), collection).to.equal(true);
     }
   });
 
-  it('make, show and drop tables', async () => {
+  it('CollectionsService, FieldsService and RelationsService create, read and delete tables', async () => {
     const { CollectionsService, FieldsService, RelationsService, ItemsService } = context.services;
     const collections = new CollectionsService();
     const fields = new FieldsService();
@@ -228,7 +234,7 @@ describe('services of extensions', () => {
     expect((await collections.readByQuery()).map(({ collection }) => collection)).not.to.include('books');
   });
 
-  it('show of the tables what the caller may read, and let admins alone change them', async () => {
+  it('schema services show what the caller may read and let only admins write', async () => {
     const { CollectionsService, FieldsService } = context.services;
     const accountability = writer();
     const seen = await new CollectionsService({ accountability }).readByQuery();
@@ -240,11 +246,13 @@ describe('services of extensions', () => {
     expect(await codeOf(new CollectionsService({ accountability }).deleteOne('notes'))).to.equal('FORBIDDEN');
   });
 
-  it('stand beside the environment as values, and settings of the own package', async () => {
+  it("env has parsed settings, and extensionSettings the package's own", async () => {
     expect(context.env).to.include({ SOME_FLAG: true, SOME_NUMBER: 12, QUERY_LIMIT_DEFAULT: 3, LOGIN_STALL_TIME: 1 });
     expect(context.env.SOME_LIST).to.deep.equal(['a', 'b']);
     expect(await context.extensionSettings.get('nothing')).to.equal(null);
     context.logger.info('a word');
-    expect(stage.log.some((line) => line.msg === 'a word' && line.owner === 'service-extension-desk')).to.equal(true);
+    expect(testService.log.some((line) => line.msg === 'a word' && line.owner === 'service-extension-desk')).to.equal(
+      true,
+    );
   });
 });

@@ -5,21 +5,21 @@ import { expect } from 'chai';
 import { discover, prepareFolders } from '../../../plugins/extensions/discover/discover.ts';
 import { fingerprint } from '../../../plugins/extensions/discover/fingerprint.ts';
 import type { DiscoverDeps } from '../../../plugins/extensions/discover/packages.ts';
-import type { Found } from '../../../plugins/extensions/model.ts';
+import type { DiscoveredExtension } from '../../../plugins/extensions/model.ts';
 import { bundle, endpoint, operation, packageOf, panel, type Sketch, sketchFolder } from './sketch.ts';
 
 const warned: string[] = [];
 const deps: DiscoverDeps = {
   subjects: { problems: () => [] },
-  settings: { declare: () => ({ problems: [], declaration: {} }) },
+  settings: { parseDeclaration: () => ({ problems: [], declaration: {} }) },
   config: { EXTENSIONS_HOST_CHECK: 'warn' },
   warn: (name, what) => void warned.push(`${name}: ${what}`),
-  taken: (name) => name === '@tenon/items',
+  isReservedName: (name) => name === '@tenon/items',
 };
-const short = ({ name, type, local, failure }: Found) =>
+const short = ({ name, type, local, failure }: DiscoveredExtension) =>
   [name, String(type), local ? 'local' : 'installed', ...(failure ? [failure.code] : [])].join(' ');
 
-describe('extensions: discovery', () => {
+describe('discover', () => {
   let place: Sketch;
   const find = () => discover({ local: join(place.path, 'local'), project: join(place.path, 'project') }, deps);
   const found = async () => (await find()).map(short);
@@ -29,11 +29,11 @@ describe('extensions: discovery', () => {
   });
   afterEach(() => place.remove());
 
-  it('finds nothing where there is nothing', async () => {
+  it('missing folders give no extension', async () => {
     expect(await found()).to.deep.equal([]);
   });
 
-  it('finds installed packages by the names of dependencies, before local ones', async () => {
+  it('installed packages are found by dependency names, before local ones', async () => {
     await place.write({
       'project/package.json': {
         dependencies: {
@@ -59,7 +59,7 @@ describe('extensions: discovery', () => {
     expect(b).to.deep.include({ version: '1.0.0', files: { api: join(b?.folder ?? '', 'dist/index.js') } });
   });
 
-  it('finds package folders by their name, or by the key in their package.json', async () => {
+  it('package folders are found by their name or by the key in package.json', async () => {
     await place.write({
       'local/service-extension-a/package.json': packageOf('@acme/service-extension-a', bundle2()),
       'local/anything/package.json': packageOf('service-extension-b', operation),
@@ -88,7 +88,7 @@ describe('extensions: discovery', () => {
     expect((await find()).map(({ id }) => id)).to.deep.equal(all.map(({ id }) => id));
   });
 
-  it('finds single files by type, the first of .cjs, .mjs and .js', async () => {
+  it('single files are found by type folder, the first of .cjs, .mjs and .js', async () => {
     await place.write({
       'local/hooks/one/index.js': '',
       'local/hooks/one/index.cjs': '',
@@ -129,7 +129,7 @@ describe('extensions: discovery', () => {
     }
   });
 
-  it('follows links, and says of one that leads nowhere', async () => {
+  it('links are followed, and a broken one is a failure', async () => {
     await place.write({ 'elsewhere/package.json': packageOf('service-extension-linked', panel), 'local/x': '' });
     await symlink(join(place.path, 'elsewhere'), join(place.path, 'local/service-extension-linked'));
     await symlink(join(place.path, 'nowhere'), join(place.path, 'local/service-extension-lost'));
@@ -142,7 +142,7 @@ describe('extensions: discovery', () => {
     ]);
   });
 
-  it('makes of each broken package a failure of its own', async () => {
+  it('each broken package has a failure of its own', async () => {
     await place.write({
       'local/service-extension-a/package.json': '{"name": ',
       'local/service-extension-b/index.js': '',
@@ -166,7 +166,7 @@ describe('extensions: discovery', () => {
     expect((await find())[3]).to.deep.include({ version: '2.0.0' });
   });
 
-  it('has a row for a source that cannot be read at all', async () => {
+  it('a source that cannot be read has a placeholder row', async () => {
     await place.write({ local: 'a file', 'project/package.json': 'no JSON' });
     expect(await found()).to.deep.equal([
       '(extension discovery) null local MANIFEST_INVALID',
@@ -174,7 +174,7 @@ describe('extensions: discovery', () => {
     ]);
   });
 
-  it('keeps two packages of one name apart', async () => {
+  it('two packages of one name have different ids', async () => {
     await place.write({
       'local/one/package.json': packageOf('service-extension-a', panel),
       'local/two/package.json': packageOf('service-extension-a', panel),
@@ -184,20 +184,20 @@ describe('extensions: discovery', () => {
     expect(all[0]?.id).not.to.equal(all[1]?.id);
   });
 
-  it('lets nobody have the name of a part of the service', async () => {
+  it('a package with the name of a core plugin is MANIFEST_INVALID', async () => {
     await place.write({ 'local/a/package.json': packageOf('@tenon/items', endpoint), 'local/hooks/b/index.js': '' });
     expect(await found()).to.deep.equal(['@tenon/items endpoint local MANIFEST_INVALID', 'b hook local']);
   });
 
-  it('warns of code with full authority that was written for another host', async () => {
+  it('code with full authority for another host gives a warning', async () => {
     await place.write({ 'local/a/package.json': packageOf('service-extension-a', { ...endpoint, host: '^10.0.0' }) });
     expect(await found()).to.deep.equal(['service-extension-a endpoint local']);
     expect(warned).to.have.length(1);
   });
 
-  it('makes a folder for each type, and says where it cannot', async () => {
-    const said: string[] = [];
-    const log = { warn: (_what: object, text: string) => void said.push(text) } as never;
+  it('prepareFolders creates a folder for each type, or logs a warning', async () => {
+    const warnings: string[] = [];
+    const log = { warn: (_what: object, text: string) => void warnings.push(text) } as never;
     await prepareFolders(join(place.path, 'new/local'), log);
     await place.write({ 'new/local/hooks/a/index.js': '' });
     expect(
@@ -205,10 +205,10 @@ describe('extensions: discovery', () => {
     ).to.deep.equal(['a hook local']);
     await place.write({ file: '' });
     await prepareFolders(join(place.path, 'file'), log);
-    expect(said).to.have.length(1);
+    expect(warnings).to.have.length(1);
   });
 
-  it('gives files that change another revision, and no other ones', async () => {
+  it('a changed file changes the revision of its package only', async () => {
     await place.write({
       'local/a/package.json': packageOf('service-extension-a', panel),
       'local/a/dist/index.js': '1',
@@ -224,11 +224,11 @@ describe('extensions: discovery', () => {
     expect(await revision()).not.to.equal(second);
   });
 
-  it('takes what changes while it is read for changed the next time', async () => {
+  it('a file that changes during discovery changes the revision of the next discovery', async () => {
     const settings = { a: { type: 'string' } };
     await place.write({ 'local/a/package.json': packageOf('service-extension-a', { ...panel, settings }) });
     const changing = {
-      declare: () => {
+      parseDeclaration: () => {
         writeFileSync(join(place.path, 'local/a/late.js'), '1');
         return { problems: [], declaration: {} };
       },
@@ -238,7 +238,7 @@ describe('extensions: discovery', () => {
     expect((await find())[0]?.revision).not.to.equal(first?.revision);
   });
 
-  it('takes the fingerprint of a folder that contains itself', async () => {
+  it('fingerprint ends for a folder that contains a link to itself', async () => {
     await place.write({ 'a/b/file': '' });
     await symlink(join(place.path, 'a'), join(place.path, 'a/b/again'));
     expect(await fingerprint(place.path)).to.match(/^[\w-]{16}$/);

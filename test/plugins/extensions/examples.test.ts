@@ -10,14 +10,14 @@ import { type InProcess, startService } from '../../support/service.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../../extensions/examples/', import.meta.url));
 
-describe('extensions: the examples', () => {
-  let stranger: Sketched;
+describe('the examples in extensions/examples', () => {
+  let thirdParty: Sketched;
   let service: InProcess;
   let registry: Operations;
 
   before(async function () {
     this.timeout(120_000);
-    stranger = await sketch([
+    thirdParty = await sketch([
       {
         name: 'runner',
         stranger: true,
@@ -27,8 +27,8 @@ describe('extensions: the examples', () => {
         },
       },
     ]);
-    await cp(EXAMPLES, join(stranger.folder, 'local'), { recursive: true });
-    service = await startService({ env: { EXTENSIONS_PATH: join(stranger.folder, 'local') } });
+    await cp(EXAMPLES, join(thirdParty.folder, 'local'), { recursive: true });
+    service = await startService({ env: { EXTENSIONS_PATH: join(thirdParty.folder, 'local') } });
     for (const [collection, names] of Object.entries({ articles: ['title', 'slug'], orders: ['state', 'total'] })) {
       const fields = names.map((field) => ({ field, type: field === 'total' ? 'integer' : 'string' }));
       await asAdmin(service, 'POST', '/collections', { collection, schema: {}, fields });
@@ -36,15 +36,15 @@ describe('extensions: the examples', () => {
   });
   after(async () => {
     await service?.stop();
-    await stranger?.remove();
+    await thirdParty?.remove();
   });
 
   const ask = (method: string, path: string, token?: string) => service.request(method, path, token ? { token } : {});
   const run = (id: string, options: object, $last: unknown) =>
     (registry.find(id) as Operation).run({ ...options }, { data: { $last }, caller: null });
 
-  it('all load', async () => {
-    // The others are plugins, which the kernel loads.
+  it('all examples load', async () => {
+    // The other examples are plugins, which the kernel loads.
     const names = (await readdir(EXAMPLES, { withFileTypes: true })).filter(({ name }) => name.startsWith('service-'));
     const rows = await rowsOf(service);
     expect(names).to.have.length(6);
@@ -52,7 +52,7 @@ describe('extensions: the examples', () => {
       expect([rows[name]?.status, rows[name]?.reason], name).to.deep.equal(['loaded', undefined]);
   });
 
-  it('have sources that are what was built', async () => {
+  it('the built files match the sources', async () => {
     for (const name of ['hello', 'rates', 'slugs', 'inventory']) {
       const [source, built] = await Promise.all(
         ['src', 'dist'].map((part) => readFile(join(EXAMPLES, `service-extension-${name}`, part, 'index.js'), 'utf8')),
@@ -61,7 +61,7 @@ describe('extensions: the examples', () => {
     }
   });
 
-  it('hello greets anyone', async () => {
+  it('hello answers anonymous callers', async () => {
     expect((await ask('GET', '/hello/Ada?language=de')).body).to.deep.equal({
       message: 'Hallo, Ada!',
       signedIn: false,
@@ -73,13 +73,13 @@ describe('extensions: the examples', () => {
     expect((await service.request('POST', '/hello', { body: {} })).status).to.equal(405);
   });
 
-  it('rates asks another service, and says so where it does not answer', async () => {
+  it('rates requests another service and reports if that does not answer', async () => {
     expect((await ask('GET', '/rates/EUR')).status).to.equal(401);
     expect((await ask('GET', '/rates/euro', service.admin.token)).status).to.equal(400);
     expect((await ask('GET', '/rates/EUR', service.admin.token)).status).to.equal(502);
   });
 
-  it('slugs are made, and titles demanded', async () => {
+  it('slugs sets a slug and rejects a row without a title', async () => {
     expect(await asAdmin(service, 'POST', '/items/articles', { title: 'Ein schöner Tag' })).to.deep.include({
       slug: 'ein-schoner-tag',
     });
@@ -90,21 +90,21 @@ describe('extensions: the examples', () => {
     expect(refused.status).to.equal(500);
   });
 
-  it('shout fills a template', async () => {
+  it('shout renders a template', async () => {
     expect(await run('shout', { template: 'hi {{ input.name }}' }, { name: 'ada' })).to.deep.equal({ text: 'HI ADA' });
   });
 
-  it('shop is three things in one package', async () => {
-    const made = await asAdmin(service, 'POST', '/items/orders', { total: 3 });
-    expect(made.state).to.equal('new');
+  it('shop loads a hook, an endpoint and an operation from one bundle', async () => {
+    const order = await asAdmin(service, 'POST', '/items/orders', { total: 3 });
+    expect(order.state).to.equal('new');
     expect((await ask('GET', '/shop-orders', service.admin.token)).body).to.deep.equal([
-      { id: made.id, total: 3, state: 'new' },
+      { id: order.id, total: 3, state: 'new' },
     ]);
     expect((await ask('GET', '/shop-orders')).status).to.equal(401);
     expect(await run('shop-total', {}, [{ total: 1 }, { total: 2 }])).to.deep.equal({ total: 3, rows: 2 });
   });
 
-  it('inventory has the whole service', async () => {
+  it('inventory answers from services and the database with full authority', async () => {
     const { body } = await ask('GET', '/inventory/collections', service.admin.token);
     expect(body.data).to.include.members(['articles', 'orders']);
     expect((await ask('GET', '/inventory/size')).status).to.equal(403);

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
+import { withDeadline } from '../../../plugins/extensions/load/deadline.ts';
 import { createExtensions, type Extensions } from '../../../plugins/extensions/load/extensions.ts';
-import type { Parts } from '../../../plugins/extensions/load/parts.ts';
-import type { Again } from '../../../plugins/extensions/load/plan.ts';
-import { within } from '../../../plugins/extensions/load/within.ts';
-import { type EntryOutcome, type Found, LoadFailure } from '../../../plugins/extensions/model.ts';
-import { createAsReason, recordOf } from '../../../plugins/extensions/records/record.ts';
+import type { LoadDeps } from '../../../plugins/extensions/load/load-deps.ts';
+import type { ReloadRequest } from '../../../plugins/extensions/load/load-plan.ts';
+import { type DiscoveredExtension, type EntryOutcome, LoadFailure } from '../../../plugins/extensions/model.ts';
+import { createToReason, toRecord } from '../../../plugins/extensions/records/record.ts';
 
 const log = { info: () => {}, warn: () => {}, error: () => {} } as never;
 
-/** What is on the disk of a test, and what was done with it. */
+/** The extensions on disk of a test, and the recorded steps of its loads. */
 class Stage {
-  all: Found[] = [];
+  all: DiscoveredExtension[] = [];
   readonly did: string[] = [];
   readonly fails = new Map<string, unknown>();
   readonly ambiguous = new Map<string, LoadFailure>();
@@ -18,7 +18,7 @@ class Stage {
   state: 'available' | 'unavailable' = 'available';
   readonly extensions: Extensions;
 
-  constructor(more: Partial<Parts> = {}) {
+  constructor(more: Partial<LoadDeps> = {}) {
     const step = (what: string, name: string) => {
       this.did.push(`${what} ${name}`);
       const failure = this.fails.get(`${what} ${name}`);
@@ -28,7 +28,7 @@ class Stage {
       ...(this.outcomes ? { entries: this.outcomes } : {}),
       remove: async () => step('remove', name),
     });
-    const parts: Parts = {
+    const parts: LoadDeps = {
       discover: async () => this.all,
       consent: async () => undefined,
       loadFull: async ({ name }) => {
@@ -36,17 +36,21 @@ class Stage {
         return loaded(name);
       },
       confined: {
-        gate: async (found) => {
+        passGate: async (found) => {
           step('gate', found.name);
           return found;
         },
         load: async (gated) => {
-          const { name } = gated as Found;
+          const { name } = gated as DiscoveredExtension;
           step('confined', name);
           return loaded(name);
         },
-        ambiguous: (all) =>
-          new Map([...this.ambiguous].filter(([id]) => (all as Found[]).filter((one) => one.id === id).length > 0)),
+        findAmbiguous: (all) =>
+          new Map(
+            [...this.ambiguous].filter(
+              ([id]) => (all as DiscoveredExtension[]).filter((one) => one.id === id).length > 0,
+            ),
+          ),
       },
       runtime: async () => {
         this.did.push('runtime');
@@ -63,34 +67,34 @@ class Stage {
         },
         chunk: () => undefined,
       },
-      hold: () => {},
-      settle: async () => {},
+      beforeLoad: () => {},
+      afterLoad: async () => {},
       log,
       ...more,
     };
     this.extensions = createExtensions(
       parts,
-      createAsReason((text) => text),
+      createToReason((text) => text),
     );
   }
 
-  /** Loads, and answers what was done. */
-  async load(again: Again = { failed: true }): Promise<string[]> {
+  /** Loads, and answers the recorded steps. */
+  async load(again: ReloadRequest = { retryFailed: true }): Promise<string[]> {
     this.did.length = 0;
     await this.extensions.load(again);
     return [...this.did];
   }
 
   states(): string[] {
-    return this.extensions.rows().map(({ found, status, reason }) => `${found.name} ${reason?.code ?? status}`);
+    return this.extensions.rows().map(({ extension, status, reason }) => `${extension.name} ${reason?.code ?? status}`);
   }
 }
 
 function found(
   name: string,
-  type: Found['type'],
+  type: DiscoveredExtension['type'],
   more: { confined?: true; revision?: string; entries?: unknown } = {},
-): Found {
+): DiscoveredExtension {
   const { confined, revision = '1', entries } = more;
   const manifest = {
     type,
@@ -113,8 +117,8 @@ function found(
 }
 const confined = true as const;
 
-describe('extensions: loading', () => {
-  it('goes in the order of the conventions', async () => {
+describe('createExtensions', () => {
+  it('a load follows the order of the conventions', async () => {
     const stage = new Stage();
     const entries = [
       { type: 'hook', name: 'h', source: 's' },
@@ -152,24 +156,24 @@ describe('extensions: loading', () => {
     expect(stage.extensions.runtime()).to.deep.equal({ state: 'available', posture: null });
   });
 
-  it('does not ask for the confined runtime where nothing needs it', async () => {
+  it('the confined runtime is not started without a confined extension', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'hook')];
     expect(await stage.load()).not.to.include('runtime');
     expect(stage.extensions.runtime()).to.deep.equal({ state: 'not-required', posture: null });
   });
 
-  it('fails every confined one where there is no runtime, and none of the others', async () => {
+  it('without a runtime every confined extension fails, and the others load', async () => {
     const stage = new Stage();
     stage.state = 'unavailable';
     stage.all = [found('a', 'hook', { confined }), found('b', 'hook')];
     expect(await stage.load()).to.deep.equal(['settings', 'runtime', 'full b', 'app ']);
     expect(stage.states()).to.deep.equal(['a VALIDATION_INCOMPLETE', 'b loaded']);
     expect(stage.extensions.rows()[0]?.reason?.detail).to.match(/^it is switched off\. .*EXTENSIONS_SANDBOX/);
-    expect(recordOf(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
+    expect(toRecord(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
   });
 
-  it('makes of each failure one of that extension alone, by its code or as unknown', async () => {
+  it('a failure belongs to one extension, with its code or UNKNOWN', async () => {
     const stage = new Stage();
     stage.all = ['a', 'b', 'c', 'd'].map((name) => found(name, 'operation', name < 'c' ? {} : { confined }));
     stage.fails.set('full a', new LoadFailure('REGISTRATION_FAILED', 'no'));
@@ -185,7 +189,7 @@ describe('extensions: loading', () => {
     ]);
   });
 
-  it('keeps what did not change, loads what did, and tries again what failed', async () => {
+  it('a reload keeps unchanged extensions, loads changed ones and tries failed ones again', async () => {
     const stage = new Stage();
     stage.all = [
       found('a', 'hook', { confined }),
@@ -198,7 +202,7 @@ describe('extensions: loading', () => {
     stage.all = [
       found('a', 'hook', { confined }),
       found('b', 'endpoint', { confined, revision: '2' }),
-      stage.all[2] as Found,
+      stage.all[2] as DiscoveredExtension,
     ];
     expect(await stage.load()).to.deep.equal([
       'settings',
@@ -218,7 +222,7 @@ describe('extensions: loading', () => {
       .and.not.include('gate c');
   });
 
-  it('answers what came and what went', async () => {
+  it('load() answers the names of added and removed extensions', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'hook'), found('b', 'hook')];
     expect(await stage.extensions.load()).to.deep.equal({ added: ['a', 'b'], removed: [] });
@@ -227,7 +231,7 @@ describe('extensions: loading', () => {
     expect(await stage.extensions.load({ names: ['b'] })).to.deep.equal({ added: [], removed: [] });
   });
 
-  it('loads those of one name together, since what they added is known by it', async () => {
+  it('extensions of one name are loaded together', async () => {
     const stage = new Stage();
     const twin = { ...found('a', 'hook'), id: 'twin' };
     stage.all = [found('a', 'hook'), twin, found('b', 'hook')];
@@ -236,7 +240,7 @@ describe('extensions: loading', () => {
     expect(await stage.load()).to.deep.equal(['settings', 'remove a', 'remove a', 'full a', 'app ']);
   });
 
-  it('registers confined ones anew, without another gate, when full authority comes or goes', async () => {
+  it('confined extensions are registered again without the gate when one with full authority is added or removed', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'endpoint', { confined })];
     await stage.load();
@@ -246,7 +250,7 @@ describe('extensions: loading', () => {
     expect(await stage.load()).not.to.include('remove a');
   });
 
-  it('fails those that cannot be told apart, also one that runs, until one of them leaves', async () => {
+  it('ambiguous extensions fail, also a running one, until one of them is removed', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'endpoint', { confined })];
     await stage.load();
@@ -260,7 +264,7 @@ describe('extensions: loading', () => {
     expect(stage.states()).to.deep.equal(['b loaded']);
   });
 
-  it('tries a bundle again of which an entry failed', async () => {
+  it('a bundle with a failed entry is tried again', async () => {
     const stage = new Stage();
     const entries = [{ type: 'hook', name: 'h', source: 's' }];
     stage.all = [found('a', 'bundle', { confined, entries })];
@@ -272,13 +276,13 @@ describe('extensions: loading', () => {
     expect(stage.states()).to.deep.equal(['a loaded']);
   });
 
-  it('because a folder changed does not try again what can only fail again', async () => {
+  it('a load after a folder change does not retry failures that do not depend on others', async () => {
     const stage = new Stage();
     stage.all = ['a', 'b', 'c', 'd'].map((name) => found(name, 'endpoint', { confined }));
     stage.fails.set('gate a', new LoadFailure('TIMEOUT', 'slow'));
     stage.fails.set('confined b', new LoadFailure('ROUTE_COLLISION', 'taken'));
     await stage.load();
-    stage.extensions.failed('c', new LoadFailure('RUNTIME_CRASHED', 'five times'));
+    stage.extensions.reportFailed('c', new LoadFailure('RUNTIME_CRASHED', 'five times'));
     expect(await stage.load({})).to.deep.equal(['settings', 'runtime', 'gate b', 'confined b', 'app ']);
     expect(stage.states()).to.deep.equal(['a TIMEOUT', 'b ROUTE_COLLISION', 'c RUNTIME_CRASHED', 'd loaded']);
     expect(await stage.load({ names: ['c'] }))
@@ -290,14 +294,14 @@ describe('extensions: loading', () => {
       .and.not.include('gate c');
   });
 
-  it('shows what failed later, until it recovers or is loaded again', async () => {
+  it('reportFailed shows a failure until the extension recovers or is loaded again', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'hook', { confined }), found('b', 'hook', { confined })];
     await stage.load();
-    stage.extensions.failed('a', new LoadFailure('RUNTIME_CRASHED', 'five times'));
-    stage.extensions.failed('b', new LoadFailure('RUNTIME_CRASHED', 'five times'));
+    stage.extensions.reportFailed('a', new LoadFailure('RUNTIME_CRASHED', 'five times'));
+    stage.extensions.reportFailed('b', new LoadFailure('RUNTIME_CRASHED', 'five times'));
     expect(stage.states()).to.deep.equal(['a RUNTIME_CRASHED', 'b RUNTIME_CRASHED']);
-    stage.extensions.recovered('b');
+    stage.extensions.reportRecovered('b');
     expect(stage.states()).to.deep.equal(['a RUNTIME_CRASHED', 'b loaded']);
     expect(await stage.load())
       .to.include.members(['gate a', 'remove a', 'confined a'])
@@ -305,7 +309,7 @@ describe('extensions: loading', () => {
     expect(stage.states()).to.deep.equal(['a loaded', 'b loaded']);
   });
 
-  it('loads once at a time, and survives what nobody expected', async () => {
+  it('loads run one after the other, and an unexpected error does not stop later ones', async () => {
     let running = 0;
     let most = 0;
     const stage = new Stage({
@@ -325,7 +329,7 @@ describe('extensions: loading', () => {
     expect(stage.states()).to.deep.equal(['a loaded']);
   });
 
-  it('takes everything away at the end, last in first out, also where that fails', async () => {
+  it('stop() unloads everything in reverse order, also if an unload fails', async () => {
     const stage = new Stage();
     stage.all = [found('a', 'hook'), found('b', 'hook')];
     stage.fails.set('remove b', new Error('no'));
@@ -336,7 +340,7 @@ describe('extensions: loading', () => {
     expect(await stage.load()).to.deep.equal([]);
   });
 
-  it('has a row of its own for the code of all browsers', async () => {
+  it('a failed browser build has a row of its own', async () => {
     const failure = new LoadFailure('BUNDLE_BUILD_FAILED', 'no bundler');
     const stage = new Stage({
       appBundle: { build: async () => ({ failed: new Map(), failure }), chunk: () => undefined },
@@ -344,10 +348,10 @@ describe('extensions: loading', () => {
     stage.all = [found('a', 'panel')];
     await stage.load();
     expect(stage.states()).to.deep.equal(['a discovered', '(app bundle) BUNDLE_BUILD_FAILED']);
-    expect(recordOf(stage.extensions.rows()[1] as never)).to.include({ type: null, local: false, status: 'failed' });
+    expect(toRecord(stage.extensions.rows()[1] as never)).to.include({ type: null, local: false, status: 'failed' });
   });
 
-  it('shows settings of those that declare some', async () => {
+  it('extensions with settings show their status', async () => {
     const stage = new Stage();
     const one = found('a', 'panel');
     stage.all = [{ ...one, manifest: { ...one.manifest, settings: {} } as never }, found('b', 'panel')];
@@ -355,10 +359,10 @@ describe('extensions: loading', () => {
     expect(stage.extensions.rows().map(({ settings }) => settings)).to.deep.equal([{ status: 'available' }, undefined]);
   });
 
-  it('waits for nobody for ever, and takes away what comes too late', async () => {
+  it('withDeadline rejects in time and passes a late result to onLate', async () => {
     let finish = (_value: string) => {};
     const late: string[] = [];
-    const slow = within(
+    const slow = withDeadline(
       5,
       'REGISTRATION_FAILED',
       () => new Promise<string>((resolve) => (finish = resolve)),
@@ -369,6 +373,6 @@ describe('extensions: loading', () => {
     finish('late');
     await new Promise((resolve) => setImmediate(resolve));
     expect(late).to.deep.equal(['late']);
-    expect(await within(1000, 'UNKNOWN', async () => 'soon')).to.equal('soon');
+    expect(await withDeadline(1000, 'UNKNOWN', async () => 'soon')).to.equal('soon');
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { VERSION } from '#kernel';
-import { grantsOf } from '../../../plugins/extensions/manifest/capabilities.ts';
-import { checkPackage, type ManifestDeps } from '../../../plugins/extensions/manifest/check.ts';
-import { isExtensionName, withoutPrefix } from '../../../plugins/extensions/manifest/names.ts';
+import { selectGrants } from '../../../plugins/extensions/manifest/capabilities.ts';
+import { isExtensionName, stripNamePrefix } from '../../../plugins/extensions/manifest/names.ts';
+import { type ManifestDeps, validatePackage } from '../../../plugins/extensions/manifest/validate.ts';
 import { LoadFailure } from '../../../plugins/extensions/model.ts';
 import { bundle, confined, endpoint, operation, packageOf, panel } from './sketch.ts';
 
@@ -14,13 +14,16 @@ const deps: ManifestDeps = {
       ),
   },
   settings: {
-    declare: (raw) => ({ problems: Object.keys(raw as object).length ? [] : ['/settings is empty'], declaration: {} }),
+    parseDeclaration: (raw) => ({
+      problems: Object.keys(raw as object).length ? [] : ['/settings is empty'],
+      declaration: {},
+    }),
   },
   config: { EXTENSIONS_HOST_CHECK: 'warn' },
 };
 const hook = { type: 'hook', path: 'dist/index.js', source: 'src/index.js' };
 const check = (manifest: object, more: object = {}, other: ManifestDeps = deps) =>
-  checkPackage(packageOf('service-extension-a', manifest, more), other);
+  validatePackage(packageOf('service-extension-a', manifest, more), other);
 
 function refusal(manifest: object, more: object = {}, other: ManifestDeps = deps): string {
   try {
@@ -33,7 +36,7 @@ function refusal(manifest: object, more: object = {}, other: ManifestDeps = deps
   throw new Error('it was accepted');
 }
 
-describe('extensions: manifest', () => {
+describe('validatePackage', () => {
   const entry = { type: 'endpoint', name: 'a', source: 'src/a.js' };
   const bare = { log: true };
 
@@ -56,7 +59,7 @@ describe('extensions: manifest', () => {
       { ...endpoint, ...confined, capabilities: { files: { accountability: 'user' }, schema: ['read'] } },
     ],
   ];
-  it('accepts no names that would pass for something else in history, logs and questions', () => {
+  it('names with spaces, control or look-alike characters are refused', () => {
     for (const name of [
       'a b',
       'a\nb',
@@ -74,7 +77,7 @@ describe('extensions: manifest', () => {
   });
 
   for (const [what, manifest] of fine) {
-    it(`accepts ${what}`, () => {
+    it(`${what} is valid`, () => {
       expect(check(manifest).manifest).to.deep.equal({ host: '^1.0.0', ...manifest });
     });
   }
@@ -83,13 +86,13 @@ describe('extensions: manifest', () => {
     ['no type', { path: 'a.js' }, /type must be one of/],
     ['an unknown type', { type: 'theme', path: 'a.js' }, /type must be one of/],
     ['no path', { type: 'hook' }, /required property 'path'/],
-    ['one path for two halves', { ...operation, path: 'dist/index.js' }, /path must be object/],
-    ['halves for one path', { ...endpoint, path: { app: 'a', api: 'b' } }, /path must be string/],
+    ['one path instead of two', { ...operation, path: 'dist/index.js' }, /path must be object/],
+    ['two paths instead of one', { ...endpoint, path: { app: 'a', api: 'b' } }, /path must be string/],
     ['no range of hosts', { ...endpoint, host: undefined }, /required property 'host'/],
-    ['a range that is none', { ...endpoint, host: 'newest' }, /"newest" is not a range/],
+    ['an invalid range of hosts', { ...endpoint, host: 'newest' }, /"newest" is not a range/],
     ['another runtime', { ...endpoint, runtime: 'sandbox' }, /runtime must be "confined-server"/],
     ['no runtime', { ...endpoint, runtime: null }, /runtime must be "confined-server"/],
-    ['another word for confinement', { ...endpoint, sandbox: { enabled: true } }, /additional properties "sandbox"/],
+    ['an unknown key for confinement', { ...endpoint, sandbox: { enabled: true } }, /additional properties "sandbox"/],
     ['runtime on an app type', { ...panel, ...confined }, /additional properties "runtime"/],
     ['capabilities on an app type', { ...panel, capabilities: bare }, /additional properties "capabilities"/],
     ['events on an app type', { ...panel, events: { action: ['a'] } }, /additional properties "events"/],
@@ -171,49 +174,49 @@ describe('extensions: manifest', () => {
     ['a list', [] as never, /must be/],
   ];
   for (const [what, manifest, detail] of wrong) {
-    it(`refuses ${what}, and says where`, () => {
+    it(`a manifest with ${what} is refused with a pointer`, () => {
       expect(refusal(manifest))
         .to.match(detail)
         .and.match(/Correct package\.json\.$/);
     });
   }
 
-  it('refuses a package without what every package has', () => {
+  it('a package without name, version or service:extension is refused', () => {
     expect(refusal(endpoint, { name: '' })).to.match(/name must NOT/);
     expect(refusal(endpoint, { version: undefined })).to.match(/version/);
     expect(refusal(endpoint, { type: 'script' })).to.match(/type must be equal to one/);
-    expect(() => checkPackage(null, deps)).to.throw(LoadFailure, /the manifest must be object/);
-    expect(() => checkPackage({ name: 'a', version: '1' }, deps)).to.throw(/service:extension/);
+    expect(() => validatePackage(null, deps)).to.throw(LoadFailure, /the manifest must be object/);
+    expect(() => validatePackage({ name: 'a', version: '1' }, deps)).to.throw(/service:extension/);
   });
 
-  it('only warns of another host where there is full authority, unless it is told to be strict', () => {
+  it('another host is a warning for full authority, and refused with EXTENSIONS_HOST_CHECK=strict', () => {
     const older = { ...endpoint, host: '^9.0.0' };
     expect(check(older).warning).to.match(/\^9\.0\.0.*1\.0\.0/);
     expect(check(endpoint)).not.to.have.property('warning');
-    // The version that the service says of itself will do as well.
+    // A range may also match the version of the service.
     expect(check({ ...endpoint, ...confined, host: `^${VERSION}` })).not.to.have.property('warning');
     expect(refusal({ ...older, ...confined })).to.match(/written for host \^9\.0\.0/);
     expect(refusal(older, {}, { ...deps, config: { EXTENSIONS_HOST_CHECK: 'strict' } })).to.match(/host \^9/);
   });
 
-  it('grants neither what is reserved nor what says no', () => {
-    expect(grantsOf({ log: false, template: true, files: { accountability: 'user' } })).to.deep.equal({
+  it('selectGrants leaves out reserved grants and those that are false', () => {
+    expect(selectGrants({ log: false, template: true, files: { accountability: 'user' } })).to.deep.equal({
       template: true,
     });
-    expect(grantsOf()).to.deep.equal({});
+    expect(selectGrants()).to.deep.equal({});
   });
 
-  it('knows names, and what is behind the prefix', () => {
+  it('isExtensionName and stripNamePrefix know the three name patterns', () => {
     for (const [name, rest] of [
       ['service-extension-orders', 'orders'],
       ['@acme/service-extension-orders', 'orders'],
       ['@service/extension-orders', 'orders'],
     ] as const) {
-      expect([isExtensionName(name), withoutPrefix(name)]).to.deep.equal([true, rest]);
+      expect([isExtensionName(name), stripNamePrefix(name)]).to.deep.equal([true, rest]);
     }
     for (const name of ['service-extension-', 'orders', '@acme/extension-orders', 'x-service-extension-y', '@a/b/c']) {
       expect(isExtensionName(name), name).to.equal(false);
     }
-    expect(withoutPrefix('@acme/orders')).to.equal('orders');
+    expect(stripNamePrefix('@acme/orders')).to.equal('orders');
   });
 });

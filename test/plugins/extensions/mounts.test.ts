@@ -6,7 +6,7 @@ import { MountTable } from '../../../plugins/http/mount-table.ts';
 import { claimOf } from '../../../plugins/http/path-claims.ts';
 import { TEST_ROUTE } from '../../support/route-descriptions.ts';
 
-describe('extensions: mounts', () => {
+describe('createMounts', () => {
   let warned: string[];
   let mounts: Mounts;
   let table: readonly Mount[];
@@ -38,7 +38,7 @@ describe('extensions: mounts', () => {
   });
   const ask = async (path: string) => {
     answered = [];
-    await new MountTable(table).handle({ path } as never, async () => void answered.push('nobody'));
+    await new MountTable(table).handle({ path } as never, async () => void answered.push('no mount'));
     return answered.join(' ');
   };
   const codeOf = (run: () => unknown): string => {
@@ -50,7 +50,7 @@ describe('extensions: mounts', () => {
     return 'none';
   };
 
-  it('lead requests to who answers there, without regard to case', async () => {
+  it('a request reaches the mount under its path, case-insensitive', async () => {
     mounts.add(mount('/Hello', 'a'));
     mounts.add(mount('/@acme/hello', 'b'));
     expect(await ask('/hello')).to.equal('a');
@@ -58,11 +58,11 @@ describe('extensions: mounts', () => {
     expect(await ask('/@acme/hello/x')).to.equal('b');
     expect(await ask('/%40ACME/hello')).to.equal('b');
     for (const path of ['/', '', '//hello', '/hell', '/hellos', '/@acme', '/@other/hello', '/%E0%A4%A', '/x/hello']) {
-      expect(await ask(path), path).to.equal('nobody');
+      expect(await ask(path), path).to.equal('no mount');
     }
   });
 
-  it('keep confined ones from paths that belong to the service, served or not yet', async () => {
+  it('a confined mount under a core or reserved path is ROUTE_COLLISION', async () => {
     for (const path of ['/users', '/files', '/graphql/more']) {
       expect(
         codeOf(() => mounts.add(mount(path, 'a', { confined: true }))),
@@ -73,7 +73,7 @@ describe('extensions: mounts', () => {
     expect(warned).to.deep.equal([]);
   });
 
-  it('let two with full authority share a place, the first one first', async () => {
+  it('two mounts with full authority share a path, the first one first', async () => {
     const passing = mount('/a', 'one', {
       handle: async (_ctx, next) => {
         answered.push('one');
@@ -90,7 +90,7 @@ describe('extensions: mounts', () => {
     expect(await ask('/a')).to.equal('two');
   });
 
-  it('refuse a confined one wherever somebody is, and leave the others as they are', async () => {
+  it('a confined mount under a taken path is ROUTE_COLLISION, and the others stay', async () => {
     mounts.add(mount('/a', 'one'));
     const remove = mounts.add(mount('/b', 'two', { confined: true }));
     for (const path of ['/A', '/b', '/items', '/Users', '/items/x']) {
@@ -101,12 +101,12 @@ describe('extensions: mounts', () => {
     }
     expect([await ask('/a'), await ask('/b')]).to.deep.equal(['one', 'two']);
     remove();
-    expect(await ask('/b')).to.equal('nobody');
+    expect(await ask('/b')).to.equal('no mount');
     mounts.add(mount('/b', 'three', { confined: true }));
     expect(await ask('/b')).to.equal('three');
   });
 
-  it('let full authority stand behind the product, and say so', async () => {
+  it('a mount with full authority under a core path answers behind it, with a warning', async () => {
     mounts.add(mount('/items', 'one'));
     expect(warned[0]).to.match(/"items" is taken/);
     expect(await ask('/items/a/b')).to.equal('one');

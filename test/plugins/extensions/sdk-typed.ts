@@ -8,7 +8,7 @@ import {
   type SecretReference,
 } from '../../../extensions/sdk/index.ts';
 
-/** What authors write, and what their editor must not let through. Compiled by `sdk.test.ts`, never run. */
+/** Valid code of authors, and code that must be a type error. Compiled by `sdk.test.ts`, never run. */
 
 export const endpoint = defineJsonEndpoint({
   id: 'orders',
@@ -25,7 +25,7 @@ export const endpoint = defineJsonEndpoint({
   },
 });
 
-/** With the manifest's capabilities the host has no others, and settings in any case. */
+/** With the manifest's type the host has its capabilities, no others, and always settings. */
 export const narrow = defineJsonEndpoint<{ log: true; endpoint: { access: 'public' } }>({
   id: 'narrow',
   async handler(_request, { host }) {
@@ -101,7 +101,7 @@ export const fullHook = defineHook(({ filter, action, init, schedule, embed }, {
   init('app.after', () => logger.info('ready'));
   schedule('*/5 * * * *', async () => logger.info('five minutes'));
   embed('head', () => '<style></style>');
-  // @ts-expect-error there are two places
+  // @ts-expect-error the position is head or body
   embed('foot', '');
 });
 

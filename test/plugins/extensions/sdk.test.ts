@@ -9,15 +9,15 @@ import { sketchFolder } from './sketch.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const run = promisify(execFile);
 
-/** What the compiler complains of; empty when nothing is wrong. */
-async function complaints(files: readonly string[]): Promise<string> {
+/** The type errors of these files; empty without errors. */
+async function typeErrors(files: readonly string[]): Promise<string> {
   const place = await sketchFolder({
     'tsconfig.json': {
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {
         allowJs: true,
         checkJs: true,
-        // Examples are JavaScript: what no type is given to may be anything.
+        // Examples are JavaScript, where a value without a type is `any`.
         noImplicitAny: false,
         paths: { '@tenon/extension-sdk': [join(root, 'extensions/sdk/index.ts')] },
         typeRoots: [join(root, 'node_modules/@types')],
@@ -34,18 +34,18 @@ async function complaints(files: readonly string[]): Promise<string> {
   }
 }
 
-describe('extensions: the authors’ kit', function () {
+describe('the types of the extension SDK', function () {
   this.timeout(120_000);
 
-  it('knows what authors write, and what cannot work', async () => {
-    expect(await complaints(['test/plugins/extensions/sdk-typed.ts'])).to.equal('');
+  it('tsc accepts valid extensions and rejects invalid ones', async () => {
+    expect(await typeErrors(['test/plugins/extensions/sdk-typed.ts'])).to.equal('');
   });
 
-  it('fits the examples', async () => {
-    expect(await complaints(['extensions/examples/*/src/*.js'])).to.equal('');
+  it('tsc accepts the examples', async () => {
+    expect(await typeErrors(['extensions/examples/*/src/*.js'])).to.equal('');
   });
 
-  it('answers what it is given, and has the names that confined code may import', async () => {
+  it('each SDK function answers its argument, and the SDK exports the names for confined code', async () => {
     const kit = (await import('../../../extensions/sdk/index.ts')) as Readonly<
       Record<string, (config: unknown) => unknown>
     >;

@@ -12,53 +12,53 @@ async function until(what: () => boolean): Promise<void> {
   }
 }
 
-describe('extensions: watching', () => {
+describe('watch', () => {
   let watching: Watch | undefined;
   afterEach(() => watching?.stop());
 
-  it('tells of a change once it has come to rest, and of a later one again', async () => {
+  it('a settled change is reported once, and a later one again', async () => {
     let state = 0;
     let looks = 0;
-    const told: number[] = [];
+    const reportedStates: number[] = [];
     watching = watch({
-      look: async () => {
+      readState: async () => {
         looks++;
         return String(state);
       },
-      changed: async () => void told.push(state),
+      onChange: async () => void reportedStates.push(state),
       log,
       settle: 10,
     });
     await until(() => looks > 3);
-    expect(told).to.deep.equal([]);
+    expect(reportedStates).to.deep.equal([]);
     state = 1;
-    await until(() => told.length === 1);
+    await until(() => reportedStates.length === 1);
     state = 2;
-    await until(() => told.length === 2);
-    expect(told).to.deep.equal([1, 2]);
+    await until(() => reportedStates.length === 2);
+    expect(reportedStates).to.deep.equal([1, 2]);
   });
 
-  it('waits while something keeps changing', async () => {
+  it('a change is not reported while the folder keeps changing', async () => {
     let looks = 0;
-    const told: number[] = [];
+    const reportedStates: number[] = [];
     watching = watch({
-      // As when a folder is being copied: something new at each look, up to the eighth.
-      look: async () => String(Math.min(++looks, 8)),
-      changed: async () => void told.push(looks),
+      // As while a folder is copied: the state changes at each check, up to the eighth.
+      readState: async () => String(Math.min(++looks, 8)),
+      onChange: async () => void reportedStates.push(looks),
       log,
       settle: 5,
     });
-    await until(() => told.length > 0 && looks > 15);
-    expect(told).to.deep.equal([9]);
+    await until(() => reportedStates.length > 0 && looks > 15);
+    expect(reportedStates).to.deep.equal([9]);
   });
 
-  it('sees a change that happens while it tells of another one', async () => {
+  it('a change during a report is reported next', async () => {
     let state = 0;
-    const told: number[] = [];
+    const reportedStates: number[] = [];
     watching = watch({
-      look: async () => String(state),
-      changed: async () => {
-        told.push(state);
+      readState: async () => String(state),
+      onChange: async () => {
+        reportedStates.push(state);
         if (state === 1) state = 2;
       },
       log,
@@ -66,19 +66,19 @@ describe('extensions: watching', () => {
     });
     await pause(0);
     state = 1;
-    await until(() => told.length === 2);
-    expect(told).to.deep.equal([1, 2]);
+    await until(() => reportedStates.length === 2);
+    expect(reportedStates).to.deep.equal([1, 2]);
   });
 
-  it('goes on after a failure, and is quiet once it is stopped', async () => {
+  it('checks continue after a failure and end with stop()', async () => {
     let looks = 0;
     const one = watch({
-      look: async () => {
+      readState: async () => {
         looks++;
         if (looks === 2) throw new Error('the drive is gone');
         return String(looks > 3);
       },
-      changed: async () => {},
+      onChange: async () => {},
       log,
       settle: 1,
     });

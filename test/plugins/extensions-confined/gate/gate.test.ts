@@ -4,11 +4,12 @@ import { expect } from 'chai';
 import { problems } from '#kernel';
 import { type ExtensionManifest, LoadFailure } from '../../../../plugins/extensions/model.ts';
 import { stopBundler } from '../../../../plugins/extensions/packages/bundler.ts';
+import { listAllowedIds } from '../../../../plugins/extensions-confined/gate/contributions.ts';
 import { type GateDeps, passGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
-import { idsOf } from '../../../../plugins/extensions-confined/gate/identity.ts';
 import type { ContractEntry, GuestError } from '../../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
-import { ENDPOINT, failureOf, foundIn, freshPlace, type Place, packageJson } from './packages.ts';
+import { type Sketch, sketchFolder } from '../../extensions/sketch.ts';
+import { catchLoadFailure, createDiscovered, ENDPOINT, packageJson } from './packages.ts';
 
 const NAME = 'service-extension-orders';
 const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
@@ -20,15 +21,15 @@ const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
   ...more,
 });
 
-describe('extensions: the gate of confined packages', () => {
-  let place: Place;
+describe('passGate', () => {
+  let place: Sketch;
   let contract: readonly ContractEntry[] | GuestError;
   let consent: LoadFailure | undefined;
   let probed: string[];
   const steps: string[] = [];
 
   beforeEach(async () => {
-    place = await freshPlace();
+    place = await sketchFolder();
     contract = [entry()];
     consent = undefined;
     probed = [];
@@ -39,7 +40,7 @@ describe('extensions: the gate of confined packages', () => {
 
   const deps = (): GateDeps => ({
     subjects: { problems: (grants) => problems({ type: 'object' }, grants) },
-    settings: { declare: () => ({ problems: [], declaration: {} }) },
+    settings: { parseDeclaration: () => ({ problems: [], declaration: {} }) },
     config: { EXTENSIONS_HOST_CHECK: 'warn' },
     consent: async () => {
       steps.push('consent');
@@ -63,11 +64,11 @@ describe('extensions: the gate of confined packages', () => {
     name = NAME,
   ) => {
     await place.write({ 'package.json': packageJson(name, manifest), ...files });
-    return passGate(foundIn(place.root, name, manifest), deps());
+    return passGate(createDiscovered(place.path, name, manifest), deps());
   };
-  const codeOf = async (...args: Parameters<typeof pass>) => (await failureOf(pass(...args))).code;
+  const codeOf = async (...args: Parameters<typeof pass>) => (await catchLoadFailure(pass(...args))).code;
 
-  it('lets through what is in order, and hands over what was probed', async () => {
+  it('a valid package passes with the script that was probed', async () => {
     const gated = await pass();
     expect(probed).to.deep.equal([gated.script]);
     expect(gated.contributions).to.deep.equal([
@@ -76,13 +77,13 @@ describe('extensions: the gate of confined packages', () => {
     expect(steps).to.deep.equal(['consent', 'probe']);
   });
 
-  describe('manifest', () => {
+  describe('the manifest at the gate', () => {
     const changed = async (before: object, name = NAME) => {
       await place.write({ ...SOURCES, 'package.json': packageJson(name, before) });
-      return (await failureOf(passGate(foundIn(place.root, NAME, ENDPOINT), deps()))).code;
+      return (await catchLoadFailure(passGate(createDiscovered(place.path, NAME, ENDPOINT), deps()))).code;
     };
 
-    it('is read again, and has to be what was discovered', async () => {
+    it('a manifest that changed since discovery is MANIFEST_INVALID', async () => {
       expect(await changed({ ...ENDPOINT, path: 'dist/other.js' })).to.equal('MANIFEST_INVALID');
       expect(await changed({ ...ENDPOINT, capabilities: { log: true } })).to.equal('MANIFEST_INVALID');
       expect(await changed(ENDPOINT, 'service-extension-other')).to.equal('MANIFEST_INVALID');
@@ -91,23 +92,23 @@ describe('extensions: the gate of confined packages', () => {
       expect(steps).to.deep.equal([]);
     });
 
-    it('has at most 256 KiB', async () => {
+    it('a manifest above 256 KiB is MANIFEST_TOO_LARGE', async () => {
       await place.write({
         ...SOURCES,
         'package.json': { ...packageJson(NAME, ENDPOINT), more: 'x'.repeat(256 * 1024) },
       });
-      const failure = await failureOf(passGate(foundIn(place.root, NAME, ENDPOINT), deps()));
+      const failure = await catchLoadFailure(passGate(createDiscovered(place.path, NAME, ENDPOINT), deps()));
       expect(failure.code).to.equal('MANIFEST_TOO_LARGE');
     });
 
-    it('may be gone meanwhile', async () => {
+    it('a package.json that was removed meanwhile is MANIFEST_INVALID', async () => {
       await place.write(SOURCES);
-      expect((await failureOf(passGate(foundIn(place.root, NAME, ENDPOINT), deps()))).code).to.equal(
+      expect((await catchLoadFailure(passGate(createDiscovered(place.path, NAME, ENDPOINT), deps()))).code).to.equal(
         'MANIFEST_INVALID',
       );
     });
 
-    it('names each server entry of a bundle once, and the events of its hooks', async () => {
+    it('duplicate server entries and hooks without events are MANIFEST_INVALID', async () => {
       const bundle = (entries: ExtensionManifest['entries']): ExtensionManifest => ({
         type: 'bundle',
         host: '^1.0.0',
@@ -121,21 +122,21 @@ describe('extensions: the gate of confined packages', () => {
     });
   });
 
-  it('asks for consent before anything of the package is looked at', async () => {
+  it('consent is checked before any source is read', async () => {
     consent = new LoadFailure('CONSENT_REQUIRED', 'It asks for more.');
     expect(await codeOf(ENDPOINT, {})).to.equal('CONSENT_REQUIRED');
   });
 
-  describe('sources', () => {
-    it('have to be there', async () => {
+  describe('the sources at the gate', () => {
+    it('a missing source is SOURCE_UNAVAILABLE', async () => {
       expect(await codeOf(ENDPOINT, { 'dist/index.js': '' })).to.equal('SOURCE_UNAVAILABLE');
       expect(await codeOf(ENDPOINT, { ...SOURCES, 'src/index.js': "import './missing.js';" })).to.equal(
         'SOURCE_UNAVAILABLE',
       );
     });
 
-    it('are looked through with all that they import of the package, the file is named', async () => {
-      const failure = await failureOf(
+    it('imported files of the package are scanned, and the detail names the file', async () => {
+      const failure = await catchLoadFailure(
         pass(ENDPOINT, {
           ...SOURCES,
           'src/index.js': "import { a } from './lib/a.js';",
@@ -148,20 +149,20 @@ describe('extensions: the gate of confined packages', () => {
       expect(probed).to.deep.equal([]);
     });
 
-    it('are not left by links', async () => {
-      const outside = await freshPlace();
+    it('a source behind a link to outside is LOCAL_PATH_ESCAPES_ROOT', async () => {
+      const outside = await sketchFolder();
       try {
         await outside.write({ 'index.js': '' });
         await place.write(SOURCES);
-        await rm(join(place.root, 'src/index.js'));
-        await symlink(join(outside.root, 'index.js'), join(place.root, 'src/index.js'));
+        await rm(join(place.path, 'src/index.js'));
+        await symlink(join(outside.path, 'index.js'), join(place.path, 'src/index.js'));
         expect(await codeOf(ENDPOINT, {})).to.equal('LOCAL_PATH_ESCAPES_ROOT');
       } finally {
         await outside.remove();
       }
     });
 
-    it("do not include the browser's half of an operation", async () => {
+    it('the browser half of an operation is not scanned', async () => {
       contract = [entry()];
       const operation: ExtensionManifest = {
         type: 'operation',
@@ -174,7 +175,7 @@ describe('extensions: the gate of confined packages', () => {
     });
   });
 
-  describe('probe', () => {
+  describe('the probe at the gate', () => {
     const outcomes: readonly (readonly [GuestError, string])[] = [
       ['invalid-entry', 'INVALID_ENTRY'],
       ['timeout', 'TIMEOUT'],
@@ -183,14 +184,14 @@ describe('extensions: the gate of confined packages', () => {
       ['internal', 'VALIDATION_INCOMPLETE'],
     ];
     for (const [outcome, code] of outcomes) {
-      it(`that ends with ${outcome} is ${code}`, async () => {
+      it(`a probe that ends with ${outcome} is ${code}`, async () => {
         contract = outcome;
         expect(await codeOf()).to.equal(code);
       });
     }
 
-    it('has to show one contract with a handler and the name of the package', async () => {
-      for (const [said, code] of [
+    it("an export without one contract, a handler and the package's id is refused", async () => {
+      for (const [exported, code] of [
         [[], 'INVALID_ENTRY'],
         [[entry(), entry()], 'INVALID_ENTRY'],
         [[entry({ key: 'endpoint:orders' })], 'INVALID_ENTRY'],
@@ -199,12 +200,12 @@ describe('extensions: the gate of confined packages', () => {
         [[entry({ id: null })], 'IDENTITY_MISMATCH'],
         [[entry({ id: 'others' })], 'IDENTITY_MISMATCH'],
       ] as const) {
-        contract = said;
+        contract = exported;
         expect(await codeOf()).to.equal(code);
       }
     });
 
-    it('has to show exactly the declared events of a hook', async () => {
+    it('a hook that does not export exactly its declared events is IDENTITY_MISMATCH', async () => {
       const hook: ExtensionManifest = {
         ...ENDPOINT,
         type: 'hook',
@@ -223,7 +224,7 @@ describe('extensions: the gate of confined packages', () => {
       }
     });
 
-    it('has to show every server entry of a bundle under its key', async () => {
+    it('a bundle that does not export every server entry under its key is INVALID_ENTRY', async () => {
       const bundle: ExtensionManifest = {
         type: 'bundle',
         host: '^1.0.0',
@@ -244,7 +245,7 @@ describe('extensions: the gate of confined packages', () => {
       expect(await codeOf(bundle)).to.equal('INVALID_ENTRY');
     });
 
-    it('is not made for a bundle that has nothing on the server', async () => {
+    it('a bundle without server entries is not probed', async () => {
       const bundle: ExtensionManifest = {
         type: 'bundle',
         host: '^1.0.0',
@@ -257,21 +258,21 @@ describe('extensions: the gate of confined packages', () => {
     });
   });
 
-  it('takes a name with or without its prefix, and with or without its scope', () => {
-    expect(idsOf('service-extension-orders')).to.deep.equal(['service-extension-orders', 'orders']);
-    expect(idsOf('@acme/service-extension-orders')).to.deep.equal([
+  it('listAllowedIds has the name with and without prefix and scope', () => {
+    expect(listAllowedIds('service-extension-orders')).to.deep.equal(['service-extension-orders', 'orders']);
+    expect(listAllowedIds('@acme/service-extension-orders')).to.deep.equal([
       '@acme/service-extension-orders',
       'orders',
       '@acme/orders',
     ]);
-    expect(idsOf('@service/extension-orders')).to.deep.equal(['@service/extension-orders', 'orders']);
+    expect(listAllowedIds('@service/extension-orders')).to.deep.equal(['@service/extension-orders', 'orders']);
   });
 
-  it('never lets an error of another kind through', async () => {
-    const found = foundIn(place.root, NAME, ENDPOINT);
+  it('any other error is VALIDATION_INCOMPLETE', async () => {
+    const found = createDiscovered(place.path, NAME, ENDPOINT);
     await place.write({ 'package.json': packageJson(NAME, ENDPOINT) });
     const broken = { ...deps(), consent: async () => Promise.reject(new Error('the database is away')) };
-    const failure = await failureOf(passGate(found, broken));
+    const failure = await catchLoadFailure(passGate(found, broken));
     expect(failure.code).to.equal('VALIDATION_INCOMPLETE');
     expect(failure.detail).not.to.include('database');
   });

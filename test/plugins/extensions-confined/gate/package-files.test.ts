@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { LoadFailure } from '../../../../plugins/extensions/model.ts';
-import { type PackageFile, packageFiles } from '../../../../plugins/extensions/packages/package-files.ts';
+import { openPackageFiles, type PackageFile } from '../../../../plugins/extensions/packages/package-files.ts';
 
-describe('extensions: files of a package that change while they are read', () => {
+describe('readCompleteFile for files that change while they are read', () => {
   let root: string;
   let folder: string;
   beforeEach(async () => {
@@ -19,7 +19,7 @@ describe('extensions: files of a package that change while they are read', () =>
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   const found = async () => {
-    const files = await packageFiles(folder);
+    const files = await openPackageFiles(folder);
     const file = (await files.find('lib/data.json')) as PackageFile;
     return { read: () => files.read(file, 1000, 'SOURCE_READ_FAILED') };
   };
@@ -29,21 +29,21 @@ describe('extensions: files of a package that change while they are read', () =>
     expect((outcome as LoadFailure).code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
   };
 
-  it('are not read where a link has taken their place', async () => {
+  it('a file that was replaced by a link is not read', async () => {
     const { read } = await found();
     await rm(join(folder, 'lib/data.json'));
     await symlink(join(root, 'outside/data.json'), join(folder, 'lib/data.json'));
     await refused(read);
   });
 
-  it('nor where one has taken the place of a folder above', async () => {
+  it('a file below a folder that was replaced by a link is not read', async () => {
     const { read } = await found();
     await rename(join(folder, 'lib'), join(folder, 'before'));
     await symlink(join(root, 'outside'), join(folder, 'lib'));
     await refused(read);
   });
 
-  it('nor where the package itself was moved away', async () => {
+  it('a file of a package that was moved is not read', async () => {
     const { read } = await found();
     await rename(folder, join(root, 'before'));
     await symlink(root, folder);
@@ -52,7 +52,7 @@ describe('extensions: files of a package that change while they are read', () =>
     await refused(read);
   });
 
-  it('are read as they are else', async () => {
+  it('an unchanged file is read completely', async () => {
     const { read } = await found();
     expect(String(await read())).to.equal('{"inside":1}');
   });

@@ -1,29 +1,5 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { type ExtensionManifest, type Found, LoadFailure } from '../../../../plugins/extensions/model.ts';
-
-/** Packages in a folder of the test's own. */
-export interface Place {
-  readonly root: string;
-  /** Writes files, by path below the root. Objects are written as JSON. */
-  write(files: Readonly<Record<string, string | object>>): Promise<void>;
-  remove(): Promise<void>;
-}
-
-export async function freshPlace(): Promise<Place> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'tenon-gate-')));
-  return {
-    root,
-    async write(files) {
-      for (const [path, content] of Object.entries(files)) {
-        await mkdir(dirname(join(root, path)), { recursive: true });
-        await writeFile(join(root, path), typeof content === 'string' ? content : JSON.stringify(content));
-      }
-    },
-    remove: () => rm(root, { recursive: true, force: true }),
-  };
-}
+import { join } from 'node:path';
+import { type DiscoveredExtension, type ExtensionManifest, LoadFailure } from '../../../../plugins/extensions/model.ts';
 
 export const ENDPOINT: ExtensionManifest = {
   type: 'endpoint',
@@ -41,7 +17,12 @@ export const packageJson = (name: string, manifest: object, version = '1.0.0') =
   'service:extension': manifest,
 });
 
-export function foundIn(folder: string, name: string, manifest: ExtensionManifest, version = '1.0.0'): Found {
+export function createDiscovered(
+  folder: string,
+  name: string,
+  manifest: ExtensionManifest,
+  version = '1.0.0',
+): DiscoveredExtension {
   const path = typeof manifest.path === 'string' ? manifest.path : manifest.path.api;
   return {
     id: `id of ${folder}`,
@@ -56,8 +37,8 @@ export function foundIn(folder: string, name: string, manifest: ExtensionManifes
   };
 }
 
-/** The code of the LoadFailure that the work ends with. */
-export async function failureOf(work: Promise<unknown>): Promise<LoadFailure> {
+/** The LoadFailure that `work` rejects with. */
+export async function catchLoadFailure(work: Promise<unknown>): Promise<LoadFailure> {
   try {
     await work;
   } catch (error) {

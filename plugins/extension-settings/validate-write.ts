@@ -1,0 +1,55 @@
+import { fail } from '#kernel';
+import { MASK } from '../access/contract.ts';
+import type { Schema } from '../schema/contract.ts';
+import type { SecretStore } from '../secrets/contract.ts';
+import type { SettingDeclaration } from './contract.ts';
+import { findDeclaration } from './declaration.ts';
+import type { Owners } from './owners.ts';
+import type { SettingLocation } from './store.ts';
+import { isOfType, type SettingValue } from './values.ts';
+
+interface Deps {
+  readonly owners: Pick<Owners, 'findByName'>;
+  readonly schema: Pick<Schema, 'overview' | 'refresh'>;
+  readonly secrets: Pick<SecretStore, 'available'>;
+}
+
+export interface ValidatedWrite {
+  readonly declared: SettingDeclaration;
+  readonly value: SettingValue;
+}
+
+const createInvalidPayload = (what: string) => fail('INVALID_PAYLOAD', what);
+
+/**
+ * Validates a write of a setting (conventions, "Routes").
+ * @throws FORBIDDEN without an available owner, INVALID_PAYLOAD for a wrong key, scope or value, INVALID_CONFIG for a
+ * secret without SECRETS_ENCRYPTION_KEY.
+ */
+export async function validateWrite(
+  { owners, schema, secrets }: Deps,
+  location: SettingLocation,
+  value: unknown,
+): Promise<ValidatedWrite> {
+  const owner = owners.findByName(location.extension);
+  if (!owner) throw fail('FORBIDDEN', 'no available owner of settings has this name');
+  const declared = findDeclaration(owner.declaration, location.key);
+  if (!declared) throw createInvalidPayload('The extension declares no such key.');
+  if (location.scope !== declared.scope) throw createInvalidPayload(`The scope of this key is ${declared.scope}.`);
+  if (declared.scope === 'global' && location.scope_key !== '')
+    throw createInvalidPayload('"scope_key" of a global key must be empty.');
+  if (declared.scope === 'collection' && !(await isCollection(schema, location.scope_key)))
+    throw createInvalidPayload('"scope_key" names no collection.');
+  // The type is checked before the encryption key, so that the answer to a wrong value does not tell whether there is a
+  // key.
+  if (declared.secret?.source === 'config') throw createInvalidPayload('This secret is set by the configuration.');
+  if (!isOfType(value, declared.type)) throw createInvalidPayload(`The value must be of the type ${declared.type}.`);
+  if (declared.secret && value === MASK) throw createInvalidPayload('The mask of a secret is not its value.');
+  if (declared.secret && !secrets.available())
+    throw fail('INVALID_CONFIG', 'Secrets cannot be stored: SECRETS_ENCRYPTION_KEY is not set.');
+  return { declared, value };
+}
+
+/** Refreshes the schema before it answers false. */
+const isCollection = async (schema: Deps['schema'], name: string): Promise<boolean> =>
+  (await schema.overview()).collections.has(name) || (await schema.refresh()).collections.has(name);

@@ -1,0 +1,99 @@
+import type { EventNames, ExtensionManifest, ServerType } from '../../extensions/contract.ts';
+import { LoadFailure, serverEntries, stripNamePrefix } from '../../extensions/library.ts';
+import type { ContractEntry } from '../../sandbox/contract.ts';
+
+/** A hook, endpoint or operation that runs confined, as its manifest declares it and its code exports it. */
+export interface Contribution {
+  readonly type: ServerType;
+  /** The key in the sandbox: `''`, or `type:name` inside of a bundle. */
+  readonly key: string;
+  /** The id in requests, flows and the log. */
+  readonly id: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly events: EventNames;
+  /** Options that it receives as references only. */
+  readonly secretOptions: readonly string[];
+}
+
+/**
+ * The ids that a package with one contribution may export: its name, or the name without prefix, with or without scope.
+ */
+export function listAllowedIds(name: string): readonly string[] {
+  const short = stripNamePrefix(name);
+  const scope = /^@(?!service\/)[^/]+\//.exec(name)?.[0];
+  return [...new Set([name, short, ...(scope === undefined ? [] : [scope + short])])];
+}
+
+/**
+ * Compares the contract that the code exports with the manifest (conventions, "Load gate", 5).
+ * @throws LoadFailure INVALID_ENTRY if an export is missing, IDENTITY_MISMATCH if an id or the events differ.
+ */
+export function matchContributions(
+  name: string,
+  manifest: ExtensionManifest,
+  contract: readonly ContractEntry[],
+): readonly Contribution[] {
+  if (manifest.type === 'bundle') {
+    // With two entries under one key, the sandbox might run another one than the gate checked.
+    if (new Set(contract.map(({ key }) => key)).size < contract.length) {
+      throw createInvalidEntry('the built entry has an entry twice; export each under a key of its own');
+    }
+    return serverEntries(manifest).map((entry) => {
+      const key = `${entry.type}:${entry.name}`;
+      const exportedEntry = contract.find((one) => one.key === key);
+      if (!exportedEntry) throw createInvalidEntry(`the built entry has no "${key}"; export it under this key`);
+      return matchContribution(entry as Declared, exportedEntry, entry.name, [entry.name]);
+    });
+  }
+  const [exportedEntry, ...more] = contract;
+  if (exportedEntry?.key !== '' || more.length > 0) {
+    throw createInvalidEntry(
+      'the built entry exports no single contract; export one object by default, as the kit makes it',
+    );
+  }
+  return [matchContribution(manifest as Declared, exportedEntry, exportedEntry.id, listAllowedIds(name))];
+}
+
+type Declared = Pick<ExtensionManifest, 'capabilities' | 'events' | 'optionDelivery'> & { readonly type: ServerType };
+
+function matchContribution(
+  declared: Declared,
+  exportedEntry: ContractEntry,
+  id: string | null,
+  ids: readonly string[],
+): Contribution {
+  const { type, capabilities = {}, events = {}, optionDelivery = {} } = declared;
+  const where = exportedEntry.key === '' ? 'the built entry' : `"${exportedEntry.key}"`;
+  if (type !== 'hook' && !exportedEntry.handler)
+    throw createInvalidEntry(`${where} has no handler function; export { id, handler }`);
+  if (id === null) throw createIdentityMismatch(`${where} has no id; call it "${ids[1] ?? ids[0]}"`);
+  if (exportedEntry.id !== null && !ids.includes(exportedEntry.id))
+    throw createIdentityMismatch(
+      `${where} calls itself ${quoteName(exportedEntry.id)}; its id must be "${ids.join('" or "')}"`,
+    );
+  if (type === 'hook') {
+    assertSameEvents(where, 'filter', exportedEntry.filters, events.filter);
+    assertSameEvents(where, 'action', exportedEntry.actions, events.action);
+  }
+  return { type, key: exportedEntry.key, id, capabilities, events, secretOptions: Object.keys(optionDelivery) };
+}
+
+function assertSameEvents(
+  where: string,
+  kind: string,
+  handled: readonly string[],
+  declared: readonly string[] = [],
+): void {
+  const other = declared.find((event) => !handled.includes(event));
+  if (other !== undefined) throw createIdentityMismatch(`${where} has no ${kind} for the declared event "${other}"`);
+  const more = handled.find((event) => !declared.includes(event));
+  if (more !== undefined)
+    throw createIdentityMismatch(`${where} has a ${kind} for ${quoteName(more)}, an event that is not declared`);
+}
+
+/** Quotes a name from the code if it is safe to show; otherwise "otherwise". */
+const quoteName = (name: string): string => (/^[\w.:-]{1,80}$/.test(name) ? `"${name}"` : 'otherwise');
+
+const createInvalidEntry = (what: string) => new LoadFailure('INVALID_ENTRY', `${capitalize(what)}.`);
+const createIdentityMismatch = (what: string) => new LoadFailure('IDENTITY_MISMATCH', `${capitalize(what)}.`);
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,109 @@
+import type { Authority, EventsApi } from '#kernel';
+import type { Admitted } from '../broker/contract.ts';
+import type { ContributionFailure, Grants } from '../extensions/contract.ts';
+import { LoadFailure } from '../extensions/library.ts';
+import type { Guest } from '../sandbox/contract.ts';
+import { assertContribution } from './assert-contribution.ts';
+import type { ConfinedDeps } from './deps.ts';
+import { createEndpointHandler } from './endpoint.ts';
+import type { AccessLevel } from './endpoint-capability.ts';
+import { createFailureLog } from './failure-log.ts';
+import type { Contribution } from './gate/contributions.ts';
+import type { GatedPackage } from './gate/gate.ts';
+import { createConfinedAction, createConfinedFilter } from './hook.ts';
+import { createConfinedOperation } from './operation.ts';
+import type { RunningContribution } from './run-handler.ts';
+
+/** A registered contribution. */
+export interface RegisteredContribution {
+  /** Its latest failures. */
+  failures(): readonly ContributionFailure[];
+  /** Stops it: no request, step or event reaches it any more. */
+  stop(): void;
+  /** Removes its audit line and its listeners. */
+  remove(): void;
+}
+
+/**
+ * Registers one contribution of a package: checks it, then registers what may be refused (a route, an operation), then
+ * its authority.
+ * @throws LoadFailure; nothing stays registered.
+ */
+export function registerContribution(
+  { extension, version, positions }: GatedPackage,
+  contribution: Contribution,
+  grants: Grants,
+  guest: (brokerAccess: Admitted, type: Contribution['type']) => Guest,
+  deps: ConfinedDeps,
+): RegisteredContribution {
+  assertContribution(contribution);
+  const { type, id, events } = contribution;
+  let running: RunningContribution | undefined;
+  const getRunning = (): RunningContribution => {
+    if (!running) throw new Error('a contribution was called before it was registered');
+    return running;
+  };
+  const unregister =
+    type === 'endpoint'
+      ? registerMount(extension.name, contribution, getRunning, deps)
+      : type === 'operation'
+        ? registerOperation(extension.name, contribution, getRunning, deps)
+        : undefined;
+  const brokerAccess = deps.subjects.admit({
+    name: extension.name,
+    version,
+    runtime: 'confined',
+    grants,
+    authorities: [AUTHORITIES[type](id)],
+  });
+  const redact = (text: string) => deps.subjects.redact(text);
+  const failures = createFailureLog({ extension: extension.name, contribution, positions, redact, log: deps.log });
+  running = { contribution, brokerAccess, guest: guest(brokerAccess, type), failures };
+  let isStopped = false;
+  if (type === 'hook') {
+    const ownEvents = brokerAccess.get<EventsApi>('events');
+    const filter = createConfinedFilter(getRunning, deps.schema);
+    const action = createConfinedAction(getRunning, deps.schema);
+    for (const event of events.filter ?? [])
+      ownEvents.onFilter(event, (payload, meta) => (isStopped ? undefined : filter(payload, meta)));
+    for (const event of events.action ?? [])
+      ownEvents.onAction(event, (meta) => (isStopped ? undefined : action(meta)));
+  }
+  return {
+    failures: () => failures.list(),
+    stop() {
+      if (!isStopped) unregister?.();
+      isStopped = true;
+    },
+    remove: () => brokerAccess.remove(),
+  };
+}
+
+const AUTHORITIES = {
+  endpoint: (id: string): Authority => ({ verb: 'serves', object: `/${id}` }),
+  operation: (id: string): Authority => ({ verb: 'provides', object: `the operation ${id}` }),
+  hook: (id: string): Authority => ({ verb: 'provides', object: `the hook ${id}` }),
+} as const;
+
+function registerMount(
+  owner: string,
+  { id, capabilities }: Contribution,
+  running: () => RunningContribution,
+  deps: ConfinedDeps,
+): () => void {
+  const path = `/${id}`;
+  const { access } = capabilities.endpoint as { readonly access: AccessLevel };
+  return deps.mounts.add({ path, owner, confined: true, handle: createEndpointHandler(access, path, running, deps) });
+}
+
+function registerOperation(
+  owner: string,
+  { id, secretOptions }: Contribution,
+  running: () => RunningContribution,
+  deps: ConfinedDeps,
+): () => void {
+  if (deps.operations.owners(id).length > 0) {
+    throw new LoadFailure('OPERATION_COLLISION', `There is an operation "${id.slice(0, 80)}" already.`);
+  }
+  return deps.operations.register(owner, createConfinedOperation(running, id, secretOptions));
+}

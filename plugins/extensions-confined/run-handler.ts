@@ -1,0 +1,47 @@
+import { type Caller, type Failure, fail, isSystem } from '#kernel';
+import type { Admitted } from '../broker/contract.ts';
+import type { Activation, Guest, Outcome, Run } from '../sandbox/contract.ts';
+import type { FailureLog } from './failure-log.ts';
+import type { Contribution } from './gate/contributions.ts';
+
+/** A loaded contribution: its program and its access to the host. */
+export interface RunningContribution {
+  readonly contribution: Contribution;
+  readonly guest: Guest;
+  readonly brokerAccess: Admitted;
+  readonly failures: FailureLog;
+}
+
+type HandlerCall = Pick<Run, 'input' | 'prepare' | 'signal'> & {
+  readonly activation: Activation;
+  readonly caller: Caller | null;
+};
+
+/** Runs a handler. Rejects with a GuestFailure, or with the signal's reason if the client has disconnected. */
+export async function runHandler(
+  { contribution, guest, brokerAccess }: RunningContribution,
+  { caller, signal, ...request }: HandlerCall,
+): Promise<Outcome> {
+  signal?.throwIfAborted();
+  try {
+    return await guest.invoke({
+      ...request,
+      signal,
+      entry: contribution.key,
+      contributionId: contribution.id,
+      admitted: brokerAccess,
+      // The system may do everything; third-party code that runs on its behalf acts without a user instead.
+      caller: caller && !isSystem(caller) ? caller : null,
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Seconds after which a client may try again. */
+const RETRY_AFTER = 1;
+
+/** 503 with `Retry-After`: no process is free, or the program is parked. */
+export const createUnavailable = (what: string): Failure =>
+  fail('SERVICE_UNAVAILABLE', `${what} is not available at the moment.`, { retryAfter: RETRY_AFTER });

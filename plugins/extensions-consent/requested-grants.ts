@@ -1,0 +1,40 @@
+import type { Authority } from '#kernel';
+import type { ExtensionSettings } from '../extension-settings/contract.ts';
+import type { DiscoveredExtension, Grants } from '../extensions/contract.ts';
+import { grantsByEntry, hasAppPart, hasServerPart, isConfined } from '../extensions/library.ts';
+
+/** What a package requests and consent is given to. */
+export interface RequestedGrants {
+  /** Grants by contract key. */
+  readonly entries: Readonly<Record<string, Grants>>;
+  /** The package keeps state between callers. */
+  readonly stateful: boolean;
+  /** A part of it runs in the admin app, with the rights of the signed-in user. */
+  readonly browser?: boolean;
+  /** Its code runs in this process with full authority. */
+  readonly full?: boolean;
+  /**
+   * Set for a plugin: all authorities that its manifest declares. Its code runs in this process with full authority.
+   */
+  readonly plugin?: readonly Authority[];
+}
+
+/** The requests of an extension, as plain JSON for storage and comparison. */
+export function toRequestedGrants(
+  extension: DiscoveredExtension,
+  settings: Pick<ExtensionSettings, 'parseDeclaration'>,
+): RequestedGrants {
+  const { manifest } = extension;
+  const isConfinedPackage = manifest !== undefined && isConfined(extension);
+  const requested: RequestedGrants = {
+    entries: isConfinedPackage ? Object.fromEntries(grantsByEntry(manifest, settings)) : {},
+    stateful: manifest?.stateful === true,
+    browser: hasAppPart(extension),
+    full: !isConfinedPackage && hasServerPart(extension),
+  };
+  return JSON.parse(JSON.stringify(requested));
+}
+
+/** The same for a third-party plugin. */
+export const toPluginGrants = (authorities: readonly Authority[]): RequestedGrants =>
+  JSON.parse(JSON.stringify({ entries: {}, stateful: false, plugin: authorities }));

@@ -1,0 +1,49 @@
+import type { Caller } from '#kernel';
+import { toCaller } from '../caller.ts';
+import type { ExtensionRuntime } from '../kit.ts';
+
+/** Constructor options of services. `schema` is accepted and ignored. */
+export interface ServiceOptions {
+  readonly schema?: unknown;
+  /** The caller whose permissions apply; null or absent for none. */
+  readonly accountability?: object | null;
+  /** A transaction of `database`, in which the service runs. */
+  readonly knex?: unknown;
+}
+
+export interface VerbOptions {
+  /** False: no listener of an extension is called. Core rules apply all the same. */
+  readonly emitEvents?: boolean;
+  readonly [other: string]: unknown;
+}
+
+/** The base class of all services: caller and transaction. */
+export function createBaseService(kit: ExtensionRuntime) {
+  return class Acting {
+    readonly schema: unknown;
+    readonly accountability: object | null;
+    readonly knex: unknown;
+
+    constructor({ schema, accountability, knex }: ServiceOptions = {}) {
+      this.schema = schema;
+      this.accountability = accountability ?? null;
+      this.knex = knex;
+    }
+
+    /** Runs a verb. Without accountability the ledger counts one use of the system caller. */
+    protected act<T>(work: (caller: Caller) => Promise<T>, options?: VerbOptions): Promise<T> {
+      const { accountability, knex } = this;
+      const run = () =>
+        kit.db.inside(knex, async () =>
+          work(
+            accountability
+              ? toCaller(kit.deps.identity, accountability)
+              : kit.asSystem('service without accountability'),
+          ),
+        );
+      return options?.emitEvents === false ? kit.events.quietly(run) : run();
+    }
+  };
+}
+
+export type BaseServiceClass = ReturnType<typeof createBaseService>;

@@ -1,0 +1,68 @@
+import { type Caller, fail } from '#kernel';
+import type { Collection, CollectionRecord, FieldRecord, Relation, RelationRecord } from '../../schema/contract.ts';
+import { collectionRecord, fieldRecord, relationRecord } from '../../schema/library.ts';
+import type { ExtensionRuntime } from '../kit.ts';
+
+type Registry = 'platform_collections' | 'platform_fields' | 'platform_relations';
+
+/** The part of the schema that a caller may read: all of it for admins, else readable collections and fields. */
+export interface VisibleSchema {
+  collections(caller: Caller): Promise<CollectionRecord[]>;
+  fields(caller: Caller, collection?: string): Promise<FieldRecord[]>;
+  relations(caller: Caller, collection?: string): Promise<RelationRecord[]>;
+}
+
+export function createVisibleSchema({ deps }: Pick<ExtensionRuntime, 'deps'>): VisibleSchema {
+  const { access, schema } = deps;
+
+  /**
+   * Visible collections with their readable fields (null for all).
+   * @throws FORBIDDEN if the caller may not read the registry.
+   */
+  async function readable(caller: Caller, registry: Registry) {
+    const snapshot = await schema.refresh();
+    if (!caller.admin && !(await access.may(caller, 'read', registry)))
+      throw fail('FORBIDDEN', `no permission to read ${registry}`);
+    const shown = new Map<Collection, ReadonlySet<string> | null>();
+    for (const one of snapshot.collections.values()) {
+      if (caller.admin) shown.set(one, null);
+      else if (one.kind !== 'folder' && (await access.may(caller, 'read', one.name)))
+        shown.set(one, await access.readableFields(one, caller));
+    }
+    return { snapshot, shown };
+  }
+
+  return {
+    async collections(caller) {
+      const { shown } = await readable(caller, 'platform_collections');
+      return [...shown.keys()].map(collectionRecord);
+    },
+    async fields(caller, collection) {
+      const { snapshot, shown } = await readable(caller, 'platform_fields');
+      return [...shown]
+        .filter(([{ name }]) => collection === undefined || name === collection)
+        .flatMap(([{ fields }, names]) => [...fields.values()].filter(({ name }) => names === null || names.has(name)))
+        .map((field) => fieldRecord(field, snapshot));
+    },
+    async relations(caller, collection) {
+      const { snapshot, shown } = await readable(caller, 'platform_relations');
+      const names = new Map([...shown].map(([{ name }, fields]) => [name, fields]));
+      return snapshot.relations
+        .filter((one) => (collection === undefined || one.collection === collection) && isVisible(one, names))
+        .map(relationRecord);
+    },
+  };
+}
+
+/** Both ends of a relation must be visible. */
+function isVisible(
+  { collection, field, related, meta }: Relation,
+  names: ReadonlyMap<string, ReadonlySet<string> | null>,
+) {
+  const has = (name: string, one: string | null) =>
+    names.has(name) && (one === null || (names.get(name)?.has(one) ?? true));
+  const others = related === null ? (meta?.one_allowed_collections ?? []) : [related];
+  return (
+    has(collection, field) && others.every((name) => has(name, related === null ? null : (meta?.one_field ?? null)))
+  );
+}

@@ -1,0 +1,39 @@
+import type { Log } from '#kernel';
+import type { SettingsStatus } from '../../extension-settings/contract.ts';
+import type { RuntimeState } from '../../sandbox/contract.ts';
+import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from '../model.ts';
+import type { Slot } from './slot.ts';
+
+export const PHASES = ['hooks', 'endpoints', 'operations', 'bundles'] as const;
+
+/** One phase of a load: all extensions of one kind are loaded before those of the next. */
+export type Phase = (typeof PHASES)[number];
+/** The order of confined extensions (conventions, "Mounting, order, collisions"). */
+export const CONFINED_PHASES = ['operations', 'endpoints', 'hooks', 'bundles'] as const satisfies readonly Phase[];
+
+/** Steps for confined packages: `passGate` validates, `load` registers what passed. */
+export interface ConfinedSteps<Gated> {
+  passGate(found: DiscoveredExtension): Promise<Gated>;
+  load(gated: Gated, phase: Phase): Promise<LoadedExtension>;
+  /** Packages whose contributions have the same name as another one's, each with its failure; by id. */
+  findAmbiguous(all: readonly Gated[]): ReadonlyMap<string, LoadFailure>;
+}
+
+/** What a load of extensions needs from other parts of the service. */
+export interface LoadDeps {
+  discover(): Promise<readonly DiscoveredExtension[]>;
+  /** Why an extension that is not confined may not load; undefined if it may. */
+  consent(found: DiscoveredExtension): Promise<LoadFailure | undefined>;
+  loadFull(found: DiscoveredExtension, phase: Phase): Promise<LoadedExtension>;
+  readonly confined: ConfinedSteps<unknown>;
+  /** Detects the state of the confined runtime. */
+  runtime(): Promise<RuntimeState>;
+  /** Registers the settings of all extensions before their code runs. Answers each status by id. */
+  settings(all: readonly DiscoveredExtension[]): ReadonlyMap<string, SettingsStatus>;
+  readonly appBundle: AppBundle;
+  /** Called before these extensions are unloaded or loaded. */
+  beforeLoad(slots: readonly Slot[]): void;
+  /** Called after a load, and after an extension failed or recovered. */
+  afterLoad(): Promise<void>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+}

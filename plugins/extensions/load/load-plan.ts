@@ -1,0 +1,75 @@
+import type { DiscoveredExtension, ReasonCode } from '../model.ts';
+import { hasServerPart, isConfined, type Slot } from './slot.ts';
+
+export interface LoadPlan {
+  /** Keep running. */
+  readonly kept: readonly Slot[];
+  /** Loaded now and to be unloaded: changed, removed from disk, or to be tried again. */
+  readonly toUnload: readonly Slot[];
+  /** To be loaded, in the order of discovery. */
+  readonly toLoad: readonly DiscoveredExtension[];
+}
+
+/** Extensions to load again although their files did not change. */
+export interface ReloadRequest {
+  /** Loaded again in any case, by name. */
+  readonly names?: readonly string[];
+  /**
+   * All failed extensions are tried again, since the cause may be outside of their files. If false, only those that
+   * failed because of another extension are tried again, since an attempt may take long.
+   */
+  readonly retryFailed?: boolean;
+}
+
+/** Failures that depend on the other extensions. */
+const DEPENDS_ON_OTHERS: ReadonlySet<string> = new Set<ReasonCode>([
+  'AMBIGUOUS_ENDPOINT',
+  'AMBIGUOUS_HOOK',
+  'AMBIGUOUS_OPERATION',
+  'ROUTE_COLLISION',
+  'OPERATION_COLLISION',
+]);
+
+/** Plans a load from what runs now. `broken` has the ids of extensions that failed after they were loaded. */
+export function createLoadPlan(
+  running: ReadonlyMap<string, Slot>,
+  all: readonly DiscoveredExtension[],
+  { names = [], retryFailed = false }: ReloadRequest,
+  broken: { has(id: string): boolean },
+): LoadPlan {
+  const isSettled = (slot: Slot): boolean => {
+    const codes = [slot.failure?.code, ...(slot.loaded?.entries ?? []).map(({ reason }) => reason?.code)].filter(
+      (code) => code !== undefined,
+    );
+    return retryFailed
+      ? codes.length === 0 && !broken.has(slot.extension.id)
+      : !codes.some((code) => DEPENDS_ON_OTHERS.has(code));
+  };
+  const isSame = (found: DiscoveredExtension): boolean => {
+    const slot = running.get(found.id);
+    return (
+      slot !== undefined && slot.extension.revision === found.revision && isSettled(slot) && !names.includes(found.name)
+    );
+  };
+  const ids = new Set(all.map(({ id }) => id));
+  // What an extension added is removed by its name, so extensions of one name are unloaded and loaded together.
+  const changedNames = new Set([
+    ...all.filter((found) => !isSame(found)).flatMap((found) => [found.name, running.get(found.id)?.extension.name]),
+    ...[...running.values()].filter(({ extension }) => !ids.has(extension.id)).map(({ extension }) => extension.name),
+  ]);
+  const isKept = (found: DiscoveredExtension): boolean => isSame(found) && !changedNames.has(found.name);
+  const kept = all.filter(isKept).map(({ id }) => running.get(id) as Slot);
+  return {
+    kept,
+    toUnload: [...running.values()].filter((slot) => !kept.includes(slot)),
+    toLoad: all.filter((found) => !isKept(found)),
+  };
+}
+
+/**
+ * Whether code with full authority is added or removed: then names of confined extensions may be taken or free again.
+ */
+export const changesFullAuthority = ({ toUnload, toLoad }: LoadPlan): boolean =>
+  [...toUnload.map(({ extension }) => extension), ...toLoad].some(
+    (found) => !isConfined(found) && hasServerPart(found),
+  );

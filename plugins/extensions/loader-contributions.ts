@@ -1,0 +1,64 @@
+import type { Host } from '#kernel';
+import type { RuntimeState } from '../sandbox/contract.ts';
+import {
+  appBundles,
+  confinedLoaders,
+  consents,
+  fullLoaders,
+  type PackageConsent,
+  type RequiredPackages,
+  requirements,
+} from './contract.ts';
+import type { LoadDeps } from './load/load-deps.ts';
+import { type AppBundle, LoadFailure } from './model.ts';
+import { noConsent } from './no-consent.ts';
+
+/** What other plugins contribute to loading packages, read from the facets. */
+export interface LoaderContributions extends Pick<LoadDeps, 'loadFull' | 'confined' | 'runtime'> {
+  readonly appBundle: AppBundle;
+  readonly consent: PackageConsent;
+  /** Undefined without a plugin that keeps required packages. */
+  readonly requirements: () => RequiredPackages | undefined;
+  /** Called once, after the first load of the process. */
+  afterFirstLoad(): Promise<void>;
+}
+
+const createMissing = (what: string) => new LoadFailure('REGISTRATION_FAILED', `Nothing here runs ${what}.`);
+const UNAVAILABLE: RuntimeState = { state: 'unavailable', reason: 'no plugin runs confined code', posture: null };
+
+/** Loaders, consent and browser builds. Each call reads the facets, so that a contribution made later counts. */
+export function readLoaderContributions({ read }: Pick<Host, 'read'>): LoaderContributions {
+  const consent = (): PackageConsent => read(consents) ?? noConsent;
+  const confined = () => {
+    const loader = read(confinedLoaders);
+    if (!loader) throw createMissing('confined code');
+    return loader;
+  };
+  return {
+    consent: {
+      check: (extension) => consent().check(extension),
+      checkPlugin: (plugin, authorities) => consent().checkPlugin(plugin, authorities),
+      retainOnly: (all) => consent().retainOnly(all),
+      retainOnlyPlugins: (folders) => consent().retainOnlyPlugins(folders),
+    },
+    requirements: () => read(requirements),
+    appBundle: {
+      build: async (halves) => (await read(appBundles)?.build(halves)) ?? { failed: new Map() },
+      chunk: (name) => read(appBundles)?.chunk(name),
+    },
+    async loadFull(extension, phase) {
+      const loader = read(fullLoaders);
+      if (!loader) throw createMissing('code with full authority');
+      return loader.load(extension, phase);
+    },
+    async afterFirstLoad() {
+      await read(fullLoaders)?.afterFirstLoad();
+    },
+    confined: {
+      passGate: async (extension) => confined().passGate(extension, (one) => consent().check(one)),
+      load: async (gated, phase) => confined().load(gated, phase),
+      findAmbiguous: (all) => read(confinedLoaders)?.findAmbiguous(all) ?? new Map(),
+    },
+    runtime: async () => (await read(confinedLoaders)?.runtime()) ?? UNAVAILABLE,
+  };
+}

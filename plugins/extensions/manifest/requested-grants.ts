@@ -1,0 +1,31 @@
+import type { ExtensionSettings } from '../../extension-settings/contract.ts';
+import { type BundleEntry, type ExtensionManifest, SERVER_TYPES } from '../model.ts';
+import { selectGrants } from './capabilities.ts';
+
+/** Grants by capability, as `Subjects` takes them. */
+export type Grants = Readonly<Record<string, unknown>>;
+
+/**
+ * The grants that a confined package requests, by contract key (`''`, or `type:name` inside of a bundle). Consent and
+ * enforcement use the same grants. The declared events and the package's own settings are part of them.
+ */
+export function grantsByEntry(
+  manifest: ExtensionManifest,
+  settings: Pick<ExtensionSettings, 'parseDeclaration'>,
+): ReadonlyMap<string, Grants> {
+  // Settings need no capability: a key that is not declared has no value.
+  const own = {
+    settings: manifest.settings === undefined ? {} : settings.parseDeclaration(manifest.settings).declaration,
+  };
+  const grants = ({ capabilities, events }: Pick<ExtensionManifest, 'capabilities' | 'events'>): Grants => ({
+    ...selectGrants(capabilities),
+    ...(events === undefined ? {} : { events }),
+    ...own,
+  });
+  if (manifest.type !== 'bundle') return new Map([['', grants(manifest)]]);
+  return new Map(serverEntries(manifest).map((entry) => [`${entry.type}:${entry.name}`, grants(entry)]));
+}
+
+/** Entries of a bundle that run on the server. */
+export const serverEntries = (manifest: ExtensionManifest): readonly BundleEntry[] =>
+  (manifest.entries ?? []).filter(({ type }) => (SERVER_TYPES as readonly string[]).includes(type));

@@ -1,0 +1,238 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { capabilities, type EventsApi, type Host } from '#kernel';
+import { boot, type Kernel } from '#kernel/boot';
+import { access } from '../../../plugins/access/contract.ts';
+import { activity } from '../../../plugins/activity/contract.ts';
+import { broker } from '../../../plugins/broker/contract.ts';
+import { bus, lock } from '../../../plugins/cluster/contract.ts';
+import { extensionSettings } from '../../../plugins/extension-settings/contract.ts';
+import type {
+  DiscoveredExtension,
+  ExtensionManifest,
+  ExtensionType,
+  LoadedExtension,
+  PackageOperations,
+} from '../../../plugins/extensions/model.ts';
+import { createMounts } from '../../../plugins/extensions/mounts.ts';
+import { fullCapability } from '../../../plugins/extensions-full/capability.ts';
+import type { FullDeps } from '../../../plugins/extensions-full/deps.ts';
+import { loadFull } from '../../../plugins/extensions-full/load.ts';
+import { flowOperations, operations } from '../../../plugins/flows/contract.ts';
+import { mounts, routing } from '../../../plugins/http/contract.ts';
+import { items } from '../../../plugins/items/contract.ts';
+import { query } from '../../../plugins/query/contract.ts';
+import { schedule } from '../../../plugins/schedule/contract.ts';
+import { schema, schemaWrites } from '../../../plugins/schema/contract.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { quiet, sketch } from '../../support/plugin.ts';
+import { type Send, sender } from '../../support/send.ts';
+import { ADMIN, adminToken, QUICK_HASHES, SECRET_OF_TESTS } from '../../support/service.ts';
+
+export interface ExtensionSources {
+  readonly type?: ExtensionType;
+  readonly name?: string;
+  /** Files by path; `index.js` is the entry. A text alone is the entry. */
+  readonly files: string | Readonly<Record<string, string>>;
+  readonly manifest?: Partial<ExtensionManifest>;
+  /** Whether it is in the single-file layout, without a manifest. */
+  readonly single?: boolean;
+  readonly entry?: string;
+}
+
+/** With the events of the plugin that replaces the loader, so that tests emit and listen. */
+type Deps = FullDeps & { readonly events: EventsApi };
+
+/** A running service where a test loads extensions one by one, by the function that the core loader calls. */
+export interface TestService {
+  readonly url: string;
+  readonly request: Send;
+  readonly admin: string;
+  readonly deps: Deps;
+  readonly kernel: Kernel;
+  readonly database: FreshDatabase;
+  readonly log: readonly Record<string, unknown>[];
+  createExtension(extension: ExtensionSources): Promise<DiscoveredExtension>;
+  load(extension: ExtensionSources, options?: { deadline?: number }): Promise<LoadedExtension>;
+  /** Loads the extension, runs `work` and unloads the extension. */
+  with<T>(extension: ExtensionSources | string, work: () => Promise<T>): Promise<T>;
+  stop(): Promise<void>;
+}
+
+const PLUGINS = [
+  ...['broker', 'workers', 'database', 'cluster', 'schedule', 'http', 'passwords', 'secrets', 'outbound', 'storage'],
+  'storage-local',
+  ...['media', 'schema', 'query', 'access', 'activity', 'collections', 'items', 'users', 'auth', 'folders'],
+  ...['settings', 'files', 'presets', 'notifications', 'dashboards', 'translations', 'comments', 'history', 'flows'],
+  ...['extension-settings', 'server'],
+];
+const PHASES = { hook: 'hooks', endpoint: 'endpoints', operation: 'operations', bundle: 'bundles' } as const;
+const SERVICES = {
+  access,
+  activity,
+  subjects: broker,
+  bus,
+  lock,
+  items,
+  operations,
+  query,
+  routing,
+  schedule,
+  schema,
+  schemaWrites,
+  settings: extensionSettings,
+};
+
+const createLoaderPlugin = (receive: (deps: Deps) => void) => ({
+  name: 'stage',
+  manifest: {
+    uses: Object.fromEntries(Object.values(SERVICES).map(({ id }) => [id, '^1.0.0'])),
+    contributes: {
+      'http.mounts': {},
+      'flows.operations': { packages: true },
+      capabilities: { names: ['full'] },
+    },
+    capabilities: {
+      database: { own: ['platform_extension_ticks'], sql: 'tests run any statement' },
+      events: { emit: ['**'] },
+      log: true,
+      packages: true,
+      identity: { evidence: ['accountability'] },
+      system: { reasons: ['a test'] },
+    },
+  },
+  register(host: Host) {
+    const used = host.use(SERVICES);
+    const offers: PackageOperations = {
+      ...used.operations,
+      register: (owner, operation) => host.contribute(flowOperations, { ...operation, owner }),
+    };
+    const places = createMounts({
+      routing: used.routing,
+      contribute: (mount) => host.contribute(mounts, mount),
+      log: host.log,
+    });
+    host.contribute(capabilities, fullCapability);
+    const { log, events, packages, identity, asSystem, db } = host;
+    const own = { log, events, packages, identity, asSystem, db, mounts: places, operations: offers };
+    receive({ ...used, ...own } as unknown as Deps);
+  },
+});
+
+export async function startTestService(
+  options: { env?: Record<string, string>; database?: FreshDatabase } = {},
+): Promise<TestService> {
+  const database = options.database ?? (await freshDatabase('full'));
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-full-')));
+  let deps: Deps | undefined;
+  const { composition, remove } = await sketch([createLoaderPlugin((received) => void (deps = received))]);
+  const log: Record<string, unknown>[] = [];
+  let kernel: Kernel | undefined;
+  const stop = async () => {
+    await kernel?.stop();
+    await remove();
+    await rm(folder, { recursive: true, force: true });
+    if (!options.database) await database.drop();
+  };
+  try {
+    const plugins = PLUGINS.map((name) => new URL(`../../../plugins/${name}/`, import.meta.url));
+    kernel = await boot(
+      { ...composition, plugins: [...plugins, ...composition.plugins] },
+      {
+        environment: {
+          ...quiet,
+          LOG_LEVEL: 'debug',
+          LOG_STYLE: 'raw',
+          DB_CONNECTION_STRING: database.url,
+          DATA_PATH: folder,
+          SECRET: SECRET_OF_TESTS,
+          LOGIN_STALL_TIME: '1',
+          ADMIN_EMAIL: ADMIN.email,
+          ADMIN_PASSWORD: ADMIN.password,
+          ...QUICK_HASHES,
+          ...options.env,
+        },
+        log: (line) => void log.push(JSON.parse(line)),
+      },
+    );
+    await kernel.migrate();
+    await kernel.start();
+    const { port } = await kernel.listen();
+    const url = `http://127.0.0.1:${port}`;
+    const request = sender(url);
+    const admin = (await adminToken(database)) as string;
+    let count = 0;
+
+    const found = async ({
+      type = 'endpoint',
+      name,
+      files,
+      manifest,
+      single,
+      entry = 'index.js',
+    }: ExtensionSources) => {
+      const place = join(folder, `${++count}`);
+      const all = typeof files === 'string' ? { [entry]: files } : files;
+      for (const [path, text] of Object.entries({ 'package.json': '{"type":"module"}', ...all })) {
+        await mkdir(dirname(join(place, path)), { recursive: true });
+        await writeFile(join(place, path), text);
+      }
+      const full = { type, host: '^1.0.0', path: entry, ...manifest } as ExtensionManifest;
+      return {
+        id: place,
+        folder: place,
+        revision: 'one',
+        name: name ?? `service-extension-test-${count}`,
+        local: true,
+        type,
+        files: { api: join(place, entry) },
+        ...(single ? {} : { version: '1.2.3', manifest: full }),
+      } as DiscoveredExtension;
+    };
+    const load: TestService['load'] = async (extension, more) =>
+      loadFull(
+        await found(extension),
+        deps as Deps,
+        PHASES[(extension.type ?? 'endpoint') as keyof typeof PHASES],
+        more,
+      );
+    return {
+      url,
+      request,
+      admin,
+      deps: deps as Deps,
+      kernel,
+      database,
+      log,
+      createExtension: found,
+      load,
+      async with(extension, work) {
+        const loaded = await load(typeof extension === 'string' ? { files: extension } : extension);
+        try {
+          return await work();
+        } finally {
+          await loaded.remove();
+        }
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Polls until `ask` answers true, for 30 seconds at most. */
+export async function until(ask: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 30_000; !(await ask()); await pause(20)) {
+    if (Date.now() > deadline) throw new Error('the condition was not true within 30 seconds');
+  }
+}
+
+/** Values that extensions of a test report to it. */
+export const reports: unknown[] = [];
+Object.assign(globalThis, { [Symbol.for('tenon.test.reports')]: reports });
+/** The beginning of an entry that calls `tell(value)`. */
+export const REPORT = `const tell = (value) => globalThis[Symbol.for('tenon.test.reports')].push(value);\n`;
