@@ -45,6 +45,7 @@ interface Listener {
 /** Whether `pattern` covers a name or a narrower pattern. `**` matches one or more parts, `*` one: `posts.**` covers `posts.items.*`. */
 export function matchesPattern(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return name === pattern;
+  if (pattern === '**') return true;
   const matches = ([first, ...rest]: readonly string[], names: readonly string[]): boolean => {
     if (first === undefined || names.length === 0) return first === undefined && names.length === 0;
     if (first === '**') return names.some((_name, at) => matches(rest, names.slice(at + 1)));

@@ -1,5 +1,5 @@
 import { type Caller, fail, isSystem } from '#kernel';
-import type { Collection, Overview } from '../../schema/contract.ts';
+import type { Collection, Field, Overview } from '../../schema/contract.ts';
 import type { Access, Permission, PermissionSet, RuleValues } from '../contract.ts';
 import { listsField } from '../restrict/rules.ts';
 import { createIsNullByDefault, validateColumns } from '../validation/column-rules.ts';
@@ -48,8 +48,10 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
   async function validateFields(row: Row, context: PayloadContext): Promise<readonly ValidationError[]> {
     const { collection, caller, schema, options, values: ruleValues } = context;
     const found: (ValidationError & { message?: string | null })[] = [];
+    const fields = validatedFieldsOf(collection);
+    if (fields.length === 0) return found;
     const measured = withJointKeys(row, context);
-    for (const { meta } of collection.fields.values()) {
+    for (const { meta } of fields) {
       if (!meta?.validation) continue;
       const rule = await substitute(meta.validation, caller, schema, ruleValues);
       found.push(...validateRow(rule, measured, options).map((one) => ({ ...one, message: meta.validation_message })));
@@ -68,7 +70,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
       knownNames.length === names.length
         ? payload
         : Object.fromEntries(knownNames.map((name) => [name, payload[name]]));
-    const submitted = { ...known, ...platformValues };
+    const submitted: Row = { ...known, ...platformValues };
 
     const isArray = (name: string) => collection.fields.get(name)?.column?.array === true;
     const options = {
@@ -83,7 +85,10 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
     const holding = branches.filter(({ broken }) => broken.length === 0);
     const adding = (holding.length > 0 ? holding : branches).map(({ presets }) => presets);
     // Presets of stored permissions win over those of app access; submitted values win over all presets.
-    const row: Row = Object.fromEntries([...adding.reverse(), submitted].flatMap((one) => Object.entries(one)));
+    const row: Row =
+      adding.length === 0
+        ? submitted
+        : Object.fromEntries([...adding.reverse(), submitted].flatMap((one) => Object.entries(one)));
     throwValidationErrors([
       ...validateColumns(collection, action, row),
       ...(await validateFields(row, context)),
@@ -91,6 +96,18 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
     ]);
     return row;
   };
+}
+
+const validated = new WeakMap<Collection, readonly Field[]>();
+
+/** The fields with a validation rule, looked up for each row of a batch: kept as long as the schema snapshot. */
+function validatedFieldsOf(collection: Collection): readonly Field[] {
+  let fields = validated.get(collection);
+  if (!fields) {
+    fields = [...collection.fields.values()].filter(({ meta }) => meta?.validation);
+    validated.set(collection, fields);
+  }
+  return fields;
 }
 
 interface PayloadContext {

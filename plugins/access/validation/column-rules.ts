@@ -21,20 +21,34 @@ const isFilled = ({ column, special }: Field): boolean =>
 
 const hasDefaultKey = ({ column }: Field): boolean => column?.primary === true && column.default !== null;
 
+const known = new WeakMap<Collection, readonly Field[]>();
+
+/** The fields that need a value of the client, looked up for each row of a batch: kept as long as the schema snapshot. */
+function requiredFieldsOf(collection: Collection): readonly Field[] {
+  let fields = known.get(collection);
+  if (!fields) {
+    fields = [...collection.fields.values()].filter((field) => !isFilled(field) && field.column?.nullable === false);
+    known.set(collection, fields);
+  }
+  return fields;
+}
+
 /** Errors of columns that cannot be null: null values, and on create missing values without a default. */
 export function validateColumns(
   collection: Collection,
   action: 'create' | 'update',
   row: Record<string, unknown>,
 ): readonly ValidationError[] {
+  const required = requiredFieldsOf(collection);
+  if (required.length === 0) return [];
   const behind = columnsBehindObjects(collection, row);
-  return [...collection.fields.values()].flatMap((field): readonly ValidationError[] => {
-    if (isFilled(field) || field.column?.nullable !== false || behind.has(field)) return [];
+  return required.flatMap((field): readonly ValidationError[] => {
+    if (behind.has(field)) return [];
     const submitted = Object.hasOwn(row, field.name) ? row[field.name] : undefined;
     // A key of null on create counts as missing when the database generates keys.
     const value = submitted === null && action === 'create' && hasDefaultKey(field) ? undefined : submitted;
     if (value === null) return [{ path: [field.name], type: 'nnull' }];
-    const missing = value === undefined && action === 'create' && field.column.default === null;
+    const missing = value === undefined && action === 'create' && field.column?.default === null;
     return missing ? [{ path: [field.name], type: 'required' }] : [];
   });
 }

@@ -11,7 +11,7 @@ import { expandJointKeys } from './joint-keys.ts';
 import type { RowChange, WriteContext } from './level-writes.ts';
 import { lockRows } from './lookups.ts';
 import { mergeChanges } from './merge-changes.ts';
-import { assertSameKey, withoutFields, withoutSensitiveFields } from './platform-values.ts';
+import { assertSameKey, isEmpty, withoutFields, withoutSensitiveFields } from './platform-values.ts';
 import { changesKey, sortKeysLike, withoutUnchangedKey } from './row-key.ts';
 import { prefixPath } from './row-path.ts';
 import { withGeneratedValues } from './special-fields.ts';
@@ -177,13 +177,8 @@ function createChangePreparer(
     const requestedFields = fields.join('\0');
     const rowRule = await ruleFor(fields, requestedFields);
     const validated = await deps.access.admit(collection, 'update', submitted, caller, schemaSnapshot, granted, values);
-    const final = await withGeneratedValues(
-      collection,
-      'update',
-      { ...validated, ...platformValues },
-      caller,
-      deps.hash,
-    );
+    const complete = isEmpty(platformValues) ? validated : { ...validated, ...platformValues };
+    const final = await withGeneratedValues(collection, 'update', complete, caller, deps.hash);
     assertSameKey(collection, keys, final);
     const parts = splitPayload(collection, final, schemaSnapshot);
     return {

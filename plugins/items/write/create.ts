@@ -7,7 +7,7 @@ import { eventNames } from '../event-names.ts';
 import { insertRows } from './insert.ts';
 import { expandJointKeys } from './joint-keys.ts';
 import type { RowCreate, WriteContext } from './level-writes.ts';
-import { withoutFields, withoutSensitiveFields } from './platform-values.ts';
+import { isEmpty, withoutFields, withoutSensitiveFields } from './platform-values.ts';
 import { prefixPath, type RowPath } from './row-path.ts';
 import { withGeneratedValues } from './special-fields.ts';
 import { type PayloadParts, splitPayload } from './split-payload.ts';
@@ -20,6 +20,13 @@ interface PreparedCreate {
   readonly payload: Payload;
   readonly parent: RevisionSlot | null;
   readonly revision: RevisionSlot;
+}
+
+/** What all rows of one call share. */
+interface Batch {
+  readonly values: RuleValues;
+  /** Without a filter no payload is copied for its listeners. */
+  readonly hasFilters: boolean;
 }
 
 /** Creates rows of one collection. Returns their keys in the order of `entries`. */
@@ -36,7 +43,9 @@ export async function createRows(
   const { collection } = target;
   const rows: PreparedCreate[] = [];
   const values: RuleValues = new Map();
-  for (const entry of entries) rows.push(await prepareCreate(context, caller, target, entry, values));
+  const names = eventNames(collection, 'create');
+  const hasFilters = names.some((event) => deps.events.has('filter', event));
+  for (const entry of entries) rows.push(await prepareCreate(context, caller, target, entry, { values, hasFilters }));
   const paths = entries.map(({ path = [] }) => path);
 
   const hasRevisions = deps.activity.historyLevel(collection) === 'all';
@@ -76,8 +85,10 @@ export async function createRows(
       isNew: true,
     })),
   );
-  for (const [at, { payload }] of rows.entries())
-    deps.events.action(eventNames(collection, 'create'), { caller, collection: name, payload, key: keys[at] });
+  if (names.some((event) => deps.events.has('action', event))) {
+    for (const [at, { payload }] of rows.entries())
+      deps.events.action(names, { caller, collection: name, payload, key: keys[at] });
+  }
   return keys;
 }
 
@@ -86,10 +97,10 @@ async function prepareCreate(
   caller: Caller,
   target: CollectionTarget,
   entry: RowCreate,
-  values: RuleValues,
+  batch: Batch,
 ): Promise<PreparedCreate> {
   try {
-    return await prepareCreateUnlocated(context, caller, target, entry, values);
+    return await prepareCreateUnlocated(context, caller, target, entry, batch);
   } catch (error) {
     throw prefixPath(entry.path ?? [], error);
   }
@@ -100,20 +111,25 @@ async function prepareCreateUnlocated(
   caller: Caller,
   { collection, schemaSnapshot }: CollectionTarget,
   { payload, platformValues: rawPlatformValues = {}, parentRevision = null }: RowCreate,
-  values: RuleValues,
+  { values, hasFilters }: Batch,
 ): Promise<PreparedCreate> {
   const platformValues = expandJointKeys(collection, rawPlatformValues);
   const granted = withoutSensitiveFields(collection, platformValues);
-  const meta = { caller, collection: collection.name };
-  const filterResult = await deps.events.filter(
-    eventNames(collection, 'create'),
-    { ...payload, ...platformValues },
-    meta,
+  const initial = isEmpty(platformValues) ? payload : { ...payload, ...platformValues };
+  const filtered = expandJointKeys(
+    collection,
+    hasFilters
+      ? await deps.events.filter(
+          eventNames(collection, 'create'),
+          { ...initial },
+          { caller, collection: collection.name },
+        )
+      : initial,
   );
-  const filtered = expandJointKeys(collection, filterResult);
   const submitted = withoutFields(filtered, granted);
   const validated = await deps.access.admit(collection, 'create', submitted, caller, schemaSnapshot, granted, values);
-  const final = await withGeneratedValues(collection, 'create', { ...validated, ...platformValues }, caller, deps.hash);
+  const complete = isEmpty(platformValues) ? validated : { ...validated, ...platformValues };
+  const final = await withGeneratedValues(collection, 'create', complete, caller, deps.hash);
   return {
     parts: splitPayload(collection, final, schemaSnapshot),
     payload: final,

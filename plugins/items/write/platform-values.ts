@@ -7,11 +7,21 @@ import type { Key, Payload } from '../contract.ts';
  * that the alias on the other side cannot avoid the grant.
  */
 export const withoutSensitiveFields = (collection: Collection, platformValues: Payload): Payload =>
-  Object.fromEntries(Object.entries(platformValues).filter(([name]) => !collection.fields.get(name)?.sensitive));
+  isEmpty(platformValues)
+    ? platformValues
+    : Object.fromEntries(Object.entries(platformValues).filter(([name]) => !collection.fields.get(name)?.sensitive));
 
 /** Listeners receive platform values as well; permissions are checked for the other fields only. */
 export const withoutFields = (payload: Payload, platformValues: Payload): Payload =>
-  Object.fromEntries(Object.entries(payload).filter(([name]) => !Object.hasOwn(platformValues, name)));
+  isEmpty(platformValues)
+    ? payload
+    : Object.fromEntries(Object.entries(payload).filter(([name]) => !Object.hasOwn(platformValues, name)));
+
+/** Most writes have no platform values: then no payload is copied for them. */
+export function isEmpty(payload: Payload): boolean {
+  for (const _name in payload) return false;
+  return true;
+}
 
 /**
  * Rows of system collections keep their key: rules, owners, sessions and names of stored objects depend on it.

@@ -17,11 +17,12 @@ export async function withGeneratedValues(
   hash: (text: string, caller: Caller) => Promise<string>,
 ): Promise<Payload> {
   const written: Payload = { ...payload };
+  const fields = specialFieldsOf(collection);
+  if (action === 'create') dropEmptyKey(collection, written);
+  if (fields.length === 0) return written;
   const now = new Date().toISOString();
   const verb = action === 'create' ? 'created' : 'updated';
-  if (action === 'create') dropEmptyKey(collection, written);
-  for (const field of collection.fields.values()) {
-    if (!field.column || field.special.length === 0) continue;
+  for (const field of fields) {
     // A form sends the mask back for a value that it never received; it is no new value, not even in a copy of a row.
     // An empty text has no hash and would delete the stored one.
     if (field.concealed && written[field.name] === MASK) delete written[field.name];
@@ -41,6 +42,18 @@ export async function withGeneratedValues(
     if (field.special.includes('hash') && typeof value === 'string') written[field.name] = await hash(value, caller);
   }
   return written;
+}
+
+const known = new WeakMap<Collection, readonly Field[]>();
+
+/** The columns with a special flag, looked up for each row of a batch: kept as long as the schema snapshot. */
+function specialFieldsOf(collection: Collection): readonly Field[] {
+  let fields = known.get(collection);
+  if (!fields) {
+    fields = [...collection.fields.values()].filter(({ column, special }) => column && special.length > 0);
+    known.set(collection, fields);
+  }
+  return fields;
 }
 
 /** Only the service sets the creator and the creation date of system rows; values of the client are ignored. */
