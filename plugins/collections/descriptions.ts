@@ -12,7 +12,7 @@ import {
   schemaRef,
   TEXT,
 } from '../http/library.ts';
-import { components, named, oneOrList } from './schemas.ts';
+import { components, namedChange, oneOrList } from './schemas.ts';
 
 type Descriptions<Name extends string> = Readonly<Record<Name, RouteDescription>>;
 
@@ -73,7 +73,7 @@ export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'u
     ...collections,
     ...changes,
     summary: 'Changes several collections, all of them or none.',
-    body: jsonBody(listOf(named('collection', 'CollectionChange'))),
+    body: jsonBody(listOf(namedChange('collection', 'CollectionChange'))),
     answers: dataAnswer(listOf(schemaRef('Collection'))),
   },
   update: {
@@ -127,7 +127,7 @@ export const FIELDS: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany
     ...changes,
     summary: 'Changes several fields of a collection, all of them or none.',
     params: ofCollection,
-    body: jsonBody(listOf(named('field', 'FieldChange'))),
+    body: jsonBody(listOf(namedChange('field', 'FieldChange'))),
     answers: dataAnswer(listOf(schemaRef('Field'))),
   },
   update: {

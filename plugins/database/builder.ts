@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
-import type { Lease, Units } from './unit-of-work.ts';
+import type { Lease, UnitsOfWork } from './unit-of-work.ts';
 
-export interface Guard {
+export interface BuilderGuard {
   /** Throws where the builder, which is about to be compiled, names what it may not. */
-  assert(statement: BuilderParts): void;
+  assertAllowed(statement: BuilderParts): void;
   /** Is called with the compiled text; a promise that rejects keeps it from running. */
   beforeRun(text: string): Promise<void> | undefined;
 }
@@ -24,17 +24,20 @@ export interface BuilderParts {
 interface BuilderClient {
   queryBuilder(): Knex.QueryBuilder;
 }
-type BuilderClientClass = new (guard: Guard) => BuilderClient;
+type BuilderClientClass = new (guard: BuilderGuard) => BuilderClient;
 
 /**
  * Makes builders on one table that run in the current unit of work. Knex is loaded with the first of them: half of what
  * it needs is for other databases' sake, and most of the service writes its statements itself.
  */
-export function createBuilders(units: Units, schema: string): (table: string, guard: Guard) => Knex.QueryBuilder {
+export function createBuilders(
+  units: UnitsOfWork,
+  schema: string,
+): (table: string, guard: BuilderGuard) => Knex.QueryBuilder {
   let Client: BuilderClientClass | undefined;
-  const clients = new WeakMap<Guard, BuilderClient>();
+  const clients = new WeakMap<BuilderGuard, BuilderClient>();
   return (table, guard) => {
-    Client ??= clientClass(units);
+    Client ??= createClientClass(units);
     const client = clients.get(guard) ?? new Client(guard);
     clients.set(guard, client);
     return client.queryBuilder().withSchema(schema).table(table);
@@ -50,21 +53,21 @@ interface DialectClass {
   };
 }
 
-function clientClass(units: Units): BuilderClientClass {
-  const Dialect = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as DialectClass;
+function createClientClass(units: UnitsOfWork): BuilderClientClass {
+  const KnexDialect = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as DialectClass;
   const leases = new WeakMap<object, Lease>();
 
-  return class extends Dialect {
-    readonly #guard: Guard;
+  return class extends KnexDialect {
+    readonly #guard: BuilderGuard;
 
-    constructor(guard: Guard) {
+    constructor(guard: BuilderGuard) {
       super({ client: 'pg', compileSqlOnError: false });
       this.#guard = guard;
     }
 
     /** Every builder passes here just before it becomes SQL, clones and sub-queries too. */
     override queryCompiler(builder: BuilderParts, formatter: unknown): unknown {
-      this.#guard.assert(builder);
+      this.#guard.assertAllowed(builder);
       return super.queryCompiler(builder, formatter);
     }
 

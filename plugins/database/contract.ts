@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { authorities, facet, service } from '#kernel';
-import type { Signal } from './cancel.ts';
+import type { SignalSource } from './cancel.ts';
 
 /** What a statement answers. */
-export interface Result<Row = Record<string, unknown>> {
+export interface QueryResult<Row = Record<string, unknown>> {
   readonly rows: Row[];
   /** Rows changed or returned. */
   readonly count: number;
@@ -32,7 +32,7 @@ export interface StatementOptions {
    * Aborting it cancels the statement, which then fails with the signal's reason. Asked for when the statement takes long,
    * where it is a function; inside a unit of work it is not looked at: what belongs together runs to its end.
    */
-  readonly signal?: Signal;
+  readonly signal?: SignalSource;
   /** Of a statement outside of a unit of work; that of the plugin without it. */
   readonly share?: Share;
 }
@@ -43,7 +43,7 @@ export interface TransactionOptions extends Pick<StatementOptions, 'share'> {
    * Aborting it before the commit begins ends the unit: its statement is cancelled, all is rolled back, and it fails with the signal's
    * reason. Asked for when the unit takes long, where it is a function.
    */
-  readonly signal?: Signal;
+  readonly signal?: SignalSource;
   /** Milliseconds after which it is ended likewise, and fails with SERVICE_UNAVAILABLE; 0 is no limit, which is the default. */
   readonly timeout?: number;
 }
@@ -108,7 +108,7 @@ export interface Db {
     sql: Sql,
     params?: readonly unknown[],
     options?: StatementOptions,
-  ): Promise<Result<Row>>;
+  ): Promise<QueryResult<Row>>;
   /**
    * The columns of the first row as texts, undefined without one: for statements that answer JSON. Neither names nor types
    * are looked at, and no row object is made.
@@ -187,7 +187,7 @@ export interface Connections {
 /** One connection to the database that no other plugin uses. */
 export interface DedicatedConnection {
   /** Runs one statement after those before it. @throws the error of PostgreSQL */
-  query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Result<Row>>;
+  query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<QueryResult<Row>>;
   /** Calls `handle` with every notification of the channels this connection listens to. */
   onNotification(handle: (channel: string, payload: string) => void): void;
   /** Closes the connection; nothing of it is left afterwards. */
@@ -217,7 +217,7 @@ export interface Migration {
    * What ids of this step begin with whose id follows from what it makes: a recorded one that this version does not know is then
    * another state of the same tables, and no reason to refuse them.
    */
-  readonly series?: string;
+  readonly idPrefix?: string;
   /** `db` is the contributor's own `host.db`: its grant names the tables that a step may make and change. */
   up(db: Db): Promise<void>;
 }
@@ -229,4 +229,4 @@ export const migrations = facet<Migration, readonly { owner: string; value: Migr
 });
 
 /** Before statements that may take as long as they need, such as building an index: for the current unit of work. */
-export const WITHOUT_TIME_LIMIT = 'set local statement_timeout to 0';
+export const DISABLE_STATEMENT_TIMEOUT = 'set local statement_timeout to 0';

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { fail } from '#kernel';
-import { cancellable, type Signal, signalOf } from './cancel.ts';
+import { resolveSignal, runCancellable, type SignalSource } from './cancel.ts';
 import type { Share } from './contract.ts';
-import { createPlaces, SERVICE_SHARE } from './places.ts';
-import type { Units } from './unit-of-work.ts';
+import { createFairSemaphore, SERVICE_SHARE } from './fair-semaphore.ts';
+import type { UnitsOfWork } from './unit-of-work.ts';
 
 export type StreamRows = (
   text: string,
   params?: readonly unknown[],
-  options?: { readonly signal?: Signal; readonly share?: Share },
+  options?: { readonly signal?: SignalSource; readonly share?: Share },
   own?: Share,
 ) => AsyncGenerator<readonly string[], void, undefined>;
 
@@ -19,7 +19,7 @@ const LARGEST_BATCH = 2000;
 const BATCH_SIZE = 256 * 1024;
 
 /** The one column of a cursor's rows as the server wrote it: no object and no list a row. */
-class Column extends pg.Query {
+class ColumnQuery extends pg.Query {
   readonly values: string[] = [];
   // The driver calls it for each row.
   handleDataRow({ fields }: { readonly fields: readonly string[] }): void {
@@ -34,14 +34,14 @@ class Column extends pg.Query {
  *
  * A reader holds its connection until it has read everything, so readers may take half of the pool at most.
  */
-export function createCursors(units: Units, poolSize: number, deadline: number): StreamRows {
+export function createStreamRows(units: UnitsOfWork, poolSize: number, deadline: number): StreamRows {
   const limit = Math.max(1, Math.floor(poolSize / 2));
-  const readers = createPlaces({ limit, deadline, called: `places of large reads (${limit})` });
+  const streamSlots = createFairSemaphore({ limit, deadline, label: `places of large reads (${limit})` });
 
-  return async function* stream(text, params = [], options = {}, own = SERVICE_SHARE) {
-    const signal = signalOf(options.signal);
-    const share = options.share ?? own;
-    await readers.enter(share, signal);
+  return async function* stream(text, params = [], options = {}, defaultShare = SERVICE_SHARE) {
+    const signal = resolveSignal(options.signal);
+    const share = options.share ?? defaultShare;
+    await streamSlots.acquire(share, signal);
     try {
       const { client, inUnit, release } = await units.lease(false, share, signal);
       if (inUnit) {
@@ -60,7 +60,7 @@ export function createCursors(units: Units, poolSize: number, deadline: number):
         release(broken);
       }
     } finally {
-      readers.leave(share);
+      streamSlots.release(share);
     }
   };
 }
@@ -71,12 +71,12 @@ async function* fetchAll(
   params: readonly unknown[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly string[], void, undefined> {
-  const run = <T>(work: () => Promise<T>): Promise<T> => (signal ? cancellable(client, signal, work) : work());
+  const run = <T>(work: () => Promise<T>): Promise<T> => (signal ? runCancellable(client, signal, work) : work());
   // All rows will be read, so the plan that has the first of them soonest is not what is wanted.
   await client.query('begin; set local cursor_tuple_fraction to 1');
   await run(() => client.query(`declare rows no scroll cursor for ${text}`, params as unknown[]));
   for (let count = FIRST_BATCH; ; ) {
-    const values = await run(() => fetchSome(client, count));
+    const values = await run(() => fetchBatch(client, count));
     if (values.length > 0) yield values;
     if (values.length < count) return;
     let size = 0;
@@ -86,8 +86,10 @@ async function* fetchAll(
   }
 }
 
-const fetchSome = (client: pg.ClientBase, count: number): Promise<string[]> =>
+const fetchBatch = (client: pg.ClientBase, count: number): Promise<string[]> =>
   new Promise((resolve, reject) => {
-    const column = new Column(`fetch ${count} from rows`, (error) => (error ? reject(error) : resolve(column.values)));
+    const column = new ColumnQuery(`fetch ${count} from rows`, (error) =>
+      error ? reject(error) : resolve(column.values),
+    );
     client.query(column);
   });

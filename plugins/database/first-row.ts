@@ -3,29 +3,29 @@ import utils from 'pg/lib/utils.js';
 import { serialize } from 'pg-protocol';
 
 /** The driver's connection, as a query of one's own sees it. */
-interface Wire {
+interface DriverConnection {
   readonly stream: { readonly writable: boolean; write(bytes: Uint8Array): void };
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
 }
 
 /** What follows every bound statement: run it, and say when it is over. */
-const END = Buffer.concat([serialize.execute(), serialize.sync()]);
+const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute(), serialize.sync()]);
 
-export type Texts = readonly (string | null)[];
+export type TextRow = readonly (string | null)[];
 
 /**
  * A statement of which the first row is wanted, as texts: what JSON that PostgreSQL made needs. It does not ask how the
  * columns are called and makes no row object, which small reads feel (ADR 12).
  */
-class FirstRow implements pg.Submittable {
+class FirstRowQuery implements pg.Submittable {
   readonly text: string;
   readonly name: string;
   readonly #values: unknown[];
-  readonly #done: (error: Error | null, row?: Texts) => void;
-  #row: Texts | undefined;
+  readonly #done: (error: Error | null, row?: TextRow) => void;
+  #row: TextRow | undefined;
 
-  constructor(text: string, values: unknown[], name: string, done: (error: Error | null, row?: Texts) => void) {
+  constructor(text: string, values: unknown[], name: string, done: (error: Error | null, row?: TextRow) => void) {
     this.text = text;
     this.name = name;
     this.#values = values;
@@ -33,21 +33,21 @@ class FirstRow implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): void {
-    const wire = connection as unknown as Wire;
+    const wire = connection as unknown as DriverConnection;
     const bytes = this.#messages(wire);
     if (wire.stream.writable) wire.stream.write(bytes);
   }
 
   /** All messages as one piece: a small statement costs this process little more than the call that sends it. */
-  #messages(wire: Wire): Uint8Array {
+  #messages(wire: DriverConnection): Uint8Array {
     const { name, text } = this;
     try {
       const bind = serialize.bind({ statement: name, values: this.#values, valueMapper: utils.prepareValue });
       if (name !== '' && (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) !== undefined)
-        return Buffer.concat([bind, END]);
+        return Buffer.concat([bind, EXECUTE_AND_SYNC]);
       const parse = serialize.parse({ text, name });
       if (name !== '') wire.submittedNamedStatements[name] = text;
-      return Buffer.concat([parse, bind, END]);
+      return Buffer.concat([parse, bind, EXECUTE_AND_SYNC]);
     } catch (error) {
       // A value that cannot be sent. Nothing was, so the connection only has to say that it is ready for the next.
       this.#done(error as Error);
@@ -55,7 +55,7 @@ class FirstRow implements pg.Submittable {
     }
   }
 
-  handleDataRow({ fields }: { readonly fields: Texts }): void {
+  handleDataRow({ fields }: { readonly fields: TextRow }): void {
     this.#row ??= fields;
   }
 
@@ -76,12 +76,12 @@ class FirstRow implements pg.Submittable {
   handleCopyData(): void {}
 }
 
-export const firstRow = (
+export const queryFirstRow = (
   client: pg.ClientBase,
   text: string,
   values: unknown[],
   name = '',
-): Promise<Texts | undefined> =>
+): Promise<TextRow | undefined> =>
   new Promise((resolve, reject) => {
-    client.query(new FirstRow(text, values, name, (error, row) => (error ? reject(error) : resolve(row))));
+    client.query(new FirstRowQuery(text, values, name, (error, row) => (error ? reject(error) : resolve(row))));
   });

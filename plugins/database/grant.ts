@@ -17,27 +17,27 @@ export interface DatabaseGrant {
 }
 
 /** Tables of PostgreSQL itself are never granted. */
-const tables = {
+const TABLE_LIST = {
   type: 'array',
   items: { type: 'string', pattern: '^(?!pg_)', minLength: 1 },
   uniqueItems: true,
 } as const;
 
-export const grantSchema = {
+export const GRANT_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    own: tables,
-    read: tables,
-    write: tables,
-    watch: tables,
+    own: TABLE_LIST,
+    read: TABLE_LIST,
+    write: TABLE_LIST,
+    watch: TABLE_LIST,
     ddl: { const: true },
     sql: { type: 'string', minLength: 1 },
   },
 } as const;
 
 /** Lists of the grant that allow a use of a table. */
-const ALLOWING: Readonly<Record<TableUse, readonly TableUse[]>> = {
+const LISTS_ALLOWING: Readonly<Record<TableUse, readonly TableUse[]>> = {
   read: ['read', 'write', 'own'],
   write: ['write', 'own'],
   own: ['own'],
@@ -45,11 +45,11 @@ const ALLOWING: Readonly<Record<TableUse, readonly TableUse[]>> = {
 };
 
 /** Does a handle, or a list of the grant, for `held` allow `use`? */
-export const allows = (held: TableUse, use: TableUse): boolean => ALLOWING[use].includes(held);
+export const handleAllows = (held: TableUse, use: TableUse): boolean => LISTS_ALLOWING[use].includes(held);
 
 /** Does the grant name the table for this use? */
 export const grants = (grant: DatabaseGrant, table: string, use: TableUse): boolean =>
-  ALLOWING[use].some((list) => grant[list]?.includes(table));
+  LISTS_ALLOWING[use].some((list) => grant[list]?.includes(table));
 
 /** "may not …": the same words wherever a table is refused. */
 export const REFUSED: Readonly<Record<TableUse, (table: string) => string>> = {

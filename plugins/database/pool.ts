@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Log } from '#kernel';
 import { identifier } from './library.ts';
-import type { Target } from './target.ts';
+import type { ConnectionTarget } from './target.ts';
 
 /** Milliseconds for a connection, and as many for what each begins with: a server that says nothing keeps no place in the pool. */
-const TO_CONNECT = 10_000;
+const CONNECT_TIMEOUT = 10_000;
 
 export interface PoolOptions {
   readonly min: number;
@@ -20,23 +20,26 @@ export interface PoolOptions {
  * What every session starts with. Just-in-time compilation is off: it pays for statements that run for seconds, and
  * costs tens of milliseconds on those of an API as soon as the planner overestimates them.
  */
-export const sessionSettings = (schemas: readonly string[]): string =>
+export const renderSessionSettings = (schemas: readonly string[]): string =>
   `set timezone to 'UTC'; set datestyle to 'ISO'; set jit to off; set search_path to ${schemas.map(identifier).join(', ')}`;
 
 /** Connections under use; types stay as the driver reads them, so that bigint and numeric are strings and lose nothing. */
-export function createPool(target: Target, { min, max, schemas, statementTimeout, log }: PoolOptions): pg.Pool {
-  const settings = `${sessionSettings(schemas)}; set statement_timeout to ${statementTimeout}`;
+export function createPool(
+  target: ConnectionTarget,
+  { min, max, schemas, statementTimeout, log }: PoolOptions,
+): pg.Pool {
+  const settings = `${renderSessionSettings(schemas)}; set statement_timeout to ${statementTimeout}`;
   const pool = new pg.Pool({
     ...target.client,
     min,
     max,
-    connectionTimeoutMillis: TO_CONNECT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
     idleTimeoutMillis: 60_000,
     onConnect: async (client) => {
       // Without a listener of its own a client that breaks while it is checked out would end the process.
       client.on('error', () => {});
-      surviveLongValues(client);
-      await begin(client, settings);
+      closeOnReceiveError(client);
+      await prepareSession(client, settings);
     },
   });
   pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle connection to the database was lost'));
@@ -47,7 +50,7 @@ export function createPool(target: Target, { min, max, schemas, statementTimeout
  * A value longer than this platform's longest string throws inside the driver's listener, where nobody can catch it: one
  * answer of half a gigabyte would end the process. It ends its own connection instead, and with it the statement fails.
  */
-function surviveLongValues(client: pg.ClientBase): void {
+function closeOnReceiveError(client: pg.ClientBase): void {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
   for (const listener of stream.listeners('data')) {
     stream.on('data', (part: Buffer) => {
@@ -62,16 +65,16 @@ function surviveLongValues(client: pg.ClientBase): void {
 }
 
 /** The types of the driver do not know the limit, which it has. */
-const begin = (client: pg.ClientBase, text: string): Promise<unknown> =>
-  client.query({ text, query_timeout: TO_CONNECT } as pg.QueryConfig);
+const prepareSession = (client: pg.ClientBase, text: string): Promise<unknown> =>
+  client.query({ text, query_timeout: CONNECT_TIMEOUT } as pg.QueryConfig);
 
 /** A connection outside the pool, with the same session. */
-export async function connectAlone(target: Target, schemas: readonly string[]): Promise<pg.Client> {
-  const client = new pg.Client({ ...target.client, connectionTimeoutMillis: TO_CONNECT });
+export async function connectOutsidePool(target: ConnectionTarget, schemas: readonly string[]): Promise<pg.Client> {
+  const client = new pg.Client({ ...target.client, connectionTimeoutMillis: CONNECT_TIMEOUT });
   client.on('error', () => {});
   try {
     await client.connect();
-    await begin(client, sessionSettings(schemas));
+    await prepareSession(client, renderSessionSettings(schemas));
   } catch (error) {
     await client.end().catch(() => {});
     throw error;

@@ -1,19 +1,19 @@
 import type { DatabaseGrant } from './grant.ts';
 import { grants, REFUSED } from './grant.ts';
-import { FOREIGN_SQL, type ParsedStatement, parseStatements } from './parse-statement.ts';
+import { type ParsedStatement, parseStatements, RAW_PLACEHOLDER } from './parse-statement.ts';
 
 /** Throws where the grant does not allow the statement. */
 export type StatementCheck = (text: string, kind: 'query' | 'ddl') => Promise<void>;
 
-interface Options {
+interface StatementCheckOptions {
   readonly grant: DatabaseGrant;
   readonly schema: string;
   readonly deny: (what: string) => Error;
 }
 
-const REMEMBERED = 500;
-const QUERIES = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'];
-const CHANGES = ['CreateStmt', 'AlterTableStmt', 'IndexStmt', 'DropStmt'];
+const CACHE_SIZE = 500;
+const QUERY_KINDS = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'];
+const CHANGE_KINDS = ['CreateStmt', 'AlterTableStmt', 'IndexStmt', 'DropStmt'];
 
 /** Functions that run text, reach files, other databases and connections, or change what outlasts the statement. */
 const REFUSED_FUNCTIONS =
@@ -24,7 +24,7 @@ const HARMLESS_FUNCTIONS = ['pg_typeof', 'pg_column_size', 'pg_client_encoding']
  * For plugins that are not the product's own: each statement is parsed as PostgreSQL does it before it runs the first time, so
  * that a text between the handles names no other table and does nothing else.
  */
-export function createStatementCheck({ grant, schema, deny }: Options): StatementCheck {
+export function createStatementCheck({ grant, schema, deny }: StatementCheckOptions): StatementCheck {
   const known = new Map<string, Promise<void>>();
 
   async function check(text: string, kind: 'query' | 'ddl'): Promise<void> {
@@ -33,10 +33,10 @@ export function createStatementCheck({ grant, schema, deny }: Options): Statemen
     });
     const [one] = parsed;
     if (!one || parsed.length !== 1) throw deny(`run ${parsed.length} statements as one`);
-    if (!(kind === 'query' ? QUERIES : CHANGES).includes(one.kind) || one.makesTable)
-      throw deny(`run a statement of the kind ${one.kind}${one.makesTable ? ' that makes a table' : ''}`);
+    if (!(kind === 'query' ? QUERY_KINDS : CHANGE_KINDS).includes(one.kind) || one.createsTable)
+      throw deny(`run a statement of the kind ${one.kind}${one.createsTable ? ' that makes a table' : ''}`);
     // Inside of a string or a comment it would not be what it is for.
-    if (text.split(FOREIGN_SQL).length - 1 !== one.foreign)
+    if (text.split(RAW_PLACEHOLDER).length - 1 !== one.placeholders)
       throw deny('put the text of another plugin anywhere but in the place of an expression');
     checkTables(one);
     for (const name of one.functions) {
@@ -58,11 +58,11 @@ export function createStatementCheck({ grant, schema, deny }: Options): Statemen
 
   return (text, kind) => {
     const key = `${kind} ${text}`;
-    const before = known.get(key);
-    if (before) return before;
-    if (known.size >= REMEMBERED) known.clear();
-    const now = check(text, kind);
-    known.set(key, now);
-    return now;
+    const cached = known.get(key);
+    if (cached) return cached;
+    if (known.size >= CACHE_SIZE) known.clear();
+    const result = check(text, kind);
+    known.set(key, result);
+    return result;
   };
 }

@@ -1,19 +1,24 @@
 import type { PoolClient } from 'pg';
-import { cancellable, type Signal } from './cancel.ts';
-import type { Result, Share, StatementOptions } from './contract.ts';
-import { firstRow, type Texts } from './first-row.ts';
-import { asUnavailable } from './lost.ts';
-import type { Lease, Units } from './unit-of-work.ts';
+import { runCancellable, type SignalSource } from './cancel.ts';
+import { asUnavailable } from './connection-errors.ts';
+import type { QueryResult, Share, StatementOptions } from './contract.ts';
+import { queryFirstRow, type TextRow } from './first-row.ts';
+import type { Lease, UnitsOfWork } from './unit-of-work.ts';
 
 export interface Statements {
   query<Row = Record<string, unknown>>(
     text: string,
     params?: readonly unknown[],
     options?: StatementOptions,
-    own?: Share,
-  ): Promise<Result<Row>>;
+    defaultShare?: Share,
+  ): Promise<QueryResult<Row>>;
   /** `own`: whose connections it takes where the options do not say. */
-  first(text: string, params?: readonly unknown[], options?: StatementOptions, own?: Share): Promise<Texts | undefined>;
+  first(
+    text: string,
+    params?: readonly unknown[],
+    options?: StatementOptions,
+    own?: Share,
+  ): Promise<TextRow | undefined>;
 }
 
 /** Sends a statement, prepared under `name` where there is one. */
@@ -22,12 +27,12 @@ type Send<T> = (client: PoolClient, text: string, values: unknown[], name: strin
 /** The server keeps a prepared statement as long as its connection: callers who vary names must not fill its memory. */
 const MAX_NAMES = 500;
 
-export function createStatements(units: Units): Statements {
+export function createStatements(units: UnitsOfWork): Statements {
   const prepared = new WeakMap<PoolClient, Set<string>>();
   /** How often the plan behind a name has gone out of date. */
-  const editions = new Map<string, number>();
+  const planVersions = new Map<string, number>();
 
-  const isFull = ({ client, inUnit }: Lease, name: string): boolean => {
+  const hasTooManyNames = ({ client, inUnit }: Lease, name: string): boolean => {
     let names = prepared.get(client);
     if (!names) {
       names = new Set();
@@ -43,28 +48,28 @@ export function createStatements(units: Units): Statements {
     text: string,
     values: unknown[],
     name?: string,
-    signal?: Signal,
+    signal?: SignalSource,
   ): Promise<T> {
-    let full = false;
+    let isFull = false;
     let failed: unknown;
     const { client } = lease;
     try {
-      const ended = lease.signal ?? (lease.inUnit ? undefined : signal);
-      const result = await (ended
-        ? cancellable(client, ended, () => send(client, text, values, name))
+      const cancelSignal = lease.signal ?? (lease.inUnit ? undefined : signal);
+      const result = await (cancelSignal
+        ? runCancellable(client, cancelSignal, () => send(client, text, values, name))
         : send(client, text, values, name));
-      if (name !== undefined) full = isFull(lease, name);
+      if (name !== undefined) isFull = hasTooManyNames(lease, name);
       return result;
     } catch (error) {
       failed = error;
       throw asUnavailable(error);
     } finally {
-      lease.release(full, failed);
+      lease.release(isFull, failed);
     }
   }
 
   /** `send` on a connection of its own, or on the one of the unit of work; again where the plan was out of date. */
-  async function perform<T>(
+  async function runWithRetry<T>(
     send: Send<T>,
     text: string,
     params: readonly unknown[],
@@ -74,32 +79,40 @@ export function createStatements(units: Units): Statements {
     const values = params as unknown[];
     const lease = await units.lease(last, share ?? own, signal);
     if (name === undefined) return run(send, lease, text, values, undefined, signal);
-    const edition = editions.get(name) ?? 0;
+    const planVersion = planVersions.get(name) ?? 0;
     try {
-      return await run(send, lease, text, values, nameOf(name, edition), signal);
+      return await run(send, lease, text, values, preparedName(name, planVersion), signal);
     } catch (error) {
       if (!isOutdatedPlan(error)) throw error;
       // Somebody altered a table of the statement. Inside a transaction nothing more can run; the next one will do.
-      editions.set(name, edition + 1);
+      planVersions.set(name, planVersion + 1);
       if (lease.inUnit) throw error;
     }
-    return run(send, await units.lease(last, share ?? own, signal), text, values, nameOf(name, edition + 1), signal);
+    return run(
+      send,
+      await units.lease(last, share ?? own, signal),
+      text,
+      values,
+      preparedName(name, planVersion + 1),
+      signal,
+    );
   }
 
   return {
-    query: (text, params = [], options = NO_OPTIONS, own) => perform<Result<never>>(rows, text, params, options, own),
-    first: (text, params = [], options = NO_OPTIONS, own) => perform(firstRow, text, params, options, own),
+    query: (text, params = [], options = NO_OPTIONS, own) =>
+      runWithRetry<QueryResult<never>>(sendQuery, text, params, options, own),
+    first: (text, params = [], options = NO_OPTIONS, own) => runWithRetry(queryFirstRow, text, params, options, own),
   };
 }
 
 const NO_OPTIONS: StatementOptions = {};
 
-const rows: Send<Result<never>> = async (client, text, values, name) => {
+const sendQuery: Send<QueryResult<never>> = async (client, text, values, name) => {
   const { rows, rowCount } = await client.query(name === undefined ? { text, values } : { text, values, name });
   return { rows: rows as never[], count: rowCount ?? 0 };
 };
 
-const nameOf = (name: string, edition: number) => (edition === 0 ? name : `${name}_${edition}`);
+const preparedName = (name: string, planVersion: number) => (planVersion === 0 ? name : `${name}_${planVersion}`);
 
 const isOutdatedPlan = (error: unknown): boolean => {
   const { code, message } = error as { code?: string; message?: string };

@@ -1,9 +1,9 @@
-import type { BuilderParts, Guard } from './builder.ts';
+import type { BuilderGuard, BuilderParts } from './builder.ts';
 import { type DatabaseGrant, grants, REFUSED } from './grant.ts';
-import { noteStatement } from './observe.ts';
 import type { StatementCheck } from './statement-check.ts';
+import { notifyStatementObserver } from './statement-observer.ts';
 
-interface Options {
+interface TableGuardOptions {
   readonly name: string;
   readonly grant: DatabaseGrant;
   readonly schema: string;
@@ -12,30 +12,30 @@ interface Options {
   readonly check: StatementCheck | undefined;
 }
 
-interface TableGuard extends Guard {
+interface TableGuard extends BuilderGuard {
   assertReadable(table: string): void;
 }
 
-const READING: readonly (string | undefined)[] = [undefined, 'select', 'first', 'pluck', 'columnInfo'];
+const READ_METHODS: readonly (string | undefined)[] = [undefined, 'select', 'first', 'pluck', 'columnInfo'];
 
 /** Holds the query builders of `host.db.table` to the grant, whatever tables they come to name. */
-export function tableGuard({ name, grant, schema: own, deny, check }: Options): TableGuard {
+export function createTableGuard({ name, grant, schema: own, deny, check }: TableGuardOptions): TableGuard {
   const assertReadable = (table: string): void => {
     if (!grants(grant, table, 'read')) throw deny(REFUSED.read(table));
   };
   return {
     assertReadable,
-    assert(statement) {
+    assertAllowed(statement) {
       for (const table of tablesOf(statement)) assertReadable(table);
       const target = tableName(statement._single.table);
-      if (!READING.includes(statement._method) && !(target && grants(grant, target, 'write')))
+      if (!READ_METHODS.includes(statement._method) && !(target && grants(grant, target, 'write')))
         throw deny(REFUSED.write(String(target)));
       const { schema = own } = statement._single;
       if (schema !== own) throw deny(`use the schema ${schema}`);
       if (!grant.sql && statement._statements.some(isRaw)) throw deny('run any statement');
     },
     beforeRun(text) {
-      noteStatement(name, 'query', text);
+      notifyStatementObserver(name, 'query', text);
       return check?.(text, 'query');
     },
   };

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { FieldType } from './contract.ts';
 
-export interface Size {
+export interface ColumnSize {
   readonly maxLength?: number | null;
   readonly precision?: number | null;
   readonly scale?: number | null;
@@ -10,7 +10,10 @@ export interface Size {
 }
 
 /** The column type a field of this type gets. */
-export function columnSql(type: FieldType, { maxLength, precision, scale, geometrySchema }: Size = {}): string {
+export function renderColumnType(
+  type: FieldType,
+  { maxLength, precision, scale, geometrySchema }: ColumnSize = {},
+): string {
   switch (type) {
     case 'string':
       return `varchar(${maxLength ?? 255})`;

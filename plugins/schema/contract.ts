@@ -1,7 +1,8 @@
 import { authorities, type Caller, facet, service } from '#kernel';
-import type { Overview } from './overview-types.ts';
+import type { Overview } from './schema-overview.ts';
 import type { SystemCollection } from './system-collection.ts';
 
+export type { CollectionRecord, FieldRecord, RelationRecord } from './records.ts';
 export {
   type Collection,
   type CollectionMeta,
@@ -16,14 +17,13 @@ export {
   type RelationEnd,
   type RelationMeta,
   type Verb,
-} from './overview-types.ts';
-export type { CollectionRecord, FieldRecord, RelationRecord } from './records.ts';
+} from './schema-overview.ts';
 export type { SystemCollection, SystemField, SystemReference } from './system-collection.ts';
 
 /** What the service knows of its database. Provided by `schema`, used by every plugin that works with collections. */
 export interface Schema {
   /**
-   * The overview to serve a request by: at once from memory where changes are announced, else checked first.
+   * The schema snapshot to serve a request by: at once from memory where changes are announced, else checked first.
    * @throws SERVICE_UNAVAILABLE where the database has to be read and is not reached.
    */
   overview(): Promise<Overview>;
@@ -36,9 +36,9 @@ export interface Schema {
    * Tables that no request can read. Asks the database: for admins, and where something was not found.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
-  unserved(): Promise<readonly UnservedTable[]>;
-  /** Called in every process after the overview changed. */
-  onChange(handle: (overview: Overview) => void): void;
+  unservedTables(): Promise<readonly UnservedTable[]>;
+  /** Called in every process after the schema snapshot changed. */
+  onChange(handle: (snapshot: Overview) => void): void;
 }
 
 /** A table or view of the schemas served that is no collection, or one whose rows cannot be read. */
@@ -49,7 +49,7 @@ export interface UnservedTable {
   readonly reason: string;
 }
 
-/** The overview and its changes. */
+/** The schema snapshot and its changes. */
 export const schema = service<Schema>('schema', { version: '1.0.0' });
 
 /** Collections of plugins. The manifest section lists their names; their tables are prepared with the migrations. */
@@ -70,7 +70,7 @@ export const SYSTEM_PREFIX = 'platform_';
 /**
  * Changes to collections, fields and relations: tables, columns and constraints together with their registry rows, in
  * one unit of work each. For admins only. `input` is what a client sent and is checked here. Every verb answers after
- * the overview of this process has the change; inside an open unit of work it can do so for that unit only.
+ * the schema snapshot of this process has the change; inside an open unit of work it can do so for that unit only.
  *
  * Filter events `collections.*`, `fields.*` and `relations.*` fire inside the unit of work, so that a plugin that keeps names
  * of what is deleted can clean up in the same transaction; actions follow after commit. Their meta: `collection`

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export const MAX_NAME_BYTES = 63;
 
 /** A name for a constraint or index; one that would be cut off ends in a digest of the whole instead. */
-export function objectName(...parts: readonly string[]): string {
+export function buildObjectName(...parts: readonly string[]): string {
   const whole = parts.join('_');
   if (Buffer.byteLength(whole) <= MAX_NAME_BYTES) return whole;
   const digest = createHash('sha1').update(whole).digest('hex').slice(0, 10);

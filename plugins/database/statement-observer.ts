@@ -13,5 +13,5 @@ export function onStatement(observe: ((statement: ObservedStatement) => void) | 
   observer = observe;
 }
 
-export const noteStatement = (plugin: string, kind: ObservedStatement['kind'], text: string): void =>
+export const notifyStatementObserver = (plugin: string, kind: ObservedStatement['kind'], text: string): void =>
   observer?.({ plugin, kind, text });

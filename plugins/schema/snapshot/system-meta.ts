@@ -1,20 +1,20 @@
 import type { CollectionMeta, FieldMeta, RelationMeta, SystemCollection, SystemField } from '../contract.ts';
 import { isNullable } from '../system/column-definition.ts';
-import { collectionMeta, fieldMeta, relationMeta } from './registry-rows.ts';
+import { toCollectionMeta, toFieldMeta, toRelationMeta } from './registry-rows.ts';
 
 /** What declarations say, in the form of registry rows. */
-export const systemCollectionMeta = ({
+export const buildSystemCollectionMeta = ({
   collection,
   note,
   singleton,
   accountability = 'all',
 }: SystemCollection): CollectionMeta => ({
-  ...collectionMeta({ collection, note, singleton: singleton === true, accountability }),
+  ...toCollectionMeta({ collection, note, singleton: singleton === true, accountability }),
   system: true,
 });
 
-export const systemFieldMeta = (collection: string, field: SystemField, at: number): FieldMeta => ({
-  ...fieldMeta({ collection, field: field.field, width: 'full', sort: at + 1 }),
+export const buildSystemFieldMeta = (collection: string, field: SystemField, at: number): FieldMeta => ({
+  ...toFieldMeta({ collection, field: field.field, width: 'full', sort: at + 1 }),
   special: field.special?.length ? field.special : null,
   hidden: field.hidden === true,
   required: !field.primary && !isNullable(field) && field.default === undefined,
@@ -22,13 +22,13 @@ export const systemFieldMeta = (collection: string, field: SystemField, at: numb
   system: true,
 });
 
-export const systemAliasMeta = (collection: string, alias: string): FieldMeta => ({
-  ...fieldMeta({ collection, field: alias, width: 'full', special: 'o2m' }),
+export const buildSystemAliasMeta = (collection: string, alias: string): FieldMeta => ({
+  ...toFieldMeta({ collection, field: alias, width: 'full', special: 'o2m' }),
   system: true,
 });
 
-export const systemRelationMeta = (collection: string, { field, references }: SystemField): RelationMeta => ({
-  ...relationMeta({
+export const buildSystemRelationMeta = (collection: string, { field, references }: SystemField): RelationMeta => ({
+  ...toRelationMeta({
     many_collection: collection,
     many_field: field,
     one_collection: references?.collection,

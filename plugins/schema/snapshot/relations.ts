@@ -1,12 +1,12 @@
-import type { CatalogTable, Content, ForeignKey, Row } from '../catalog/content.ts';
+import type { CatalogContent, CatalogTable, ForeignKey, RegistryRow } from '../catalog/content.ts';
 import type { Field, Relation, SystemField } from '../contract.ts';
 import type { Declarations } from '../system/declarations.ts';
+import type { CompositeFields } from './composite-fields.ts';
 import type { MutableFields } from './fields.ts';
-import type { Joints } from './joint-fields.ts';
-import { relationMeta } from './registry-rows.ts';
-import { systemRelationMeta } from './system-meta.ts';
+import { toRelationMeta } from './registry-rows.ts';
+import { buildSystemRelationMeta } from './system-meta.ts';
 
-const RULES: Readonly<Record<string, string>> = {
+const REFERENTIAL_ACTIONS: Readonly<Record<string, string>> = {
   a: 'NO ACTION',
   r: 'RESTRICT',
   c: 'CASCADE',
@@ -14,64 +14,87 @@ const RULES: Readonly<Record<string, string>> = {
   d: 'SET DEFAULT',
 };
 
-interface Known {
+interface LinkedCollection {
   readonly primary: string | null;
   readonly key: Field | null;
   readonly hasKey: boolean;
   readonly fields: MutableFields;
 }
 
-interface Input {
-  readonly content: Content;
+interface RelationsInput {
+  readonly content: CatalogContent;
   /** Served collections with a table. */
-  readonly collections: ReadonlyMap<string, Known>;
+  readonly collections: ReadonlyMap<string, LinkedCollection>;
   readonly nameOf: (table: CatalogTable) => string | undefined;
-  readonly joints: Joints;
-  readonly declared: Declarations;
+  readonly compositeFields: CompositeFields;
+  readonly declarations: Declarations;
 }
 
 /** Foreign keys of the database together with registered relations, which may have none (views, many-to-any). */
-export function relationsOf({ content, collections, nameOf, joints, declared }: Input): readonly Relation[] {
-  const rows = new Map(content.registry.relations.map((row) => [keyOf(row.many_collection, row.many_field), row]));
+export function buildRelations({
+  content,
+  collections,
+  nameOf,
+  compositeFields,
+  declarations,
+}: RelationsInput): readonly Relation[] {
+  const rows = new Map(
+    content.registry.relations.map((row) => [relationKey(row.many_collection, row.many_field), row]),
+  );
   const found = new Map<string, Relation>();
-  for (const key of content.keys) {
+  for (const key of content.foreignKeys) {
     const collection = nameOf(key.from);
     const related = nameOf(key.to);
-    const field = joints.get(key)?.name ?? key.columns[0] ?? '';
+    const field = compositeFields.get(key)?.name ?? key.columns[0] ?? '';
     if (!collection || !related || !collections.get(collection)?.fields.has(field)) continue;
     // Keys are what relations are written with, so only those that lead to the key of a row are one.
-    if (!joints.has(key) && (key.columns.length > 1 || collections.get(related)?.primary !== key.toColumns[0]))
+    if (!compositeFields.has(key) && (key.columns.length > 1 || collections.get(related)?.primary !== key.toColumns[0]))
       continue;
-    const at = keyOf(collection, field);
+    const at = relationKey(collection, field);
     const row = rows.get(at);
     if (found.has(at) && row?.one_collection !== related) continue;
-    const own = declaredField(declared, collection, field);
-    const meta = own?.references ? systemRelationMeta(collection, own) : row ? relationMeta(row) : null;
-    const unchecked = key.checked ? {} : { unchecked: true as const };
-    found.set(at, { collection, field, related, meta, schema: constraintOf(key, joints.get(key)), ...unchecked });
+    const own = findDeclaredField(declarations, collection, field);
+    const meta = own?.references ? buildSystemRelationMeta(collection, own) : row ? toRelationMeta(row) : null;
+    const unchecked = key.isValidated ? {} : { unchecked: true as const };
+    found.set(at, {
+      collection,
+      field,
+      related,
+      meta,
+      schema: toConstraint(key, compositeFields.get(key)),
+      ...unchecked,
+    });
   }
   for (const [at, row] of rows) {
-    const relation = found.has(at) ? undefined : registered(row, collections);
+    const relation = found.has(at) ? undefined : buildRegisteredRelation(row, collections);
     if (relation) found.set(at, relation);
   }
-  for (const relation of unconstrained(declared, collections))
-    found.set(keyOf(relation.collection, relation.field), relation);
+  for (const relation of findUnconstrainedRelations(declarations, collections))
+    found.set(relationKey(relation.collection, relation.field), relation);
   return [...found.values()];
 }
 
 /** Declared relations of system collections that have no foreign key. */
-const unconstrained = (declared: Declarations, collections: ReadonlyMap<string, Known>): readonly Relation[] =>
-  [...declared.values()].flatMap(({ collection, fields }) =>
+const findUnconstrainedRelations = (
+  declarations: Declarations,
+  collections: ReadonlyMap<string, LinkedCollection>,
+): readonly Relation[] =>
+  [...declarations.values()].flatMap(({ collection, fields }) =>
     fields.flatMap((field): readonly Relation[] => {
       if (field.references?.constraint !== false) return [];
       const related = field.references.collection;
       if (!collections.get(collection)?.fields.has(field.field) || !collections.has(related)) return [];
-      return [{ collection, field: field.field, related, meta: systemRelationMeta(collection, field), schema: null }];
+      return [
+        { collection, field: field.field, related, meta: buildSystemRelationMeta(collection, field), schema: null },
+      ];
     }),
   );
 
-function registered(row: Row, collections: ReadonlyMap<string, Known>): Relation | undefined {
-  const meta = relationMeta(row);
+function buildRegisteredRelation(
+  row: RegistryRow,
+  collections: ReadonlyMap<string, LinkedCollection>,
+): Relation | undefined {
+  const meta = toRelationMeta(row);
   const many = collections.get(meta.many_collection);
   if (!many?.fields.has(meta.many_field)) return undefined;
   const relation = { collection: meta.many_collection, field: meta.many_field, meta, schema: null };
@@ -82,7 +105,7 @@ function registered(row: Row, collections: ReadonlyMap<string, Known>): Relation
 }
 
 /** Tells the fields on both sides what they lead to. */
-export function linkFields(relations: readonly Relation[], collections: ReadonlyMap<string, Known>): void {
+export function linkFields(relations: readonly Relation[], collections: ReadonlyMap<string, LinkedCollection>): void {
   for (const relation of relations) {
     const { collection, related, meta } = relation;
     const many = collections.get(collection)?.fields.get(relation.field);
@@ -98,25 +121,25 @@ export function linkFields(relations: readonly Relation[], collections: Readonly
   }
 }
 
-const constraintOf = (key: ForeignKey, joint: Field | undefined): Relation['schema'] => ({
+const toConstraint = (key: ForeignKey, joint: Field | undefined): Relation['schema'] => ({
   constraint_name: key.name,
   table: key.from.name,
   column: key.columns.join(),
   foreign_key_schema: key.to.schema,
   foreign_key_table: key.to.name,
   foreign_key_column: key.toColumns.join(),
-  ...(joint ? columnsOf(key, joint) : {}),
-  on_update: RULES[key.onUpdate] ?? 'NO ACTION',
-  on_delete: RULES[key.onDelete] ?? 'NO ACTION',
+  ...(joint ? toConstraintColumns(key, joint) : {}),
+  on_update: REFERENTIAL_ACTIONS[key.onUpdate] ?? 'NO ACTION',
+  on_delete: REFERENTIAL_ACTIONS[key.onDelete] ?? 'NO ACTION',
 });
 
 /** In the order of the key. */
-function columnsOf({ columns, toColumns }: ForeignKey, { parts = [] }: Field) {
+function toConstraintColumns({ columns, toColumns }: ForeignKey, { parts = [] }: Field) {
   const names = parts.map(({ name }) => name);
   return { columns: names, foreign_key_columns: names.map((name) => toColumns[columns.indexOf(name)] ?? '') };
 }
 
-const declaredField = (declared: Declarations, collection: string, name: string): SystemField | undefined =>
-  declared.get(collection)?.fields.find(({ field }) => field === name);
+const findDeclaredField = (declarations: Declarations, collection: string, name: string): SystemField | undefined =>
+  declarations.get(collection)?.fields.find(({ field }) => field === name);
 
-const keyOf = (collection: unknown, field: unknown): string => `${String(collection)}\0${String(field)}`;
+const relationKey = (collection: unknown, field: unknown): string => `${String(collection)}\0${String(field)}`;

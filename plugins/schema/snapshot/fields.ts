@@ -1,11 +1,11 @@
-import { columnOf } from '../catalog/column.ts';
-import { columnType } from '../catalog/column-type.ts';
-import type { CatalogTable, Row } from '../catalog/content.ts';
+import { toColumn } from '../catalog/column.ts';
+import { toFieldType } from '../catalog/column-type.ts';
+import type { CatalogTable, RegistryRow } from '../catalog/content.ts';
 import { isSearchVector } from '../column-kinds.ts';
 import type { Column, Field, FieldMeta, FieldType, SystemCollection } from '../contract.ts';
 import { aliasesOf, type Declarations } from '../system/declarations.ts';
-import { fieldMeta } from './registry-rows.ts';
-import { systemAliasMeta, systemFieldMeta } from './system-meta.ts';
+import { toFieldMeta } from './registry-rows.ts';
+import { buildSystemAliasMeta, buildSystemFieldMeta } from './system-meta.ts';
 
 export type MutableField = { -readonly [K in keyof Field]: Field[K] };
 export type MutableFields = Map<string, MutableField>;
@@ -21,43 +21,44 @@ export const ALIAS_SPECIALS: readonly string[] = [
   'files',
   'translations',
 ];
-const TEXTS: readonly FieldType[] = ['string', 'text'];
+const TEXT_TYPES: readonly FieldType[] = ['string', 'text'];
 
 /** Flags that say what a column holds, where the column can hold it. */
-const OVERRIDES: Readonly<Record<string, { readonly type: FieldType; readonly on: readonly FieldType[] }>> = {
-  hash: { type: 'hash', on: TEXTS },
-  'cast-json': { type: 'json', on: TEXTS },
-  'cast-csv': { type: 'csv', on: TEXTS },
-  csv: { type: 'csv', on: TEXTS },
-  uuid: { type: 'uuid', on: TEXTS },
-  file: { type: 'uuid', on: TEXTS },
+const TYPE_FLAGS: Readonly<Record<string, { readonly type: FieldType; readonly on: readonly FieldType[] }>> = {
+  hash: { type: 'hash', on: TEXT_TYPES },
+  'cast-json': { type: 'json', on: TEXT_TYPES },
+  'cast-csv': { type: 'csv', on: TEXT_TYPES },
+  csv: { type: 'csv', on: TEXT_TYPES },
+  uuid: { type: 'uuid', on: TEXT_TYPES },
+  file: { type: 'uuid', on: TEXT_TYPES },
 };
 
 /** A table's fields: its columns in their order, then its aliases. What they lead to is filled in later. */
-export function fieldsOf(
+export function buildFields(
   collection: string,
   table: CatalogTable,
-  rows: readonly Row[],
+  rows: readonly RegistryRow[],
   declared: SystemCollection | undefined,
   all: Declarations,
 ): MutableFields {
-  const metas = new Map(rows.map((row) => [String(row.field), fieldMeta(row)]));
+  const metas = new Map(rows.map((row) => [String(row.field), toFieldMeta(row)]));
   const fields: MutableFields = new Map();
   for (const one of table.columns) {
-    const type = columnType(one);
-    const column = columnOf(one, table);
+    const type = toFieldType(one);
+    const column = toColumn(one, table);
     const field =
-      systemField(collection, column, declared) ?? ownField(collection, column, type, metas.get(one.name) ?? null);
+      buildSystemField(collection, column, declared) ??
+      buildRegisteredField(collection, column, type, metas.get(one.name) ?? null);
     fields.set(one.name, field);
   }
-  guardSearchVectors(fields);
+  markSearchVectorsSensitive(fields);
   for (const { alias } of declared ? aliasesOf(collection, all) : []) {
-    if (!fields.has(alias)) fields.set(alias, aliasField(collection, systemAliasMeta(collection, alias)));
+    if (!fields.has(alias)) fields.set(alias, buildAliasField(collection, buildSystemAliasMeta(collection, alias)));
   }
   for (const meta of metas.values()) {
     // A row whose column is gone is a left-over, not an alias.
     const isAlias = meta.special?.some((flag) => ALIAS_SPECIALS.includes(flag));
-    if (isAlias && !fields.has(meta.field)) fields.set(meta.field, aliasField(collection, meta));
+    if (isAlias && !fields.has(meta.field)) fields.set(meta.field, buildAliasField(collection, meta));
   }
   return fields;
 }
@@ -66,13 +67,13 @@ export function fieldsOf(
  * Words of a secret that stand in a search vector can be searched for. In a table that holds secrets, a permission has to
  * name the search vector, as it has to name sensitive fields.
  */
-function guardSearchVectors(fields: MutableFields): void {
+function markSearchVectorsSensitive(fields: MutableFields): void {
   const all = [...fields.values()];
   if (!all.some(({ concealed, sensitive }) => concealed || sensitive)) return;
   for (const field of all) if (isSearchVector(field)) field.sensitive = true;
 }
 
-function systemField(
+function buildSystemField(
   collection: string,
   column: Column,
   declared: SystemCollection | undefined,
@@ -88,16 +89,21 @@ function systemField(
     // Uniqueness regardless of case rests on an index over an expression, which the catalog does not show as the column's.
     column: field.unique && !column.unique ? { ...column, unique: true } : column,
     special,
-    meta: systemFieldMeta(collection, field, at),
+    meta: buildSystemFieldMeta(collection, field, at),
     concealed: field.type === 'hash' || special.includes('conceal'),
     sensitive: field.sensitive === true,
     relation: null,
   };
 }
 
-function ownField(collection: string, column: Column, type: FieldType, meta: FieldMeta | null): MutableField {
+function buildRegisteredField(
+  collection: string,
+  column: Column,
+  type: FieldType,
+  meta: FieldMeta | null,
+): MutableField {
   const special = meta?.special ?? [];
-  const seen = overridden(type, column, special);
+  const seen = applyTypeFlags(type, column, special);
   return {
     collection,
     name: column.name,
@@ -111,16 +117,16 @@ function ownField(collection: string, column: Column, type: FieldType, meta: Fie
   };
 }
 
-function overridden(type: FieldType, column: Column, special: readonly string[]): FieldType {
+function applyTypeFlags(type: FieldType, column: Column, special: readonly string[]): FieldType {
   if (column.enumValues) return type;
   for (const flag of special) {
-    const override = Object.hasOwn(OVERRIDES, flag) ? OVERRIDES[flag] : undefined;
+    const override = Object.hasOwn(TYPE_FLAGS, flag) ? TYPE_FLAGS[flag] : undefined;
     if (override?.on.includes(type)) return override.type;
   }
   return type;
 }
 
-const aliasField = (collection: string, meta: FieldMeta): MutableField => ({
+const buildAliasField = (collection: string, meta: FieldMeta): MutableField => ({
   collection,
   name: meta.field,
   type: 'alias',

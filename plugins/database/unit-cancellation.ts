@@ -1,11 +1,11 @@
 import { fail } from '#kernel';
-import { type Signal, signalOf, type Watch, watchFor } from './cancel.ts';
-import type { Held } from './unit.ts';
+import { type CancelWatch, resolveSignal, type SignalSource, watchSignal } from './cancel.ts';
+import type { PooledConnection } from './unit.ts';
 
 /** What ends a unit of work before its commit. */
 export interface UnitLimits {
   /** Its client left. */
-  readonly signal?: Signal;
+  readonly signal?: SignalSource;
   /** Milliseconds that it may take; 0 or undefined is no limit. */
   readonly timeout?: number;
 }
@@ -14,14 +14,14 @@ export interface UnitLimits {
 const GRACE = 250;
 
 /** Ends one unit of work: its running statement is cancelled, and nothing of it is asked any more. */
-export class UnitEnd {
+export class UnitCancellation {
   readonly #limits: UnitLimits;
   readonly #since = performance.now();
   #stop: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
   #unlisten = () => {};
-  #watch: Watch | undefined;
+  #watch: CancelWatch | undefined;
 
   constructor(limits: UnitLimits) {
     this.#limits = limits;
@@ -41,10 +41,10 @@ export class UnitEnd {
   };
 
   /** The statements of this connection are the unit's until `end`. */
-  watch({ client }: Held): void {
+  watch({ client }: PooledConnection): void {
     if (!this.#isLimited) return;
     this.#timer = setTimeout(() => {
-      this.#watch = watchFor(client, this.signal() as AbortSignal);
+      this.#watch = watchSignal(client, this.signal() as AbortSignal);
     }, GRACE);
   }
 
@@ -61,24 +61,24 @@ export class UnitEnd {
   }
 
   #listen(): AbortController {
-    const stop = new AbortController();
+    const controller = new AbortController();
     const { timeout } = this.#limits;
-    const client = signalOf(this.#limits.signal);
-    const leave = () => stop.abort(client?.reason);
-    const late = () => stop.abort(tooLong(timeout as number));
-    const timer = timeout ? setTimeout(late, Math.max(0, timeout - (performance.now() - this.#since))) : undefined;
+    const client = resolveSignal(this.#limits.signal);
+    const onClientLeft = () => controller.abort(client?.reason);
+    const onTimeout = () => controller.abort(createTimeoutFailure(timeout as number));
+    const timer = timeout ? setTimeout(onTimeout, Math.max(0, timeout - (performance.now() - this.#since))) : undefined;
     this.#unlisten = () => {
       clearTimeout(timer);
-      client?.removeEventListener('abort', leave);
+      client?.removeEventListener('abort', onClientLeft);
     };
-    client?.addEventListener('abort', leave);
-    if (client?.aborted) leave();
-    else if (timeout && performance.now() - this.#since >= timeout) late();
-    return stop;
+    client?.addEventListener('abort', onClientLeft);
+    if (client?.aborted) onClientLeft();
+    else if (timeout && performance.now() - this.#since >= timeout) onTimeout();
+    return controller;
   }
 }
 
-const tooLong = (timeout: number) =>
+const createTimeoutFailure = (timeout: number) =>
   fail(
     'SERVICE_UNAVAILABLE',
     `The write took longer than ${timeout} ms, so nothing of it was written. Write fewer rows at a time.`,

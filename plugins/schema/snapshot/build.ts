@@ -1,5 +1,5 @@
-import { collectionNames } from '../catalog/collection-names.ts';
-import type { CatalogTable, Content, Row } from '../catalog/content.ts';
+import { assignCollectionNames } from '../catalog/collection-names.ts';
+import type { CatalogContent, CatalogTable, RegistryRow } from '../catalog/content.ts';
 import {
   type Collection,
   type CollectionMeta,
@@ -7,16 +7,16 @@ import {
   SYSTEM_PREFIX,
   type SystemCollection,
 } from '../contract.ts';
+import { findTableKey, NO_KEY } from '../overview/keys.ts';
 import type { Declarations } from '../system/declarations.ts';
-import { fieldsOf, type MutableFields } from './fields.ts';
-import { addJointFields } from './joint-fields.ts';
-import { keyOfTable, NO_KEY } from './keys.ts';
-import { collectionMeta } from './registry-rows.ts';
-import { linkFields, relationsOf } from './relations.ts';
-import { systemCollectionMeta } from './system-meta.ts';
+import { addCompositeFields } from './composite-fields.ts';
+import { buildFields, type MutableFields } from './fields.ts';
+import { toCollectionMeta } from './registry-rows.ts';
+import { buildRelations, linkFields } from './relations.ts';
+import { buildSystemCollectionMeta } from './system-meta.ts';
 
 /** The record of migrations, which is there before any table that is declared. */
-const MIGRATIONS: SystemCollection = {
+const MIGRATIONS_TABLE: SystemCollection = {
   collection: 'platform_migrations',
   note: 'Steps by which plugins prepared their tables',
   internal: 'listed',
@@ -27,48 +27,52 @@ const MIGRATIONS: SystemCollection = {
   ],
 };
 
-interface Input {
-  readonly content: Content;
+interface BuildInput {
+  readonly content: CatalogContent;
   readonly version: string;
-  readonly declared: Declarations;
+  readonly declarations: Declarations;
   /** The schema that holds the service's own tables. */
-  readonly first: string;
+  readonly firstSchema: string;
 }
 
 /** Catalogs, registry rows and declarations put together. */
-export function buildOverview({ content, version, declared, first }: Input): Overview {
-  const names = collectionNames(content.tables, first, (name) => declared.has(name) || name === MIGRATIONS.collection);
+export function buildSchema({ content, version, declarations, firstSchema }: BuildInput): Overview {
+  const names = assignCollectionNames(
+    content.tables,
+    firstSchema,
+    (name) => declarations.has(name) || name === MIGRATIONS_TABLE.collection,
+  );
   const rows = rowsByCollection(content.registry.fields);
-  const metas = new Map(content.registry.collections.map((row) => [String(row.collection), collectionMeta(row)]));
+  const metas = new Map(content.registry.collections.map((row) => [String(row.collection), toCollectionMeta(row)]));
 
   const collections = new Map<string, Collection & { readonly fields: MutableFields }>();
   const listed = new Map<string, Collection>();
   const served = new Map<CatalogTable, string>();
   for (const [table, name] of names) {
-    const system = name === MIGRATIONS.collection ? MIGRATIONS : declared.get(name);
-    const fields = fieldsOf(name, table, rows.get(name) ?? [], system, declared);
-    const meta = system ? systemCollectionMeta(system) : (metas.get(name) ?? null);
-    const collection = collectionOf(name, table, fields, meta, system !== undefined);
+    const system = name === MIGRATIONS_TABLE.collection ? MIGRATIONS_TABLE : declarations.get(name);
+    const fields = buildFields(name, table, rows.get(name) ?? [], system, declarations);
+    const meta = system ? buildSystemCollectionMeta(system) : (metas.get(name) ?? null);
+    const collection = buildCollection(name, table, fields, meta, system !== undefined);
     if (system?.internal === 'listed') listed.set(name, { ...collection, verbs: [] });
     if (system?.internal) continue;
     served.set(table, name);
     collections.set(name, system?.verbs ? { ...collection, verbs: system.verbs } : collection);
   }
   const nameOf = (table: CatalogTable) => served.get(table);
-  const joints = addJointFields(content, (table) => collections.get(nameOf(table) ?? ''));
-  const relations = relationsOf({ content, collections, nameOf, joints, declared });
+  const compositeFields = addCompositeFields(content, (table) => collections.get(nameOf(table) ?? ''));
+  const relations = buildRelations({ content, collections, nameOf, compositeFields, declarations });
   linkFields(relations, collections);
 
   const all = new Map<string, Collection>(collections);
-  for (const [name, jointFields] of Map.groupBy(joints.values(), ({ collection }) => collection))
+  for (const [name, jointFields] of Map.groupBy(compositeFields.values(), ({ collection }) => collection))
     all.set(name, { ...(all.get(name) as Collection), jointFields });
   for (const [name, meta] of metas) {
-    if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, folderOf(name, meta));
+    if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, buildFolder(name, meta));
   }
   return { version, collections: all, relations, listed };
 }
 
-function collectionOf(
+function buildCollection(
   name: string,
   table: CatalogTable,
   fields: MutableFields,
@@ -81,10 +85,10 @@ function collectionOf(
     name,
     table: { schema: table.schema, name: table.name, comment: table.comment },
     kind: isTable ? ('table' as const) : ('view' as const),
-    reacts: table.reacts || table.kind !== 'r',
+    reacts: table.hasSideEffects || table.kind !== 'r',
     system,
     meta,
-    ...keyOfTable(name, table, fields),
+    ...findTableKey(name, table, fields),
     fields,
     jointFields: [],
     singleton: meta?.singleton === true,
@@ -92,7 +96,7 @@ function collectionOf(
   };
 }
 
-const folderOf = (name: string, meta: CollectionMeta): Collection => ({
+const buildFolder = (name: string, meta: CollectionMeta): Collection => ({
   name,
   table: null,
   kind: 'folder',
@@ -106,8 +110,8 @@ const folderOf = (name: string, meta: CollectionMeta): Collection => ({
   sortField: null,
 });
 
-function rowsByCollection(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
-  const by = new Map<string, Row[]>();
+function rowsByCollection(rows: readonly RegistryRow[]): ReadonlyMap<string, readonly RegistryRow[]> {
+  const by = new Map<string, RegistryRow[]>();
   for (const row of rows) {
     const list = by.get(String(row.collection));
     if (list) list.push(row);
