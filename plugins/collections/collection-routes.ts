@@ -43,9 +43,9 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
         if (!Array.isArray(body)) return sendData(ctx, await verbs.create(caller, body));
         assertAdmin(caller);
         const names = await writes.unit(async () => {
-          const made: string[] = [];
-          for (const input of body) made.push(await writes.createCollection(caller, input));
-          return made;
+          const created: string[] = [];
+          for (const input of body) created.push(await writes.createCollection(caller, input));
+          return created;
         });
         sendData(ctx, await verbs.getMany(caller, names));
       },
@@ -84,7 +84,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
   ];
 }
 
-/** `SEARCH` takes `{ keys }`; a query changes nothing about this list. */
+/** Parses `{ keys }` of a SEARCH body; a `query` has no effect on this list. @throws INVALID_PAYLOAD */
 function parseKeys(body: unknown): readonly string[] | undefined {
   const keys =
     typeof body === 'object' && body !== null && Object.hasOwn(body, 'keys')

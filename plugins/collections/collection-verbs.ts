@@ -4,14 +4,14 @@ import { collectionRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 import { loadVisibleSchema, visibleCollection, visibleCollections } from './visible.ts';
 
-/** What a caller may see of collections and do to them, whichever way he asks. Changes are answered with what there is then. */
+/** Reads and changes of collections for a caller, shared by REST and GraphQL. A change answers the new record. */
 export interface CollectionVerbs {
   list(caller: Caller): Promise<readonly CollectionRecord[]>;
-  /** For admins: tables that are not served, with the reasons; empty for all others. */
+  /** For admins: tables that are not served, with the reasons. Empty for other callers. */
   unservedTables(caller: Caller): Promise<readonly UnservedTable[]>;
   get(caller: Caller, name: string): Promise<CollectionRecord>;
   getMany(caller: Caller, names: readonly string[]): Promise<readonly CollectionRecord[]>;
-  /** Those of them that are there: a folder that was forgotten is nothing any more. */
+  /** The collections that still exist: a folder without its registry row does not. */
   getRemaining(caller: Caller, names: readonly string[]): Promise<readonly CollectionRecord[]>;
   create(caller: Caller, input: unknown): Promise<CollectionRecord>;
   update(caller: Caller, name: string, input: unknown): Promise<CollectionRecord | undefined>;
@@ -27,14 +27,14 @@ export function createCollectionVerbs(deps: Deps): CollectionVerbs {
     unservedTables: async (caller) => (caller.admin ? deps.schema.unservedTables() : []),
     get: async (caller, name) => collectionRecord(visibleCollection(await visible(caller), name)),
     async getMany(caller, names) {
-      const seen = await visible(caller);
-      return names.map((name) => collectionRecord(visibleCollection(seen, name)));
+      const schema = await visible(caller);
+      return names.map((name) => collectionRecord(visibleCollection(schema, name)));
     },
     async getRemaining(caller, names) {
-      const seen = await visible(caller);
+      const schema = await visible(caller);
       return names
-        .filter((name) => seen.snapshot.collections.has(name))
-        .map((name) => collectionRecord(visibleCollection(seen, name)));
+        .filter((name) => schema.snapshot.collections.has(name))
+        .map((name) => collectionRecord(visibleCollection(schema, name)));
     },
     async create(caller, input) {
       return verbs.get(caller, await writes.createCollection(caller, input));

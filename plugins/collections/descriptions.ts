@@ -19,7 +19,7 @@ type Descriptions<Name extends string> = Readonly<Record<Name, RouteDescription>
 const ofCollection = { collection: parameter('The name of the collection.') };
 const ofField = { ...ofCollection, field: parameter('The name of the field.') };
 
-/** Changes of the database that its rows or its rules do not allow. */
+/** Errors of changes that existing rows or the schema do not allow. */
 const errors: readonly ErrorCode[] = [
   'CONTAINS_NULL_VALUES',
   'FAILED_VALIDATION',
@@ -51,7 +51,7 @@ export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'u
     ...collections,
     ...reads,
     summary: 'Lists the collections with these names, or all of them.',
-    // A list has no member "keys", so it means all of them.
+    // A list body has no member "keys" and means all collections.
     body: jsonBody(anyOf(objectOf({ keys: listOf(TEXT) }), listOf(ANYTHING)), { required: false }),
     answers: dataAnswer(listOf(schemaRef('Collection'))),
   },

@@ -10,7 +10,7 @@ import {
   visibleFields,
 } from './visible.ts';
 
-/** What a caller may see of fields and do to them, whichever way he asks. */
+/** Reads and changes of fields for a caller, shared by REST and GraphQL. */
 export interface FieldVerbs {
   list(caller: Caller): Promise<readonly FieldRecord[]>;
   listOf(caller: Caller, collection: string): Promise<readonly FieldRecord[]>;
@@ -27,21 +27,23 @@ export function createFieldVerbs(deps: Deps): FieldVerbs {
 
   const verbs: FieldVerbs = {
     async list(caller) {
-      const seen = await visible(caller);
-      const fields = visibleCollections(seen).flatMap((collection) => visibleFields(seen, collection));
-      return fields.map((field) => toVisibleRecord(seen, field));
+      const schema = await visible(caller);
+      const fields = visibleCollections(schema).flatMap((collection) => visibleFields(schema, collection));
+      return fields.map((field) => toVisibleRecord(schema, field));
     },
     async listOf(caller, collection) {
-      const seen = await visible(caller);
-      return visibleFields(seen, visibleCollection(seen, collection)).map((field) => toVisibleRecord(seen, field));
+      const schema = await visible(caller);
+      return visibleFields(schema, visibleCollection(schema, collection)).map((field) =>
+        toVisibleRecord(schema, field),
+      );
     },
     async get(caller, collection, name) {
-      const seen = await visible(caller);
-      return toVisibleRecord(seen, visibleField(seen, collection, name));
+      const schema = await visible(caller);
+      return toVisibleRecord(schema, visibleField(schema, collection, name));
     },
     async getMany(caller, collection, names) {
-      const seen = await visible(caller);
-      return names.map((name) => toVisibleRecord(seen, visibleField(seen, collection, name)));
+      const schema = await visible(caller);
+      return names.map((name) => toVisibleRecord(schema, visibleField(schema, collection, name)));
     },
     async create(caller, collection, input) {
       return verbs.get(caller, collection, await writes.createField(caller, collection, input));

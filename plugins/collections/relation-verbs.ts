@@ -4,7 +4,7 @@ import { relationRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 import { loadVisibleSchema, visibleCollection, visibleRelation, visibleRelations } from './visible.ts';
 
-/** What a caller may see of relations and do to them, whichever way he asks. */
+/** Reads and changes of relations for a caller, shared by REST and GraphQL. */
 export interface RelationVerbs {
   list(caller: Caller): Promise<readonly RelationRecord[]>;
   listOf(caller: Caller, collection: string): Promise<readonly RelationRecord[]>;
@@ -21,9 +21,9 @@ export function createRelationVerbs(deps: Deps): RelationVerbs {
   const verbs: RelationVerbs = {
     list: async (caller) => visibleRelations(await visible(caller)).map(relationRecord),
     async listOf(caller, collection) {
-      const seen = await visible(caller);
-      const { name } = visibleCollection(seen, collection);
-      return visibleRelations(seen)
+      const schema = await visible(caller);
+      const { name } = visibleCollection(schema, collection);
+      return visibleRelations(schema)
         .filter((relation) => relation.collection === name)
         .map(relationRecord);
     },

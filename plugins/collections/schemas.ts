@@ -98,7 +98,7 @@ const RELATION = exactObject({
   meta: nullable(RELATION_META),
 });
 
-/** Settings of the registry and of the database; members that are left out stay as they are. */
+/** `meta` and `schema` of a change; members that are left out stay. */
 const META_AND_SCHEMA = { meta: nullable(RECORD), schema: nullable(RECORD) };
 const FIELD_PARTS = { ...META_AND_SCHEMA, type: OPTIONAL_TEXT };
 const NEW_FIELD = objectOf({ field: TEXT, ...FIELD_PARTS }, ['field']);
@@ -110,7 +110,7 @@ const NEW_RELATION = objectOf(
   ['collection', 'field'],
 );
 
-/** What the schema routes answer and take, by the names under which descriptions refer to it. */
+/** JSON Schemas of the bodies and answers of these routes, by the names that descriptions refer to. */
 export const components = {
   schemas: {
     Collection: COLLECTION,
@@ -125,7 +125,7 @@ export const components = {
   },
 };
 
-/** An element of a list of changes says by its name what it changes. */
+/** An element of a list of changes: the name of what it changes, and the change. */
 export const namedChange = (name: 'collection' | 'field', change: string): JsonSchema => ({
   allOf: [objectOf({ [name]: TEXT }, [name]), schemaRef(change)],
 });

@@ -3,22 +3,22 @@ import type { Collection, Field, FieldRecord, Overview, Relation } from '../sche
 import { createNotFoundFailure, fieldRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 
-/** What of a schema snapshot a caller may know of. */
+/** The part of the schema snapshot that a caller may see. */
 export interface VisibleSchema {
   readonly snapshot: Overview;
-  /** Null: everything. */
+  /** Readable fields by collection; null for admins, who see everything. */
   readonly fields: ReadonlyMap<string, ReadonlySet<string>> | null;
 }
 
 type RegistryCollection = 'platform_collections' | 'platform_fields' | 'platform_relations';
 
-/** FORBIDDEN for those who may not read the registry at all; the others see what they may read of the rest. */
+/** Loads what the caller may see. @throws FORBIDDEN without the permission to read `registry` */
 export async function loadVisibleSchema(
   caller: Caller,
   registry: RegistryCollection,
   { access, schema }: Deps,
 ): Promise<VisibleSchema> {
-  // Not the remembered one: these routes are how somebody looks whether a change of the database has been noticed.
+  // Not the cached snapshot: clients use these routes to check whether the service has seen a change of the database.
   const snapshot = await schema.refresh();
   if (caller.admin) return { snapshot, fields: null };
   if (!(await access.may(caller, 'read', registry))) throw fail('FORBIDDEN', `no permission to read ${registry}`);
@@ -34,7 +34,7 @@ export function visibleCollections({ snapshot, fields }: VisibleSchema): readonl
   const all = [...snapshot.collections.values()];
   if (!fields) return [...all, ...snapshot.listed.values()];
   const shown = new Set(fields.keys());
-  // A folder shows where something in it does, at any depth.
+  // A folder is visible where a collection in it is, at any depth.
   for (const name of fields.keys()) {
     let group = snapshot.collections.get(name)?.meta?.group;
     while (group && !shown.has(group) && snapshot.collections.get(group)?.kind === 'folder') {
@@ -62,7 +62,7 @@ export function visibleField(visible: VisibleSchema, collection: string, name: s
   return field;
 }
 
-/** What a caller is shown of a field he may read: not where it leads, if he may not read that. */
+/** The record of a field, without the foreign key where the caller may not read the related collection. */
 export function toVisibleRecord({ snapshot, fields }: VisibleSchema, field: Field): FieldRecord {
   const record = fieldRecord(field, snapshot);
   const isHidden = fields !== null && field.relation?.kind === 'one' && !fields.has(field.relation.to);
@@ -71,7 +71,7 @@ export function toVisibleRecord({ snapshot, fields }: VisibleSchema, field: Fiel
   return { ...record, schema: { ...record.schema, ...withoutTarget } };
 }
 
-/** Relations whose both ends may be read. */
+/** Relations of which the caller may read both ends. */
 export const visibleRelations = ({ snapshot, fields }: VisibleSchema): readonly Relation[] =>
   fields ? snapshot.relations.filter((relation) => isVisibleRelation(relation, fields)) : snapshot.relations;
 

@@ -3,9 +3,12 @@ import type { Knex } from 'knex';
 import type { Lease, UnitsOfWork } from './unit-of-work.ts';
 
 export interface BuilderGuard {
-  /** Throws where the builder, which is about to be compiled, names what it may not. */
+  /**
+   * Runs before a builder is compiled.
+   * @throws CAPABILITY_DENIED where it names a table that the grant does not allow
+   */
   assertAllowed(statement: BuilderParts): void;
-  /** Is called with the compiled text; a promise that rejects keeps it from running. */
+  /** Runs with the compiled text; the statement does not run where the promise rejects. */
   beforeRun(text: string): Promise<void> | undefined;
 }
 
@@ -27,8 +30,8 @@ interface BuilderClient {
 type BuilderClientClass = new (guard: BuilderGuard) => BuilderClient;
 
 /**
- * Makes builders on one table that run in the current unit of work. Knex is loaded with the first of them: half of what
- * it needs is for other databases' sake, and most of the service writes its statements itself.
+ * Creates query builders on one table that run in the current unit of work. Knex is loaded with the first builder: half
+ * of its code is for other databases, and most of the service writes its SQL itself.
  */
 export function createBuilders(
   units: UnitsOfWork,
@@ -65,7 +68,7 @@ function createClientClass(units: UnitsOfWork): BuilderClientClass {
       this.#guard = guard;
     }
 
-    /** Every builder passes here just before it becomes SQL, clones and sub-queries too. */
+    /** Knex calls this for every builder just before it becomes SQL, clones and sub-queries included. */
     override queryCompiler(builder: BuilderParts, formatter: unknown): unknown {
       this.#guard.assertAllowed(builder);
       return super.queryCompiler(builder, formatter);

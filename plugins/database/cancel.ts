@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 
-/** What the driver knows of a connection and does not declare. */
+/** Members of the driver's client that its types do not declare. */
 interface CancelAddress {
   readonly host: string;
   readonly port: number;
@@ -18,26 +18,30 @@ interface CancelConnection extends Omit<pg.Connection, 'stream'> {
   cancel(processID: number, secretKey: unknown): void;
 }
 
-/** A signal, or how to get at one that is made when it is needed. */
+/** A signal, or a function that creates it on first use. */
 export type SignalSource = AbortSignal | (() => AbortSignal | undefined);
 
 export const resolveSignal = (signal: SignalSource | undefined): AbortSignal | undefined =>
   typeof signal === 'function' ? signal() : signal;
 
-/** Milliseconds. */
+/** Milliseconds before a statement listens to its signal. */
 const GRACE = 250;
-/** A request that came before its statement did nothing, so it is made again while the statement runs. */
+/**
+ * Milliseconds. A cancel request that arrives before its statement has no effect, so it is repeated while the statement
+ * runs.
+ */
 const RETRY_INTERVAL = 250;
 const ATTEMPTS = 8;
+/** Milliseconds to send one cancel request. */
 const SEND_TIMEOUT = 5000;
 
 /**
- * Runs a statement that is cancelled when its signal aborts, and then fails with the signal's reason. It answers only when
- * no request to cancel is under way any more: the server closes such a request's connection after it has told the
- * backend, so nothing that runs on this connection afterwards can be hit.
+ * Runs a statement that is cancelled when its signal aborts, and then fails with the signal's reason. It resolves only
+ * when no cancel request is under way: the server closes the connection of such a request after it has signalled the
+ * backend, so a later statement on this connection cannot be cancelled by mistake.
  *
- * The signal is looked at when the statement has taken `GRACE`: most are over by then, and a listener on a signal costs
- * more than the timer.
+ * The signal is read only after `GRACE`: most statements are over by then, and a listener on a signal costs more than a
+ * timer.
  */
 export async function runCancellable<T>(
   client: pg.ClientBase,
@@ -59,7 +63,9 @@ export async function runCancellable<T>(
   }
 }
 
-/** A connection whose statements are cancelled when the signal aborts; `end` resolves when no request to cancel is under way. */
+/**
+ * Cancels the statements of a connection when the signal aborts. `end` resolves when no cancel request is under way.
+ */
 export interface CancelWatch {
   readonly signal: AbortSignal;
   end(): Promise<void> | undefined;
@@ -95,7 +101,7 @@ export function watchSignal(client: pg.ClientBase, signal: AbortSignal): CancelW
   };
 }
 
-/** PostgreSQL's CancelRequest, over a connection of its own that is made like the one it is about. */
+/** Sends PostgreSQL's CancelRequest over a second connection with the address and TLS of the first. */
 async function sendCancel({ host, port, ssl, processID, secretKey }: CancelAddress): Promise<void> {
   const wire = new pg.Connection({ ssl } as pg.ConnectionConfig) as unknown as CancelConnection;
   const send = () => wire.cancel(processID, secretKey);

@@ -20,7 +20,7 @@ interface CapabilityDeps {
   readonly fullBuilder: FullBuilder;
   readonly schemas: readonly string[];
   readonly server: { readonly version: number };
-  /** Is called with each plugin's part of the database: its migrations get the same one. */
+  /** Runs with the `host.db` of each plugin: its migrations get the same object. */
   readonly onBind: (plugin: string, db: Db) => void;
 }
 
@@ -29,7 +29,9 @@ type StreamOptions = Parameters<StreamRows>[2];
 
 type Deny = (what: string) => Error;
 
-/** `host.db`: granted tables by builder and by template, any statement and changes of any table where granted. */
+/**
+ * The capability behind `host.db`: builders and templates on granted tables; any statement and any DDL where granted.
+ */
 export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGrant, Db> => {
   const handles = createHandleRegistry();
   const ownedTables = new Set<string>();
@@ -46,7 +48,7 @@ export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGr
       if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl))
         throw deny('run any statement or change any table, which is open to core plugins only');
       for (const table of grant.own ?? []) ownedTables.add(table);
-      // What it has by getters stays so.
+      // Object.assign adds to the object, so that its getters stay getters.
       const db = Object.assign(createDb(parts, handles, grant, subject, deny), { ownedTables: () => ownedTables });
       parts.onBind(name, db);
       return db;
@@ -120,7 +122,7 @@ function createDb(
   };
 }
 
-/** The text of a statement to run; a promise of it where the statement is parsed and checked before. */
+/** Answers the text of a statement to run; a promise where the statement is parsed and checked first. */
 type ResolveText = (sql: Sql, kind: 'query' | 'ddl') => string | Promise<string>;
 
 interface TextResolverOptions extends Pick<SqlTemplates, 'checkedText' | 'assertPlainTextAllowed'> {

@@ -9,9 +9,12 @@ export class RemediableError extends Error {
   }
 }
 
-const SETTINGS = 'DB_CONNECTION_STRING, or DB_HOST and its companions';
+const SETTINGS = 'DB_CONNECTION_STRING, or DB_HOST and the other DB_* settings';
 
-/** Why a connection could not be made, in words, with what to change. The driver's own text may go along, secrets may not. */
+/**
+ * Turns a failed connection into a reason and a remedy. The text may quote the driver, but no secrets. `label` names
+ * the database.
+ */
 export function toConnectError(error: unknown, label: string): RemediableError {
   if (error instanceof RemediableError) return error;
   const { code, message } = findRootCause(error);
@@ -36,7 +39,7 @@ export function toConnectError(error: unknown, label: string): RemediableError {
       );
     case '28000':
       return remediable(
-        `the database ${label} lets this user not in: ${message}`,
+        `the database ${label} refuses this user: ${message}`,
         'correct DB_USER or DB_SSL, or allow the user in pg_hba.conf',
       );
     case '3D000':
@@ -53,7 +56,7 @@ export function toConnectError(error: unknown, label: string): RemediableError {
       );
   }
   if (/client password must be a string/.test(message))
-    return remediable(`the database ${label} wants a password`, 'set DB_PASSWORD');
+    return remediable(`the database ${label} asks for a password`, 'set DB_PASSWORD');
   if (/does not support SSL/.test(message))
     return remediable(`the database ${label} does not offer TLS`, 'set DB_SSL=false');
   if (/certificate/i.test(message)) {

@@ -11,16 +11,16 @@ import { type ConnectionTarget, findConfiguredTarget } from './target.ts';
 import type { AcquireConnection } from './unit.ts';
 
 const OLDEST_VERSION = 140_000;
-/** Milliseconds that connections have to come back at the end. */
+/** Milliseconds that `close` waits for connections in use. */
 const POOL_END_TIMEOUT = 1500;
 
-/** The one connection of this process to its database: nothing before `open`, a pool after it, nothing after `close`. */
+/** The pool of this process; it exists from `open` to `close`. */
 export interface DatabaseConnection {
   open(): Promise<void>;
-  /** A connection of the pool, once there is a place for this share of it. @throws SERVICE_UNAVAILABLE */
+  /** A connection of the pool, once the share may hold one more. @throws SERVICE_UNAVAILABLE */
   readonly acquire: AcquireConnection;
   connectOutsidePool(): Promise<Client>;
-  /** The server's; 0 before `open`. */
+  /** `server_version_num` of PostgreSQL, such as 180004; 0 before `open`. */
   readonly version: number;
   readonly slots: Pick<FairSemaphore, 'held' | 'waiting' | 'longestWait' | 'refusedAt'>;
   close(): Promise<void>;
@@ -48,7 +48,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     const { target, server } = configured
       ? { target: configured, server: undefined }
       : await (await import('./embedded/server.ts')).embeddedServer({ dataPath: config.DATA_PATH, log });
-    // The embedded server stays as long as anybody is connected to it, so we stay connected.
+    // The last process that is connected to the embedded server keeps it running, so this process stays connected.
     const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
     const pool = createPool(target, {
       min,
@@ -95,11 +95,11 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       return version;
     },
     async close() {
-      // Told to stop while it starts, it finishes starting: a server half started would be left behind.
+      // A `close` during `open` waits for it: otherwise a half-started server would stay behind.
       await opening?.catch(() => {});
       const { pool, server } = active ?? {};
       active = undefined;
-      // Who has not given a connection back by now never will: a server of our own is stopped all the same.
+      // A connection that is still in use after the timeout does not keep the embedded server from being stopped.
       await Promise.race([pool?.end(), pause(POOL_END_TIMEOUT, undefined, { ref: false })]);
       await server?.stop();
     },

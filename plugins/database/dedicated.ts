@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { Connections } from './contract.ts';
 
-/** Connections outside the pool for callers who keep them: locks, listeners. */
+/** Opens connections outside the pool for locks and listeners. */
 export const createDedicatedConnections = (connect: () => Promise<Client>): Connections => ({
   async dedicated(onLost) {
     const client = await connect();
@@ -10,7 +10,7 @@ export const createDedicatedConnections = (connect: () => Promise<Client>): Conn
       if (isOpen) onLost();
       isOpen = false;
     });
-    // One statement at a time: the driver's own queue is going away.
+    // One statement at a time: the driver will drop its own queue.
     let previous: Promise<unknown> = Promise.resolve();
     return {
       async query(text, params = []) {

@@ -2,17 +2,20 @@ import { fail } from '#kernel';
 import { resolveSignal, type SignalSource } from './cancel.ts';
 import type { Share } from './contract.ts';
 
-/** Places that are asked for again and again, shared fairly (ADR 32). */
+/** A semaphore whose slots are shared fairly between collections and clients (ADR 32). */
 export interface FairSemaphore {
-  /** Takes a place: undefined where there was one, else a promise of it. @throws SERVICE_UNAVAILABLE where too many wait already */
+  /**
+   * Takes a slot: undefined where one is free, else a promise.
+   * @throws SERVICE_UNAVAILABLE where too many requests wait already
+   */
   acquire(share: Share, signal: SignalSource | undefined): Promise<void> | undefined;
-  /** Gives the place back. */
+  /** Gives a slot back. */
   release(share: Share): void;
   readonly held: number;
   readonly waiting: number;
-  /** Milliseconds that the longest wait of the moment has taken; 0 where none waits. */
+  /** Milliseconds for which the oldest waiter has waited; 0 without a waiter. */
   longestWait(): number;
-  /** Milliseconds since the epoch at which a request was last refused a place; 0 where none was. */
+  /** Milliseconds since the epoch of the last refusal; 0 without one. */
   readonly refusedAt: number;
 }
 
@@ -20,22 +23,25 @@ export interface FairSemaphoreOptions {
   readonly limit: number;
   /** Milliseconds that a request waits at most. */
   readonly deadline: number;
-  /** What there are too few of, for the message of a refusal. */
+  /** What the slots are, for messages: `connections of the pool (10)`. */
   readonly label: string;
 }
 
-/** Of statements for which no plugin is known: migrations, and the query builder. */
+/** The share of statements without a plugin: migrations, and the full query builder. */
 export const SERVICE_SHARE: Share = { collection: undefined, client: 'service', rank: 'service' };
 
-/** A collection that holds places may have more while it has fewer than this many times those that are left, but for one. */
+/** A collection gets another slot while it holds fewer than this many times the free slots, less one. */
 const COLLECTION_FACTOR = 4;
-/** The same for a client, whose statements of one collection then leave it some for another. */
+/**
+ * The same for a client. It is larger, so that a client whose statements of one collection hang still gets a slot for
+ * another one.
+ */
 const CLIENT_FACTOR = 9;
-/** Requests that may wait, for each place; those of one group may be half of them. */
+/** Waiters for each slot; one share may have half of them. */
 const MAX_WAITERS_PER_SLOT = 100;
-/** Milliseconds between looks at those that wait. */
+/** Milliseconds between two checks of the waiters. */
 const SWEEP_INTERVAL = 50;
-/** Seconds after which a refused client may try again. */
+/** Seconds: the value of `Retry-After`. */
 const RETRY_AFTER = 1;
 
 interface Waiter {
@@ -46,7 +52,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** Waiters of the same share, in the order in which they came. */
+/** Waiters of the same share, oldest first. */
 interface WaiterGroup {
   readonly share: Share;
   readonly waiters: Set<Waiter>;
@@ -55,19 +61,19 @@ interface WaiterGroup {
 export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphore => new PoolSemaphore(options);
 
 /**
- * A collection may hold four times as many places as it leaves free, a client a few more than one collection, and both leave one at
- * least: the first to come gets most of them, and a statement that hangs keeps out neither other collections nor other clients, nor
- * what its own client asks of other collections. One place in ten is for admins and the service's own statements, such as those of a
- * login. A pool of one or two has nothing to share.
+ * A collection may hold four times as many slots as are free, a client some more than one collection, and both leave at
+ * least one. So the first collection gets most slots, while hanging statements block neither other collections, nor
+ * other clients, nor requests of the same client for other collections. One slot in ten is reserved for admins and for
+ * the service's own statements, such as those of a login. With one or two slots there are no shares.
  */
 class PoolSemaphore implements FairSemaphore {
   readonly #options: FairSemaphoreOptions;
   readonly #collections = new Map<string, number>();
   readonly #clients = new Map<string, number>();
   readonly #groups = new Map<string, WaiterGroup>();
-  /** Places that requests leave to admins and the service. */
+  /** Slots for the rank `service` only. */
   readonly #reserved: number;
-  /** Places that a share leaves which holds some. */
+  /** Slots that a share leaves free once it holds one. */
   readonly #spare: number;
   held = 0;
   waiting = 0;
@@ -106,7 +112,7 @@ class PoolSemaphore implements FairSemaphore {
     const ofClient = this.#clients.get(client) ?? 0;
     const ofCollection = collection === undefined ? 0 : (this.#collections.get(collection) ?? 0);
     const isFirst = ofClient === 0 && ofCollection === 0;
-    // The last one is also for a client of whose statements few hang, in another collection.
+    // The last free slot also goes to a client that holds few slots, for a collection that holds few.
     const isNew = Math.min(ofClient, ofCollection) === 0 && Math.max(ofClient, ofCollection) < limit / 3;
     const isBelowLimits = ofCollection < COLLECTION_FACTOR * (free - this.#spare) && ofClient < CLIENT_FACTOR * free;
     return isFirst || isNew || (isBelowLimits && free > this.#spare);
@@ -123,7 +129,9 @@ class PoolSemaphore implements FairSemaphore {
     return fail('SERVICE_UNAVAILABLE', `${reason} Try again later.`, { service: 'database', retryAfter: RETRY_AFTER });
   }
 
-  /** Under load most statements wait, though not for long: they cost no timer and no listener of their own. */
+  /**
+   * Under load most statements wait for a short time, so waiters share one timer and add no listener to their signal.
+   */
   #wait(share: Share, signal: SignalSource | undefined): Promise<void> {
     const { limit, label } = this.#options;
     const name = `${share.client}\n${share.collection ?? ''}`;
@@ -142,7 +150,7 @@ class PoolSemaphore implements FairSemaphore {
     this.waiting--;
   }
 
-  /** Refuses those that waited long enough, and forgets those whose client left. */
+  /** Refuses waiters after the deadline, and removes waiters whose client has disconnected. */
   #sweep(): void {
     const { deadline, label } = this.#options;
     if (this.waiting === 0) {
@@ -152,24 +160,23 @@ class PoolSemaphore implements FairSemaphore {
     const now = performance.now();
     for (const [name, group] of this.#groups) {
       for (const waiter of group.waiters) {
-        const gone = resolveSignal(waiter.signal);
-        if (!gone?.aborted && now - waiter.since < deadline) continue;
+        const signal = resolveSignal(waiter.signal);
+        if (!signal?.aborted && now - waiter.since < deadline) continue;
         this.#remove(name, group, waiter);
-        const late = `All ${label} that this request may use were in use for ${deadline} ms.`;
-        waiter.reject(gone?.aborted ? gone.reason : this.#refusal(late));
+        const reason = `All ${label} that this request may use were in use for ${deadline} ms.`;
+        waiter.reject(signal?.aborted ? signal.reason : this.#refusal(reason));
       }
     }
   }
 
   #wakeWaiters(): void {
-    // A group that was admitted comes again at the end.
     for (const [name, group] of this.#groups) {
       if (this.held >= this.#options.limit) return;
       const [next] = group.waiters;
       if (!next || !this.#fits(group.share)) continue;
       this.#count(group.share);
       this.#remove(name, group, next);
-      // Whose turn it was is the last the next time; this loop comes to it again where there is a place still.
+      // The group moves to the end. A Map iterates over it again in this loop, while slots are free.
       if (this.#groups.delete(name)) this.#groups.set(name, group);
       next.resolve();
     }

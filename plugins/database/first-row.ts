@@ -2,21 +2,21 @@ import type pg from 'pg';
 import utils from 'pg/lib/utils.js';
 import { serialize } from 'pg-protocol';
 
-/** The driver's connection, as a query of one's own sees it. */
+/** The members of the driver's connection that a custom query needs. */
 interface DriverConnection {
   readonly stream: { readonly writable: boolean; write(bytes: Uint8Array): void };
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
 }
 
-/** What follows every bound statement: run it, and say when it is over. */
+/** The messages Execute and Sync, which follow every Bind. */
 const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute(), serialize.sync()]);
 
 export type TextRow = readonly (string | null)[];
 
 /**
- * A statement of which the first row is wanted, as texts: what JSON that PostgreSQL made needs. It does not ask how the
- * columns are called and makes no row object, which small reads feel (ADR 12).
+ * A query that answers the columns of its first row as texts, for statements that answer JSON. It sends no Describe and
+ * creates no row object, which makes small reads measurably cheaper (ADR 12).
  */
 class FirstRowQuery implements pg.Submittable {
   readonly text: string;
@@ -38,7 +38,7 @@ class FirstRowQuery implements pg.Submittable {
     if (wire.stream.writable) wire.stream.write(bytes);
   }
 
-  /** All messages as one piece: a small statement costs this process little more than the call that sends it. */
+  /** All messages in one buffer: for a small statement the system call is most of the cost. */
   #messages(wire: DriverConnection): Uint8Array {
     const { name, text } = this;
     try {
@@ -49,7 +49,7 @@ class FirstRowQuery implements pg.Submittable {
       if (name !== '') wire.submittedNamedStatements[name] = text;
       return Buffer.concat([parse, bind, EXECUTE_AND_SYNC]);
     } catch (error) {
-      // A value that cannot be sent. Nothing was, so the connection only has to say that it is ready for the next.
+      // A value could not be serialized. Nothing was sent, so a Sync alone makes the connection ready again.
       this.#done(error as Error);
       return serialize.sync();
     }
@@ -67,7 +67,7 @@ class FirstRowQuery implements pg.Submittable {
     this.#done(null, this.#row);
   }
 
-  // The driver tells of these as well; none has a meaning here.
+  // The driver calls these as well; none needs work here.
   handleRowDescription(): void {}
   handleCommandComplete(): void {}
   handleEmptyQuery(): void {}

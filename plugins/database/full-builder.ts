@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import type { Lease, UnitsOfWork } from './unit-of-work.ts';
 
-/** Runs something in the unit of work that a builder belongs to. */
+/** Runs `work` in the unit of work that a builder belongs to. */
 type RunInUnit = <T>(work: () => T) => T;
 type Container = (trx: Knex.Transaction) => unknown;
 
@@ -17,15 +17,15 @@ interface KnexClient {
   readonly runInUnit: RunInUnit;
   transacting?: true;
   completed?: true;
-  /** Parts of one transaction come one after the other. */
+  /** Nested transactions of one transaction run one after the other. */
   previousPart: Promise<unknown>;
 }
-type ClientClass = new (enter: RunInUnit) => KnexClient;
+type ClientClass = new (runInUnit: RunInUnit) => KnexClient;
 
 export interface FullBuilder {
-  /** All of knex, on the connection of the current unit of work; its transactions are units of work. */
+  /** The full Knex API, on the connection of the current unit of work; its transactions are units of work. */
   builder(): Knex;
-  /** Runs `work` in the transaction that a builder stands for; where it stands for none, just so. */
+  /** Runs `work` in the transaction that a Knex object belongs to, or without one. */
   runInTransaction<T>(builder: unknown, work: () => Promise<T>): Promise<T>;
 }
 
@@ -39,7 +39,7 @@ class RollbackError extends Error {
   }
 }
 
-/** Knex is loaded when the first builder is asked for. */
+/** Knex is loaded with the first call of `builder`. */
 export function createFullBuilder(units: UnitsOfWork): FullBuilder {
   let loaded: { knex: Knex; Client: ClientClass } | undefined;
   return {
@@ -67,10 +67,10 @@ function createKnex(units: UnitsOfWork): { knex: Knex; Client: ClientClass } {
     declare completed?: true;
     previousPart: Promise<unknown> = Promise.resolve();
 
-    constructor(enter: RunInUnit) {
-      // Values stay out of the texts of errors.
+    constructor(runInUnit: RunInUnit) {
+      // Error messages hold no parameter values.
       super({ client: 'pg', compileSqlOnError: false });
-      this.runInUnit = enter;
+      this.runInUnit = runInUnit;
     }
 
     async acquireConnection(): Promise<object> {
@@ -89,12 +89,12 @@ function createKnex(units: UnitsOfWork): { knex: Knex; Client: ClientClass } {
     transaction(container: Container, config: TransactionConfig = {}): Promise<unknown> {
       const run = () => this.runInUnit(() => transact(units, open, container, config));
       if (!this.transacting) return run();
-      const whole = this.previousPart.then(run);
-      this.previousPart = whole.catch(() => {});
-      return whole;
+      const result = this.previousPart.then(run);
+      this.previousPart = result.catch(() => {});
+      return result;
     }
 
-    /** The pool is the service's. */
+    /** Does nothing: the pool belongs to the service. */
     async destroy(): Promise<void> {}
   }
 
@@ -107,13 +107,13 @@ function createKnex(units: UnitsOfWork): { knex: Knex; Client: ClientClass } {
   return { knex: makeKnex(new UnitClient((work) => work())), Client: UnitClient };
 }
 
-/** A builder inside a transaction, with the client it stands for. */
+/** A Knex transaction with its client. */
 interface OpenTransaction {
   readonly client: KnexClient;
   readonly trx: Knex.Transaction;
 }
 
-/** A unit of work, or a part of the one that is open, that ends when its transaction is committed or rolled back. */
+/** Runs a unit of work, or a savepoint of the open one, until its transaction is committed or rolled back. */
 function transact(
   units: UnitsOfWork,
   open: () => OpenTransaction,
@@ -160,12 +160,15 @@ function transact(
 
 async function setMode(trx: Knex.Transaction, { isolationLevel, readOnly }: TransactionConfig): Promise<void> {
   if (isolationLevel !== undefined && !ISOLATION_LEVELS.includes(isolationLevel))
-    throw new Error(`there is no isolation level ${isolationLevel}; there are ${ISOLATION_LEVELS.join(', ')}`);
+    throw new Error(`there is no isolation level ${isolationLevel}; use one of ${ISOLATION_LEVELS.join(', ')}`);
   const mode = [...(isolationLevel ? [`isolation level ${isolationLevel}`] : []), ...(readOnly ? ['read only'] : [])];
   if (mode.length > 0) await trx.raw(`set transaction ${mode.join(', ')}`);
 }
 
-/** What answers a promise is committed or rolled back by how it ends; all else by whoever was given the transaction. */
+/**
+ * Commits or rolls back by the promise that the container answers. Without a promise, the container ends the
+ * transaction itself.
+ */
 function runContainer(container: Container, trx: Knex.Transaction): void {
   const ignoreRejection = (promise: Promise<unknown>): void => void promise.catch(() => {});
   try {

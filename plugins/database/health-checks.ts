@@ -2,17 +2,17 @@ import type { HealthCheck } from '../server/contract.ts';
 import type { DatabaseConnection } from './connection.ts';
 import type { Statements } from './statements.ts';
 
-/** Milliseconds that a statement may wait for a connection before the pool counts as too small: less is a busy service. */
+/** Milliseconds that a statement may wait for a connection before the pool counts as too small. */
 const LONG_WAIT = 500;
-/** Milliseconds after a refusal in which the pool counts as too small. */
+/** Milliseconds for which the pool counts as too small after it refused a statement. */
 const RECENT_REFUSAL = 10_000;
 
 interface HealthCheckDeps {
   readonly statements: Statements;
   readonly connection: Pick<DatabaseConnection, 'slots' | 'connectOutsidePool'>;
-  /** Connections of the pool. */
+  /** DB_POOL_MAX. */
   readonly max: number;
-  /** Milliseconds above which the database counts as slow. */
+  /** Milliseconds: DB_HEALTHCHECK_THRESHOLD. */
   readonly threshold: number;
 }
 
@@ -24,7 +24,7 @@ export function createHealthChecks({
 }: HealthCheckDeps): readonly HealthCheck[] {
   const { slots } = connection;
 
-  /** Whether the database answers is not the same as whether a connection is free: with none, it is asked on one more. */
+  /** A full pool is no sign of a slow database: with no free connection the check opens one more. */
   async function ping(): Promise<void> {
     if (slots.held < max) return void (await statements.query('select 1'));
     const client = await connection.connectOutsidePool();

@@ -6,7 +6,7 @@ import { identifier } from './library.ts';
 import type { Statements } from './statements.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
-/** Half of the key of the lock under which one process at a time prepares tables. Never changed. */
+/** Key of the advisory lock under which one process at a time runs migrations. Never change it. */
 const LOCK = '1952804463, 1';
 
 interface MigrateDeps {
@@ -14,15 +14,17 @@ interface MigrateDeps {
   readonly units: UnitsOfWork;
   readonly schemas: readonly string[];
   readonly log: Log;
-  /** The part of the database that a plugin is granted; undefined where it has taken none. */
+  /** The `host.db` of a plugin; undefined where the plugin never read it. */
   readonly dbOf: (plugin: string) => Db | undefined;
-  /** DB_ALLOW_NEWER_SCHEMA: runs on tables that a newer version changed. */
+  /** DB_ALLOW_NEWER_SCHEMA: starts on tables that a newer version changed. */
   readonly allowNewer: boolean;
-  /** Not from the pool: with a pool of one the steps would wait for the lock's own connection. */
+  /**
+   * A connection outside the pool: in a pool of one, the migrations would wait for the connection that holds the lock.
+   */
   readonly connect: () => Promise<Client>;
 }
 
-/** Runs every step that is not recorded yet, each with its record in one transaction. */
+/** Runs every migration that is not recorded yet, each in one transaction with its record. */
 export async function migrate(steps: readonly { owner: string; value: Migration }[], deps: MigrateDeps): Promise<void> {
   assertUniqueIds(steps);
   const { statements, units, schemas, log, dbOf } = deps;
@@ -48,14 +50,15 @@ export async function migrate(steps: readonly { owner: string; value: Migration 
       log.debug({ plugin: owner, step: value.id }, 'tables prepared');
     }
   } finally {
-    // The lock belongs to the session and goes with it.
+    // The end of the session releases the lock.
     await lockClient.end();
   }
 }
 
 /**
- * A recorded step that this version does not have was made by a newer one: what it changed, this one does not know, and would write
- * to all the same. Steps of plugins that are not loaded say nothing; one that passed to another plugin is known by its id.
+ * Stops the start where the database has a migration that this version does not know: a newer version changed the
+ * tables, and this version could write wrong rows. Migrations of plugins that are not loaded do not count. A migration
+ * that moved to another plugin is known by its id.
  */
 function assertNotNewer(
   steps: readonly { owner: string; value: Migration }[],
@@ -69,7 +72,7 @@ function assertNotNewer(
   if (!newer) return;
   throw new RemediableError(
     `a newer version of ${newer.owner} changed the tables (${newer.id}), which this version does not know`,
-    'start the newer version, or one of a backup of the database from before; DB_ALLOW_NEWER_SCHEMA=true starts this one all the same, on your own account',
+    'start the newer version, or restore a backup from before it; DB_ALLOW_NEWER_SCHEMA=true starts this version anyway, at your own risk',
   );
 }
 

@@ -1,9 +1,9 @@
 import type { Log } from '#kernel';
 
-/** Milliseconds between two lines about one outage. */
+/** Milliseconds between two log lines about one outage. */
 const INTERVAL = 10_000;
 
-/** Tells the log of an outage once, how many requests it takes while it lasts, and when it is over. */
+/** Logs the start and the end of an outage once each, and meanwhile how many requests have failed. */
 export interface OutageLog {
   failed(error: unknown): void;
   recovered(): void;

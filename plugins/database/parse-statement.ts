@@ -1,6 +1,6 @@
 import type { TableUse } from './contract.ts';
 
-/** A table that a statement names, and what it does with it. */
+/** A table that a statement names, and how the statement uses it. */
 export interface NamedTable {
   readonly schema: string | undefined;
   readonly name: string;
@@ -8,18 +8,18 @@ export interface NamedTable {
 }
 
 export interface ParsedStatement {
-  /** As PostgreSQL's parser calls it: `SelectStmt`, `CreateStmt`, … */
+  /** The node type of PostgreSQL's parser: `SelectStmt`, `CreateStmt`, … */
   readonly kind: string;
   readonly tables: readonly NamedTable[];
-  /** Names of functions, with their schema where the statement gives one. */
+  /** Names of the functions called, with their schema where the statement names one. */
   readonly functions: readonly string[];
-  /** How often `RAW_PLACEHOLDER` stands in the place of an expression. */
+  /** How often `RAW_PLACEHOLDER` is an expression. */
   readonly placeholders: number;
-  /** It makes a table of rows (`select … into`). */
+  /** `select … into`, which creates a table. */
   readonly createsTable: boolean;
 }
 
-/** Stands for text that another plugin made by `raw`: as a column, which may be any expression. */
+/** Replaces text that another plugin created by `raw`: a column name, since an expression may stand there. */
 export const RAW_PLACEHOLDER = 'sql_of_another_plugin';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -27,14 +27,14 @@ type Parser = (text: string) => { readonly stmts?: readonly { readonly stmt?: No
 
 let loading: Promise<Parser> | undefined;
 
-/** PostgreSQL's own parser, as WebAssembly; loaded with the first statement that is to be parsed. */
+/** PostgreSQL's own parser as WebAssembly, loaded for the first statement that is parsed. */
 async function loadParser(): Promise<Parser> {
   const { loadModule, parseSync } = await import('libpg-query');
   await loadModule();
   return parseSync as Parser;
 }
 
-/** The statements of a text, with their tables. Rejects where PostgreSQL would see a mistake of grammar. */
+/** Parses the statements of a text. Rejects with the syntax error of PostgreSQL. */
 export async function parseStatements(text: string): Promise<readonly ParsedStatement[]> {
   loading ??= loadParser();
   const { stmts = [] } = (await loading)(text);
@@ -55,11 +55,11 @@ interface ParsedParts {
 interface VisitScope {
   /** Common table expressions that hide tables of their names. */
   readonly names: ReadonlySet<string>;
-  /** What the statement does with the tables named here. */
+  /** How the statement uses the tables named here. */
   readonly use: TableUse;
 }
 
-/** What statements do with the table that they are about; with all others they read, if they do not change tables. */
+/** How each kind of statement uses its target table. It reads all other tables. */
 const TARGET_USES: Readonly<Record<string, TableUse>> = {
   InsertStmt: 'write',
   UpdateStmt: 'write',
@@ -90,7 +90,7 @@ function visit(node: unknown, scope: VisitScope, found: ParsedParts): void {
   if (Array.isArray(node.fields) && textOf(node.fields.at(-1)) === RAW_PLACEHOLDER) found.placeholders++;
   const inner = visitExpressions(node, scope, found);
   for (const [key, value] of Object.entries(node)) {
-    // `for update of` names tables of the statement once more, by their aliases.
+    // `for update of` repeats aliases of tables that the statement names elsewhere.
     if (key === 'withClause' || key === 'lockedRels') continue;
     if (key in TARGET_USES) visitTarget(value as Node, TARGET_USES[key] as TableUse, inner, found);
     else if (TABLE_CHANGES.includes(key)) visit(value, { ...inner, use: 'own' }, found);
@@ -100,7 +100,7 @@ function visit(node: unknown, scope: VisitScope, found: ParsedParts): void {
   }
 }
 
-/** The target is a table whatever common table expressions are called. */
+/** The target is always a table, also where a common table expression has its name. */
 function visitTarget(node: Node, use: TableUse, scope: VisitScope, found: ParsedParts): void {
   const { relation, relations, ...rest } = node;
   for (const target of [relation, ...(Array.isArray(relations) ? relations : [])])
@@ -108,7 +108,7 @@ function visitTarget(node: Node, use: TableUse, scope: VisitScope, found: Parsed
   visit(rest, { ...scope, use: 'read' }, found);
 }
 
-/** Visits the common table expressions of a statement, and answers the scope of what follows them. */
+/** Visits the common table expressions of a statement, and answers the scope of the rest of it. */
 function visitExpressions(node: Node, scope: VisitScope, found: ParsedParts): VisitScope {
   const clause = node.withClause as { readonly ctes?: readonly Node[]; readonly recursive?: boolean } | undefined;
   if (!clause) return scope;
@@ -129,7 +129,7 @@ function addTable(node: Node, { names, use }: VisitScope, found: ParsedParts): v
   found.tables.push({ schema: schema === '' ? undefined : schema, name: String(relname), use });
 }
 
-/** `drop` and `comment` name objects by lists of names: of a table all of it, of a trigger its table and itself. */
+/** `drop` and `comment` name objects by lists: schema and table, or schema, table and trigger. */
 function addObjects({ objects, object, removeType, objtype }: Node, found: ParsedParts): void {
   const type = removeType ?? objtype;
   if (type !== 'OBJECT_TABLE' && type !== 'OBJECT_TRIGGER') return;

@@ -1,6 +1,6 @@
 import type { Share } from './contract.ts';
 
-/** What is known of who asks: a caller, or the values that a statement takes of one. */
+/** A caller, or the values of a caller that a statement needs. */
 interface ShareOwner {
   readonly user: string | null;
   readonly owner?: string | undefined;
@@ -8,7 +8,7 @@ interface ShareOwner {
   readonly admin?: boolean | undefined;
 }
 
-/** A user is one client, wherever its requests come from; without a user it is a plugin, or an address. */
+/** The client is the user, whatever its address; without a user the plugin, else the address. */
 export const shareOf = (collection: string, { user, owner, ip, admin }: ShareOwner): Share => ({
   collection,
   client: user ?? owner ?? ip ?? 'public',

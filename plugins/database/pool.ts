@@ -4,26 +4,29 @@ import type { Log } from '#kernel';
 import { identifier } from './library.ts';
 import type { ConnectionTarget } from './target.ts';
 
-/** Milliseconds for a connection, and as many for what each begins with: a server that says nothing keeps no place in the pool. */
+/**
+ * Milliseconds to connect, and as many for the first statement, so that a server that does not answer blocks no slot of
+ * the pool.
+ */
 const CONNECT_TIMEOUT = 10_000;
 
 export interface PoolOptions {
   readonly min: number;
   readonly max: number;
   readonly schemas: readonly string[];
-  /** Milliseconds one statement may take; 0 is no limit. What prepares or changes tables lifts it for itself. */
+  /** Milliseconds; 0 is no limit. Migrations and DDL lift it. */
   readonly statementTimeout: number;
   readonly log: Log;
 }
 
 /**
- * What every session starts with. Just-in-time compilation is off: it pays for statements that run for seconds, and
- * costs tens of milliseconds on those of an API as soon as the planner overestimates them.
+ * The settings of every session. JIT compilation is off: it pays off for statements that run for seconds, and costs
+ * short statements tens of milliseconds where the planner overestimates them.
  */
 export const renderSessionSettings = (schemas: readonly string[]): string =>
   `set timezone to 'UTC'; set datestyle to 'ISO'; set jit to off; set search_path to ${schemas.map(identifier).join(', ')}`;
 
-/** Connections under use; types stay as the driver reads them, so that bigint and numeric are strings and lose nothing. */
+/** Creates the pool. The driver's default types stay: bigint and numeric are strings and lose no digits. */
 export function createPool(
   target: ConnectionTarget,
   { min, max, schemas, statementTimeout, log }: PoolOptions,
@@ -36,7 +39,7 @@ export function createPool(
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     idleTimeoutMillis: 60_000,
     onConnect: async (client) => {
-      // Without a listener of its own a client that breaks while it is checked out would end the process.
+      // Without an error listener, a client that breaks while it is checked out would end the process.
       client.on('error', () => {});
       closeOnReceiveError(client);
       await prepareSession(client, settings);
@@ -47,8 +50,8 @@ export function createPool(
 }
 
 /**
- * A value longer than this platform's longest string throws inside the driver's listener, where nobody can catch it: one
- * answer of half a gigabyte would end the process. It ends its own connection instead, and with it the statement fails.
+ * A value longer than the longest string of V8 (half a gigabyte) throws inside the driver's data listener, where no
+ * caller can catch it, and would end the process. This closes the connection instead, so that only the statement fails.
  */
 function closeOnReceiveError(client: pg.ClientBase): void {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
@@ -64,11 +67,11 @@ function closeOnReceiveError(client: pg.ClientBase): void {
   }
 }
 
-/** The types of the driver do not know the limit, which it has. */
+/** The types of the driver do not declare `query_timeout`. */
 const prepareSession = (client: pg.ClientBase, text: string): Promise<unknown> =>
   client.query({ text, query_timeout: CONNECT_TIMEOUT } as pg.QueryConfig);
 
-/** A connection outside the pool, with the same session. */
+/** A connection outside the pool, with the same session settings. */
 export async function connectOutsidePool(target: ConnectionTarget, schemas: readonly string[]): Promise<pg.Client> {
   const client = new pg.Client({ ...target.client, connectionTimeoutMillis: CONNECT_TIMEOUT });
   client.on('error', () => {});

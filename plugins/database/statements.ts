@@ -12,24 +12,27 @@ export interface Statements {
     options?: StatementOptions,
     defaultShare?: Share,
   ): Promise<QueryResult<Row>>;
-  /** `own`: whose connections it takes where the options do not say. */
+  /** `defaultShare`: the share of the pool where the options have none. */
   first(
     text: string,
     params?: readonly unknown[],
     options?: StatementOptions,
-    own?: Share,
+    defaultShare?: Share,
   ): Promise<TextRow | undefined>;
 }
 
 /** Sends a statement, prepared under `name` where there is one. */
 type Send<T> = (client: PoolClient, text: string, values: unknown[], name: string | undefined) => Promise<T>;
 
-/** The server keeps a prepared statement as long as its connection: callers who vary names must not fill its memory. */
+/**
+ * PostgreSQL keeps a prepared statement as long as its connection. A connection with more names is closed, to free its
+ * memory.
+ */
 const MAX_NAMES = 500;
 
 export function createStatements(units: UnitsOfWork): Statements {
   const prepared = new WeakMap<PoolClient, Set<string>>();
-  /** How often the plan behind a name has gone out of date. */
+  /** How often the plan of each name was outdated: a new version gets a new name. */
   const planVersions = new Map<string, number>();
 
   const hasTooManyNames = ({ client, inUnit }: Lease, name: string): boolean => {
@@ -51,7 +54,7 @@ export function createStatements(units: UnitsOfWork): Statements {
     signal?: SignalSource,
   ): Promise<T> {
     let isFull = false;
-    let failed: unknown;
+    let failure: unknown;
     const { client } = lease;
     try {
       const cancelSignal = lease.signal ?? (lease.inUnit ? undefined : signal);
@@ -61,36 +64,39 @@ export function createStatements(units: UnitsOfWork): Statements {
       if (name !== undefined) isFull = hasTooManyNames(lease, name);
       return result;
     } catch (error) {
-      failed = error;
+      failure = error;
       throw asUnavailable(error);
     } finally {
-      lease.release(isFull, failed);
+      lease.release(isFull, failure);
     }
   }
 
-  /** `send` on a connection of its own, or on the one of the unit of work; again where the plan was out of date. */
+  /**
+   * Runs `send` on the connection of the unit of work or of the pool, and once more where the cached plan was outdated.
+   */
   async function runWithRetry<T>(
     send: Send<T>,
     text: string,
     params: readonly unknown[],
     { name, last, signal, share }: StatementOptions,
-    own: Share | undefined,
+    defaultShare: Share | undefined,
   ): Promise<T> {
     const values = params as unknown[];
-    const lease = await units.lease(last, share ?? own, signal);
+    const lease = await units.lease(last, share ?? defaultShare, signal);
     if (name === undefined) return run(send, lease, text, values, undefined, signal);
     const planVersion = planVersions.get(name) ?? 0;
     try {
       return await run(send, lease, text, values, preparedName(name, planVersion), signal);
     } catch (error) {
       if (!isOutdatedPlan(error)) throw error;
-      // Somebody altered a table of the statement. Inside a transaction nothing more can run; the next one will do.
+      // A table of the statement was altered. The open transaction has failed; the next one prepares the statement
+      // anew.
       planVersions.set(name, planVersion + 1);
       if (lease.inUnit) throw error;
     }
     return run(
       send,
-      await units.lease(last, share ?? own, signal),
+      await units.lease(last, share ?? defaultShare, signal),
       text,
       values,
       preparedName(name, planVersion + 1),
@@ -99,9 +105,10 @@ export function createStatements(units: UnitsOfWork): Statements {
   }
 
   return {
-    query: (text, params = [], options = NO_OPTIONS, own) =>
-      runWithRetry<QueryResult<never>>(sendQuery, text, params, options, own),
-    first: (text, params = [], options = NO_OPTIONS, own) => runWithRetry(queryFirstRow, text, params, options, own),
+    query: (text, params = [], options = NO_OPTIONS, defaultShare) =>
+      runWithRetry<QueryResult<never>>(sendQuery, text, params, options, defaultShare),
+    first: (text, params = [], options = NO_OPTIONS, defaultShare) =>
+      runWithRetry(queryFirstRow, text, params, options, defaultShare),
   };
 }
 

@@ -8,7 +8,7 @@ interface TableGuardOptions {
   readonly grant: DatabaseGrant;
   readonly schema: string;
   readonly deny: (what: string) => Error;
-  /** Of plugins whose statements are parsed before they run. */
+  /** Parses statements of third-party plugins; undefined for core plugins. */
   readonly check: StatementCheck | undefined;
 }
 
@@ -18,7 +18,7 @@ interface TableGuard extends BuilderGuard {
 
 const READ_METHODS: readonly (string | undefined)[] = [undefined, 'select', 'first', 'pluck', 'columnInfo'];
 
-/** Holds the query builders of `host.db.table` to the grant, whatever tables they come to name. */
+/** Restricts the query builders of `host.db.table` to the grant, whatever tables they name later. */
 export function createTableGuard({ name, grant, schema: own, deny, check }: TableGuardOptions): TableGuard {
   const assertReadable = (table: string): void => {
     if (!grants(grant, table, 'read')) throw deny(REFUSED.read(table));
@@ -44,7 +44,7 @@ export function createTableGuard({ name, grant, schema: own, deny, check }: Tabl
 const isRaw = ({ type, joinType }: BuilderParts['_statements'][number]): boolean =>
   joinType === 'raw' || (typeof type === 'string' && type.endsWith('Raw'));
 
-/** Tables a builder names itself; sub-queries come to the guard on their own. */
+/** Tables that a builder names itself; Knex passes its sub-queries to the guard separately. */
 const tablesOf = ({ _single, _statements }: BuilderParts): readonly string[] =>
   [_single.table, ..._statements.filter(({ grouping }) => grouping === 'join').map(({ table }) => table)].flatMap(
     (table) => tableName(table) ?? [],
@@ -56,6 +56,6 @@ function tableName(table: unknown): string | undefined {
   if (table !== null && typeof table === 'object' && Object.getPrototypeOf(table) === Object.prototype) {
     return Object.values(table).map(String).join(', ');
   }
-  // A sub-query is compiled by itself; anything else is named in the refusal.
+  // Knex compiles a sub-query separately; anything else is named in the message.
   return '_statements' in (table as object) ? undefined : String(table);
 }

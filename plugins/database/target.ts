@@ -2,13 +2,13 @@ import type { ClientConfig } from 'pg';
 import { RemediableError } from './connect-failure.ts';
 import type { DatabaseConfig } from './settings.ts';
 
-/** Where to connect to, and how to call that place in messages: never with the password. */
+/** The driver's connection settings, and a label for messages, which never holds the password. */
 export interface ConnectionTarget {
   readonly client: ClientConfig;
   readonly label: string;
 }
 
-/** The database an administrator configured, or undefined where one is to be started by us. */
+/** The database of the DB_* settings; undefined where the embedded server is to be started. */
 export function findConfiguredTarget(config: DatabaseConfig): ConnectionTarget | undefined {
   const ssl = { true: true, false: undefined, 'no-verify': { rejectUnauthorized: false } }[config.DB_SSL];
   const shared: ClientConfig = { application_name: 'tenon', keepAlive: true, ...(ssl === undefined ? {} : { ssl }) };

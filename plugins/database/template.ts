@@ -3,7 +3,7 @@ import { type DatabaseGrant, grants, handleAllows, REFUSED } from './grant.ts';
 import { identifier, literal } from './library.ts';
 import { RAW_PLACEHOLDER } from './parse-statement.ts';
 
-/** A part of a statement: a text, a table, or text that a holder of `sql` handles. */
+/** A part of a statement: a text, a table handle, or text created by `raw`. */
 type StatementPart = string | Table | RawText;
 interface RawText {
   readonly raw: string;
@@ -12,11 +12,11 @@ interface RawText {
 interface RegisteredStatement {
   readonly owner: object;
   readonly parts: readonly StatementPart[];
-  /** Its text without what other plugins made by `raw`: what the owner's grant has to allow. */
+  /** The text that the owner's grant has to allow: without the texts that other plugins created by `raw`. */
   readonly checked: string;
 }
 
-/** Handles and statements that were made here, and by which plugin. An object that looks like one is not among them. */
+/** Handles and statements that this module created, with their plugin. A look-alike object is not registered. */
 export interface HandleRegistry {
   readonly tables: WeakMap<object, object>;
   readonly statements: WeakMap<object, RegisteredStatement>;
@@ -25,9 +25,9 @@ export interface HandleRegistry {
 export const createHandleRegistry = (): HandleRegistry => ({ tables: new WeakMap(), statements: new WeakMap() });
 
 export type SqlTemplates = Pick<Db, 'read' | 'write' | 'own' | 'watch' | 'sql' | 'name' | 'literal' | 'raw'> & {
-  /** What the grant has to allow of a statement: its text without what other plugins made by `raw`. */
+  /** The text that the grant has to allow: without the texts that other plugins created by `raw`. */
   checkedText(statement: Statement): string;
-  /** Throws where the plugin may not run plain text. */
+  /** @throws CAPABILITY_DENIED without the grant `sql` */
   assertPlainTextAllowed(): void;
 };
 
@@ -38,7 +38,7 @@ interface TemplateOptions {
   readonly deny: (what: string) => Error;
 }
 
-/** The templates of one plugin. Everything here happens once a statement, while the plugin registers. */
+/** The templates of one plugin. They run once a statement, while the plugin registers. */
 export function createTemplates({ grant, schema, handles, deny }: TemplateOptions): SqlTemplates {
   const owner = {};
   const runsAnyStatement = grant.sql !== undefined;
@@ -111,7 +111,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
   };
 }
 
-/** What a table is the target of, by the words before it. */
+/** How a statement uses a table, by the words before it. */
 const TARGET_PATTERNS: readonly (readonly [use: TableUse, before: RegExp])[] = [
   ['watch', /\b(create\s+(or\s+replace\s+)?trigger|drop\s+trigger)\b[^;]*\bon\s*$/i],
   ['own', /\bcreate\s+(unique\s+)?index\b[^;]*\bon\s*$/i],

@@ -2,18 +2,21 @@ import { fail } from '#kernel';
 import { type CancelWatch, resolveSignal, type SignalSource, watchSignal } from './cancel.ts';
 import type { PooledConnection } from './unit.ts';
 
-/** What ends a unit of work before its commit. */
+/** Limits that end a unit of work before its commit. */
 export interface UnitLimits {
-  /** Its client left. */
+  /** Aborts when the client disconnects. */
   readonly signal?: SignalSource;
-  /** Milliseconds that it may take; 0 or undefined is no limit. */
+  /** Milliseconds; 0 or undefined is no limit. */
   readonly timeout?: number;
 }
 
-/** Milliseconds after which it is looked at: most units are over by then, and a listener on a signal costs more than a timer. */
+/**
+ * Milliseconds before the limits are checked: most units are over by then, and a listener on a signal costs more than a
+ * timer.
+ */
 const GRACE = 250;
 
-/** Ends one unit of work: its running statement is cancelled, and nothing of it is asked any more. */
+/** Cancels one unit of work: its running statement is cancelled, and later statements of the unit fail. */
 export class UnitCancellation {
   readonly #limits: UnitLimits;
   readonly #since = performance.now();
@@ -27,20 +30,20 @@ export class UnitCancellation {
     this.#limits = limits;
   }
 
-  /** Why the unit ended; undefined while it may go on. */
+  /** Why the unit was cancelled; undefined while it may continue. */
   get reason(): unknown {
     if (this.#isLimited && !this.#isOver && performance.now() - this.#since > GRACE) this.signal();
     return this.#stop?.signal.reason;
   }
 
-  /** Aborts when the unit is to end. Made on first use. */
+  /** Aborts when the unit is cancelled. Created on first use. */
   readonly signal = (): AbortSignal | undefined => {
     if (!this.#isLimited) return undefined;
     this.#stop ??= this.#listen();
     return this.#stop.signal;
   };
 
-  /** The statements of this connection are the unit's until `end`. */
+  /** Cancels statements of this connection until `end`. */
   watch({ client }: PooledConnection): void {
     if (!this.#isLimited) return;
     this.#timer = setTimeout(() => {
@@ -48,7 +51,10 @@ export class UnitCancellation {
     }, GRACE);
   }
 
-  /** Before the commit or the rollback, neither of which may be cancelled: resolves when no request to cancel is under way. */
+  /**
+   * Call it before the commit or the rollback, which must not be cancelled. Resolves when no cancel request is under
+   * way.
+   */
   end(): Promise<void> | undefined {
     this.#isOver = true;
     clearTimeout(this.#timer);

@@ -11,26 +11,26 @@ export type { Lease };
 
 export interface UnitsOfWork {
   /**
-   * `last`: nothing follows in the unit. One that is also the first needs no transaction around it. `share` and `signal` are
-   * for a connection outside of all units.
+   * `last`: the last statement of the unit; one that is also the first needs no transaction. `share` and `signal` apply
+   * outside units of work only.
    */
   lease(last?: boolean, share?: Share, signal?: SignalSource): Promise<Lease>;
   transaction<T>(work: () => Promise<T>, share?: Share, limits?: UnitLimits): Promise<T>;
-  /** Inside a unit: a part that may fail by itself. It is taken back as a whole, and the unit goes on. */
+  /** Inside a unit: runs `work` in a savepoint. Its failure rolls back the savepoint, and the unit continues. */
   runPart<T>(work: () => Promise<T>): Promise<T>;
-  /** Does what is said now belong to a unit? */
+  /** Whether a unit of work is open around the caller. */
   isInUnit(): boolean;
-  /** Keeps an effect until the unit has committed; false where none is open. */
+  /** Queues an effect until the unit has committed; false where none is open. */
   deferUntilCommit(effect: () => void): boolean;
-  /** Lets the open unit, if any, answer only when `wait` is settled, which runs after the commit. */
+  /** Runs `wait` after the commit of the open unit, which resolves only when `wait` has settled. */
   answerAfter(wait: () => Promise<void>): void;
 }
 
-/** Units of work, each carried along with the asynchronous calls that were made inside it. */
+/** Units of work, which follow asynchronous calls through AsyncLocalStorage. */
 export function createUnitsOfWork(connect: AcquireConnection, log: Log): UnitsOfWork {
   const storage = new AsyncLocalStorage<Unit>();
 
-  /** Work that outlives its committed unit goes on by itself; what was rolled back must not go on at all. */
+  /** Work that outlives a committed unit runs outside of it; work of a rolled back unit fails. */
   const current = (): Unit | undefined => {
     const unit = storage.getStore();
     return unit?.state === 'committed' ? undefined : unit;

@@ -5,10 +5,10 @@ import { isConnectionLost } from './connection-errors.ts';
 import type { Share } from './contract.ts';
 import { UnitCancellation, type UnitLimits } from './unit-cancellation.ts';
 
-/** A connection of the pool, with the place that its holder has. */
+/** A connection of the pool, which also holds a slot of the semaphore. */
 export interface PooledConnection {
   readonly client: PoolClient;
-  /** `broken`: nothing more is asked on it. */
+  /** `broken`: the pool closes the connection. */
   release(broken: boolean): void;
 }
 
@@ -17,15 +17,15 @@ export type AcquireConnection = (share: Share, signal?: SignalSource) => Promise
 /** A connection for one statement. */
 export interface Lease {
   readonly client: PoolClient;
-  /** A transaction is open on it. */
+  /** Whether a transaction is open on it. */
   readonly inUnit: boolean;
-  /** Ends the statement where it commits by itself: it is all of its unit. */
+  /** Cancels the statement where it is the only one of its unit and commits by itself. */
   readonly signal?: SignalSource;
-  /** With the error of a statement that failed. */
+  /** `error`: why the statement failed. */
   release(broken?: boolean, error?: unknown): void;
 }
 
-/** A connection outside of all units: its statement commits by itself. */
+/** A connection outside units of work: its statement commits by itself. */
 export async function leaseOutsideUnit(
   connect: AcquireConnection,
   share: Share,
@@ -40,8 +40,8 @@ export async function leaseOutsideUnit(
 }
 
 /**
- * One transaction on one connection, found by every statement made while it is open. It says nothing about how many
- * writes there are or whose: batches, savepoints and a preview (run, answer, roll back) are other ways to end one.
+ * One transaction on one connection, which all statements use while it is open. Batches, savepoints and previews (run,
+ * answer, roll back) are built on it.
  */
 export class Unit {
   state: 'open' | 'committed' | 'rolled back' = 'open';
@@ -49,17 +49,17 @@ export class Unit {
   readonly #share: Share;
   readonly #limits: UnitLimits;
   readonly #cancellation: UnitCancellation;
-  /** Connected and begun by its first statement: a unit without statements costs nothing. */
+  /** The first statement connects and begins the transaction: a unit without statements costs nothing. */
   #connection: PooledConnection | undefined;
-  /** Parts at work inside it, whose statements are never the last of the whole. */
+  /** Nested parts that are running; the last statement of a part is not the last one of the unit. */
   #openParts = 0;
-  /** Its only statement went out as one that commits by itself, and maybe failed. */
+  /** Set once its only statement ran without a transaction; holds the error where it failed. */
   #singleStatement: { error?: unknown } | undefined;
-  /** The error of a part that failed: what belongs together does not commit even where the caller swallowed the error. */
+  /** The error of a nested unit that failed: the unit does not commit, even where the caller caught the error. */
   #failed: { readonly error: unknown } | undefined;
   readonly #afterCommit: (() => void)[] = [];
   readonly #waits = new Set<() => Promise<void>>();
-  /** Resolves when the connection is free: one statement at a time. */
+  /** Resolves when the connection is free: statements run one at a time. */
   #queue: Promise<void> = Promise.resolve();
   #savepoints = 0;
 
@@ -70,19 +70,19 @@ export class Unit {
     this.#cancellation = new UnitCancellation(limits);
   }
 
-  /** `last`: nothing follows in the unit. One that is also the first needs no transaction around it. */
+  /** `last`: the last statement of the unit; one that is also the first needs no transaction. */
   async lease(last: boolean): Promise<Lease> {
-    const before = this.#queue;
+    const previous = this.#queue;
     let free = () => {};
     this.#queue = new Promise((resolve) => {
       free = resolve;
     });
-    await before;
+    await previous;
     try {
       if (this.state !== 'open')
         throw fail('INTERNAL_SERVER_ERROR', `a statement came after its unit of work was ${this.state}`);
       this.#assertNotCancelled();
-      // After a failure it may be tried again; nothing was written.
+      // After a failure the caller may try again: nothing was written.
       if (this.#singleStatement && this.#singleStatement.error === undefined)
         throw fail('INTERNAL_SERVER_ERROR', 'a statement came after the last one of its unit of work');
       if (last && !this.#connection && this.#openParts === 0) return await this.#leaseSingle(free);
@@ -94,7 +94,7 @@ export class Unit {
     }
   }
 
-  /** Runs a part whose failure is that of the whole unit. */
+  /** Runs a nested unit, whose failure fails this unit. */
   async join<T>(work: () => Promise<T>): Promise<T> {
     this.#openParts++;
     try {
@@ -107,7 +107,7 @@ export class Unit {
     }
   }
 
-  /** Runs a part that may fail by itself: a savepoint takes it back, with its effects, and the unit goes on. */
+  /** Runs `work` in a savepoint. A failure rolls it back and drops its after-commit effects; the unit continues. */
   async runPart<T>(work: () => Promise<T>): Promise<T> {
     const name = `part_${++this.#savepoints}`;
     const failed = this.#failed;
@@ -134,12 +134,12 @@ export class Unit {
     if (this.state === 'open') this.#afterCommit.push(effect);
   }
 
-  /** The same `wait` counts once, however many parts of the unit ask for it. */
+  /** The same `wait` runs once, however often it is added. */
   answerAfter(wait: () => Promise<void>): void {
     if (this.state === 'open') this.#waits.add(wait);
   }
 
-  /** Throws where anything of the unit failed; the unit is then still to be rolled back. */
+  /** Throws where a part of the unit failed; the caller then calls `rollback`. */
   async commit(): Promise<void> {
     if (this.#failed) throw this.#failed.error;
     await this.#queue;
@@ -168,7 +168,7 @@ export class Unit {
     this.#connection.release(isBroken);
   }
 
-  /** Why the unit was ended from outside; undefined where it was not. */
+  /** Why the unit was cancelled; undefined where it was not. */
   get cancellationReason(): unknown {
     return this.#cancellation.reason;
   }
@@ -178,7 +178,7 @@ export class Unit {
     if (reason !== undefined) throw reason;
   }
 
-  /** After the commit. */
+  /** Runs the after-commit queue. An effect that throws is logged, and the others run. */
   runAfterCommit(log: Log): void {
     for (const effect of this.#afterCommit) {
       try {
@@ -189,7 +189,7 @@ export class Unit {
     }
   }
 
-  /** After the effects: what has to be over before the unit answers; undefined where that is nothing. */
+  /** Runs the waits after the after-commit queue, before the unit resolves; undefined without any. */
   waitBeforeAnswer(log: Log): Promise<unknown> | undefined {
     if (this.#waits.size === 0) return undefined;
     const failed = (error: unknown) => log.error({ err: error }, 'a wait after commit failed');
@@ -203,7 +203,7 @@ export class Unit {
     return this.#connection;
   }
 
-  /** PostgreSQL takes a statement by itself as a transaction, and two round trips fewer. */
+  /** Runs a single statement as its own transaction, which saves two round trips. */
   async #leaseSingle(free: () => void): Promise<Lease> {
     const held = await this.#connect(this.#share, this.#limits.signal);
     const single: { error?: unknown } = {};

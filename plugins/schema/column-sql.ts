@@ -9,7 +9,7 @@ export interface ColumnSize {
   readonly geometrySchema?: string | null;
 }
 
-/** The column type a field of this type gets. */
+/** The SQL type of a new column. @throws INVALID_PAYLOAD for `alias`, `unknown`, and geometry without PostGIS */
 export function renderColumnType(
   type: FieldType,
   { maxLength, precision, scale, geometrySchema }: ColumnSize = {},
@@ -41,7 +41,7 @@ export function renderColumnType(
     case 'time':
       return 'time without time zone';
     case 'json':
-      // Binary: it compares, and is searched without being parsed for each row.
+      // jsonb has equality, and a search need not parse each row.
       return 'jsonb';
     case 'uuid':
       return 'uuid';

@@ -3,12 +3,12 @@ import type { Column, FieldType } from './contract.ts';
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 const QUOTED = /^(E?)'((?:[^']|'')*)'(?:::.+)?$/s;
 
-/** A column's default as the API shows it: a value where it is a literal, else the expression's text. */
+/** A column default for the API: the value of a literal, else the text of the expression. */
 export function parseDefaultValue(type: FieldType, column: Column): unknown {
   const text = column.default;
   if (text === null || /^null(::.+)?$/i.test(text)) return null;
   if (text === 'true' || text === 'false') return text === 'true';
-  // Negative literals come back as ('-1'::integer) or (-1).
+  // PostgreSQL prints negative literals as ('-1'::integer) or (-1).
   const inner = /^\((.*)\)(?:::.+)?$/s.exec(text)?.[1] ?? text;
   const quoted = QUOTED.exec(inner);
   const bare = quoted ? unquote(quoted) : inner.replace(/::[\w ]+(\(\d+(,\d+)?\))?$/, '');
@@ -44,7 +44,7 @@ function parseJsonOrText(text: string): unknown {
 
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,]+)/gs;
 
-/** `{a,"b c",NULL}`; arrays of arrays, and those with bounds of their own, stay the text that they are. */
+/** Parses `{a,"b c",NULL}`. Nested arrays and arrays with explicit bounds stay text. */
 function parseArrayLiteral({ element }: Column, text: string): unknown {
   const inner = /^\{([^{}]*)\}$/s.exec(text)?.[1];
   if (inner === undefined) return text;

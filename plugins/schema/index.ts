@@ -25,9 +25,9 @@ export default definePlugin<Config>({
     host.define(systemCollections);
     for (const one of registryCollections) host.contribute(systemCollections, one);
 
-    let known: Declarations | undefined;
-    // Made again when a plugin with collections of its own is loaded or unloaded.
-    const declared = () => (known ??= collectDeclarations(host.read(systemCollections)));
+    let collected: Declarations | undefined;
+    // Collected again when a plugin with system collections is loaded or unloaded.
+    const declared = () => (collected ??= collectDeclarations(host.read(systemCollections)));
     host.contribute(migrations, createSystemTablesMigration(declared));
 
     const inUnit = createUnitCheck(db);
@@ -54,7 +54,7 @@ export default definePlugin<Config>({
 
     let isStarted = false;
     host.watch(systemCollections, () => {
-      known = undefined;
+      collected = undefined;
       if (isStarted) cache.rebuild();
     });
     messages.subscribe(SCHEMA_CHANNEL, cache.invalidate);
@@ -70,7 +70,7 @@ export default definePlugin<Config>({
   },
 });
 
-/** Is a unit of work open around the caller? An effect that has not run at once waits for one. */
+/** Whether a unit of work is open around the caller: then an after-commit effect does not run at once. */
 const createUnitCheck = (db: Pick<Db, 'afterCommit'>) => (): boolean => {
   let waits = true;
   db.afterCommit(() => {

@@ -1,6 +1,6 @@
-/** Refusals for names that nothing has. */
+/** Failures for unknown names. */
 
-/** What `/collections`, `/fields` and `/relations` show of parts of a schema snapshot. */
+/** Kinds of columns. */
 export { isMadeByDatabase, isRange, isSearchVector } from './column-kinds.ts';
 export { absentCollection, createNotFoundFailure } from './not-found.ts';
 export { isPlaceOfRow } from './overview/keys.ts';

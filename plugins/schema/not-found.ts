@@ -2,8 +2,9 @@ import { type Caller, type Failure, fail, isSystem } from '#kernel';
 import type { Schema } from './contract.ts';
 
 /**
- * A collection that is not there: to an admin, for whom nothing is hidden, 404 with the reason where there is a table by that name
- * (ADR 42); to all others the FORBIDDEN of what may not be read. `detail` is a sentence, which only admins see.
+ * The failure for an unknown collection (ADR 42). For an admin ROUTE_NOT_FOUND, with the reason where a table of that
+ * name is not served; for other callers the same FORBIDDEN as for a collection without read permission. `detail` is a
+ * sentence that only admins see.
  */
 export async function absentCollection(
   schema: Pick<Schema, 'unservedTables'>,
@@ -16,13 +17,13 @@ export async function absentCollection(
     (one) => one.name === name || `${one.schema}_${one.name}` === name,
   );
   if (!table) return fail('ROUTE_NOT_FOUND', detail, { collection: name });
-  const { schema: place, reason } = table;
-  return fail('ROUTE_NOT_FOUND', `The table ${place}.${table.name} is not served: ${reason}.`, {
+  const { schema: schemaName, reason } = table;
+  return fail('ROUTE_NOT_FOUND', `The table ${schemaName}.${table.name} is not served: ${reason}.`, {
     collection: name,
     reason,
   });
 }
 
-/** What an admin asks for by a name that nothing has. */
+/** ROUTE_NOT_FOUND for an admin, who may know which names exist. */
 export const createNotFoundFailure = (kind: 'collection' | 'field' | 'relation', name: string): Failure =>
   fail('ROUTE_NOT_FOUND', `There is no ${kind} "${name}".`);

@@ -51,7 +51,7 @@ export const fieldRecord = (field: Field, snapshot: Overview): FieldRecord => ({
   meta: field.meta ?? buildChoicesMeta(field),
 });
 
-/** How an editor shows an enum of which the registry has no row: as a choice of its values. */
+/** `meta` of an enum column without a registry row: a dropdown of its values. */
 function buildChoicesMeta({ collection, name, column }: Field): FieldMeta | null {
   if (!column?.enumValues) return null;
   const choices = column.enumValues.map((value) => ({ text: value, value }));

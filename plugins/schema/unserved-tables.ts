@@ -2,10 +2,10 @@ import type { Db } from '../database/contract.ts';
 import { type Overview, SYSTEM_PREFIX, type UnservedTable } from './contract.ts';
 import type { Declarations } from './system/declarations.ts';
 
-/** Made before any plugin's. */
+/** Created by the plugin `database`. */
 const MIGRATIONS_TABLE = `${SYSTEM_PREFIX}migrations`;
 
-/** The tables that the catalog statement looks at, and what the role of the service may do with them. */
+/** The tables of the catalog statement, with the privileges of the database role. */
 const TABLES = `
 select n.nspname as schema, c.relname as name, current_user as role, has_schema_privilege(n.oid, 'usage') as enters,
   has_table_privilege(c.oid, 'select') or has_any_column_privilege(c.oid, 'select') as reads
@@ -23,7 +23,7 @@ interface CatalogRow {
   readonly reads: boolean;
 }
 
-/** Tables and views that no request can read, each with the reason (ADR 42). One statement: for the start and for admins. */
+/** Tables and views that no request can read, each with the reason (ADR 42). Runs one statement. */
 export async function findUnservedTables(
   db: Pick<Db, 'query' | 'schemas' | 'ownedTables'>,
   snapshot: Overview,
@@ -57,7 +57,7 @@ function findReason({ schema, name, role, enters, reads }: CatalogRow, collectio
 
 const MAX_NAMES = 20;
 
-/** For the log of the start, whatever the number of tables. */
+/** The warning at the start. It names at most twenty tables, in at most 4,000 characters. */
 export function renderUnservedMessage(tables: readonly UnservedTable[]): string {
   const named = tables.slice(0, MAX_NAMES).map(({ schema, name, reason }) => `${schema}.${name} (${reason})`);
   const rest = tables.length - named.length;

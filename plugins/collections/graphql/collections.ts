@@ -10,7 +10,7 @@ const query = {
 } as const;
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
 
-/** `/collections` by GraphQL. */
+/** The GraphQL queries and mutations of `/collections`. */
 export const createCollectionGraphqlFields = (verbs: CollectionVerbs): readonly GraphqlField[] => [
   {
     ...query,

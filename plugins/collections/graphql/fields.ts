@@ -10,7 +10,7 @@ const query = {
 } as const;
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
 
-/** `/fields` by GraphQL. */
+/** The GraphQL queries and mutations of `/fields`. */
 export const createFieldGraphqlFields = (verbs: FieldVerbs): readonly GraphqlField[] => [
   {
     ...query,

@@ -10,7 +10,7 @@ const query = {
 } as const;
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
 
-/** `/relations` by GraphQL. */
+/** The GraphQL queries and mutations of `/relations`. */
 export const createRelationGraphqlFields = (verbs: RelationVerbs): readonly GraphqlField[] => [
   {
     ...query,

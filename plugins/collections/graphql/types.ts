@@ -1,5 +1,5 @@
-// What `/collections`, `/fields` and `/relations` show, in the schema language. Inputs have the same members, so that what
-// was read can be sent back; the verbs take what can be changed of it, as they do by REST.
+// The answers of `/collections`, `/fields` and `/relations` in the GraphQL schema language. Inputs have the same
+// members, so that clients can send back what they have read; read-only members have no effect, as by REST.
 
 const COLLECTION_META = `{
   collection: String

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { RemediableError } from '../connect-failure.ts';
 
-/** A system user a child process runs as; undefined means: as ourselves. */
+/** The system user that a child process runs as; undefined is the user of this process. */
 export interface SystemAccount {
   readonly uid: number;
   readonly gid: number;
@@ -12,7 +12,9 @@ export interface SystemAccount {
 
 const ACCOUNT_NAMES = ['postgres', 'tenon'];
 
-/** PostgreSQL refuses to run as root. Then a user made for such things runs it, else one that we make. */
+/**
+ * PostgreSQL refuses to run as root: then the user `postgres` or `tenon` runs it. Creates `tenon` where neither exists.
+ */
 export async function findServerAccount(): Promise<SystemAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const found = await findAccount();
@@ -25,15 +27,16 @@ export async function findServerAccount(): Promise<SystemAccount | undefined> {
     '/usr/sbin/nologin',
     'tenon',
   ]);
-  // Another process may be making it at this moment: then ours failed, and the user comes a little later.
+  // Another process may create the user at the same time: then `useradd` fails here, and the user appears a moment
+  // later.
   for (let tries = 0; tries < 20; tries++) {
     const created = await findAccount();
     if (created) return created;
     await wait(100);
   }
   throw new RemediableError(
-    'PostgreSQL does not run as root, and no system user could be made to run it',
-    'start as an ordinary user, make a system user called tenon, or set DB_CONNECTION_STRING or DB_HOST',
+    'PostgreSQL does not run as root, and no system user could be created to run it',
+    'start as an ordinary user, create a system user called tenon, or set DB_CONNECTION_STRING or DB_HOST',
   );
 }
 
@@ -52,14 +55,17 @@ export interface ProgramResult {
   readonly output: string;
 }
 
-/** PostgreSQL's programs get nothing of our environment: it holds secrets, and `PG*` names that would mislead them. */
+/**
+ * PostgreSQL's programs do not inherit the environment: it holds secrets, and `PG*` variables that would configure
+ * them.
+ */
 export const childEnvironment = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
   TZ: 'UTC',
 };
 
-/** Runs a program to its end, as the given user. The working folder is one that everybody may enter. */
+/** Runs a program to its end as `account`, in `/`, which every user may enter. */
 export async function runProgram(
   file: string,
   args: readonly string[],
@@ -76,6 +82,6 @@ export async function runProgram(
   }
 }
 
-/** Asked of the system by trying it as that user: modes, groups and access lists all have their say. */
+/** Runs `test` as that user, so that modes, groups and access lists all count. */
 export const canAccess = async (account: SystemAccount | undefined, mode: 'x' | 'r', path: string): Promise<boolean> =>
   (await runProgram('test', [`-${mode}`, path], account)).code === 0;

@@ -6,7 +6,7 @@ import { RemediableError } from '../connect-failure.ts';
 import { canAccess, findServerAccount, runProgram, type SystemAccount } from './account.ts';
 import { type Binaries, programPath } from './binaries.ts';
 
-/** Where the server's files are and who runs it. */
+/** The folders of the embedded server and the user that runs it. */
 export interface ClusterLocation {
   readonly account: SystemAccount | undefined;
   readonly binaries: Binaries;
@@ -14,12 +14,12 @@ export interface ClusterLocation {
   readonly cluster: string;
 }
 
-/** Outside of what only root may enter: files of servers that root has started. */
+/** Files of servers that root starts, in a folder that the server's user may enter. */
 const SHARED_FOLDER = '/var/lib/tenon';
 
 /**
- * The cluster lies in the data folder, and the programs in `node_modules`. Where root starts the service in a folder that
- * the server's user cannot enter, both are kept under /var/lib, and the data folder holds a link.
+ * The cluster is in the data folder, and the programs are in `node_modules`. Where root starts the service in a folder
+ * that the server's user cannot enter, both are kept under /var/lib/tenon, and the data folder holds a symbolic link.
  */
 export async function findClusterLocation(dataPath: string, found: Binaries, log: Log): Promise<ClusterLocation> {
   const link = join(dataPath, 'postgres');
@@ -30,7 +30,7 @@ export async function findClusterLocation(dataPath: string, found: Binaries, log
     if (!(await canAccess(account, 'x', existing))) {
       throw new RemediableError(
         `the database folder ${link} cannot be entered`,
-        'start as the user who made it, or correct its owner and rights',
+        'start as the user that created it, or correct its owner and permissions',
       );
     }
     return { account, binaries, cluster: existing };
@@ -58,7 +58,7 @@ async function resolveCluster(link: string): Promise<string | undefined> {
   }
 }
 
-/** Root runs the server as the user whose folder it is; everybody else as themselves. */
+/** Root runs the server as the owner of the folder; every other user as itself. */
 async function ownerOf(cluster: string): Promise<SystemAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = await stat(cluster);
@@ -83,7 +83,9 @@ async function findUsableBinaries(found: Binaries, account: SystemAccount | unde
   );
 }
 
-/** Appears under its name only when it is complete, however many processes do this at once. */
+/**
+ * Copies to a temporary folder and renames it: several processes may do this at once, and none sees an incomplete copy.
+ */
 async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(SHARED_FOLDER, { recursive: true, mode: 0o755 });
   const temporaryFolder = `${to}.${process.pid}`;
@@ -101,13 +103,13 @@ async function createSharedCluster(dataPath: string, link: string, account: Syst
     await symlink(cluster, link);
     return cluster;
   } catch {
-    // Another process was first; its folder counts.
+    // Another process has created the link: its folder is used.
     await rm(home, { recursive: true });
     return realpath(link);
   }
 }
 
-/** A data folder that was removed and made again must not meet the database of its predecessor. */
+/** A data folder that was removed and created again must not get the database of the removed one. */
 async function createUniqueFolder(name: string, account: SystemAccount): Promise<string> {
   for (let number = 1; ; number++) {
     const folder = join(SHARED_FOLDER, number === 1 ? name : `${name}-${number}`);

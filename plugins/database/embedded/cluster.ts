@@ -16,25 +16,27 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Makes the cluster where there is none, and answers its password. Any number of processes may do this at once. */
+/**
+ * Creates the cluster where there is none, and answers its password. Several processes may do this at the same time.
+ */
 export async function prepareCluster(location: ClusterLocation, dataPath: string, log: Log): Promise<string> {
   const clusterExists = await exists(join(location.cluster, 'PG_VERSION'));
   const password = await readOrCreatePassword(join(dataPath, 'postgres.password'), clusterExists);
   if (!clusterExists) {
-    log.info({ folder: location.cluster }, 'making a database: this takes some seconds, once');
+    log.info({ folder: location.cluster }, 'creating a database cluster: this takes some seconds, once');
     await initializeCluster(location, password);
   }
   return password;
 }
 
-/** The first process to put a password in place decides it for all. */
+/** The first process that links its password file into place decides the password for all processes. */
 async function readOrCreatePassword(path: string, clusterExists: boolean): Promise<string> {
   const stored = await readFile(path, 'utf8').catch(() => undefined);
   if (stored) return stored.trim();
   if (clusterExists) {
     throw new RemediableError(
       `the password of the database is missing (${path})`,
-      'bring that file back, or remove the folder beside it to start with an empty database',
+      'restore that file, or remove the folder beside it to start with an empty database',
     );
   }
   const temporaryPath = `${path}.${process.pid}`;
@@ -46,7 +48,7 @@ async function readOrCreatePassword(path: string, clusterExists: boolean): Promi
   return (await readFile(path, 'utf8')).trim();
 }
 
-/** Made under another name and put in place by one rename, so that a half-made cluster is never taken for one. */
+/** Runs `initdb` in a temporary folder and renames it, so that no process ever opens an incomplete cluster. */
 async function initializeCluster({ account, binaries, cluster }: ClusterLocation, password: string): Promise<void> {
   const home = dirname(cluster);
   await removeLeftovers(home);
@@ -74,7 +76,7 @@ async function initializeCluster({ account, binaries, cluster }: ClusterLocation
     );
     if (code !== 0)
       throw new RemediableError(
-        `the database could not be made: ${output.trim()}`,
+        `the database cluster could not be created: ${output.trim()}`,
         'see the reason, or set DB_CONNECTION_STRING or DB_HOST',
       );
     await rename(temporaryFolder, cluster).catch((error: NodeJS.ErrnoException) => {

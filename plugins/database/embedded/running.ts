@@ -3,7 +3,7 @@ import { link, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What a server says about itself in its `postmaster.pid`. */
+/** The contents of `postmaster.pid`. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
@@ -21,7 +21,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The server that runs in this cluster, whoever started it. */
+/** The server that runs in this cluster, also where another process started it. */
 export async function runningServer(cluster: string): Promise<Postmaster | undefined> {
   const postmaster = parsePidFile(await readFile(pidFile(cluster), 'utf8').catch(() => ''));
   return postmaster && (await isServerProcess(postmaster.pid, cluster)) ? postmaster : undefined;
@@ -34,7 +34,7 @@ function parsePidFile(text: string): Postmaster | undefined {
   return { pid, port, status: status === 'ready' || status === 'stopping' ? status : 'starting' };
 }
 
-/** After a restart of the machine the number may be anybody's. */
+/** After a restart of the machine another program may have this process id. */
 async function isServerProcess(pid: number, cluster: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const command =
@@ -48,8 +48,8 @@ async function isServerProcess(pid: number, cluster: string): Promise<boolean> {
 }
 
 /**
- * A server looks at the number alone and would take any living process of the same user for one of its kind. Another
- * process may be starting a server at this very moment: what is taken away is looked at again and put back if it lives.
+ * PostgreSQL checks only that a process with this id exists, and then refuses to start. Another process may be starting
+ * a server at the same time: the moved file is read again, and put back if its server runs.
  */
 export async function removeStalePidFile(cluster: string): Promise<void> {
   const asidePath = `${pidFile(cluster)}.${process.pid}`;

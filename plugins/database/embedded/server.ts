@@ -12,22 +12,26 @@ import { isAlive, type Postmaster, runningServer } from './running.ts';
 import { startServer } from './start.ts';
 
 const DATABASE = 'tenon';
-/** Connections name their process: the server's list of them is a moment behind, and processes die without a word. */
+/**
+ * Names the process of a connection, so that `stop` can tell connections of running processes from those of killed
+ * ones.
+ */
 const APPLICATION_NAME = `tenon ${process.pid}`;
-/** After a crash a server first reads its log: that may take minutes, and cutting it short would only begin it anew. */
+/** Milliseconds. After a crash PostgreSQL replays its log for minutes; a restart would only begin the replay again. */
 const START_TIMEOUT = 240_000;
+/** Milliseconds. */
 const STOP_TIMEOUT = 8_000;
 
 export interface EmbeddedServer {
-  /** Stops the server unless another process of ours is connected to it. */
+  /** Stops the server unless another process of this service is connected to it. */
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL of our own in the data folder: found running, or started, or made and started. */
+/** Connects to the PostgreSQL of the data folder; creates and starts it where needed. */
 export async function embeddedServer(options: {
   dataPath: string;
   log: Log;
-  /** PostgreSQL settings over those of `start.ts`, for a server that this call starts. */
+  /** PostgreSQL settings that replace those of `start.ts`, for a server that this call starts. */
   overrides?: Readonly<Record<string, string>>;
 }): Promise<{ target: ConnectionTarget; server: EmbeddedServer }> {
   const { log, overrides } = options;
@@ -56,7 +60,7 @@ export async function embeddedServer(options: {
     try {
       await ensureDatabase((database) => client(port, database, APPLICATION_NAME));
     } catch (error) {
-      // Between our look and our connection another process may have stopped the server.
+      // Another process may have stopped the server after it was found running.
       if ((await runningServer(cluster))?.status === 'ready' || Date.now() > deadline) throw error;
       continue;
     }
@@ -70,19 +74,19 @@ export async function embeddedServer(options: {
 async function ensureDataFolder(path: string): Promise<string> {
   try {
     await mkdir(path, { recursive: true });
-    // A folder that is there already may still be of another user, or on a disk that takes nothing.
+    // An existing folder may belong to another user, or be on a read-only disk.
     await rmdir(await mkdtemp(join(path, '.probe-')));
     return await realpath(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new RemediableError(
-      `the data folder ${path} cannot be made or written to (${code})`,
+      `the data folder ${path} cannot be created or written to (${code})`,
       'set DATA_PATH to a folder this user may write to',
     );
   }
 }
 
-/** Waits for the server that runs, or starts one; of several processes doing this at once one server results. */
+/** Waits for the running server, or starts one. Several processes that do this at once end up with one server. */
 async function ensureRunning(
   location: ClusterLocation,
   logFile: string,
@@ -112,7 +116,7 @@ async function ensureDatabase(client: (database: string) => pg.ClientConfig): Pr
   try {
     await connection.query(`create database ${DATABASE}`);
   } catch (error) {
-    // Made by another process meanwhile.
+    // Another process has created it.
     if (!['42P04', '23505'].includes((error as { code: string }).code)) throw error;
   } finally {
     await connection.end();
@@ -121,7 +125,7 @@ async function ensureDatabase(client: (database: string) => pg.ClientConfig): Pr
 
 async function databaseExists(config: pg.ClientConfig): Promise<boolean> {
   const connection = new pg.Client(config);
-  // A server that is stopped at this moment says so to nobody in particular.
+  // A server that stops at this moment emits an error outside of any query.
   connection.on('error', () => {});
   try {
     await connection.connect();
@@ -144,7 +148,7 @@ async function stopUnlessShared(pid: number, cluster: string, config: pg.ClientC
     );
     if (rows.some(({ name }) => name !== APPLICATION_NAME && isAlive(Number(name.slice('tenon '.length))))) return;
   } catch {
-    // Nobody can use what does not answer; below it is stopped if it still lives.
+    // A server that does not answer is of no use to any process; it is stopped below if it still runs.
   } finally {
     await connection.end().catch(() => {});
   }

@@ -2,8 +2,9 @@ import { SYSTEM_PREFIX } from '../contract.ts';
 import type { CatalogTable } from './content.ts';
 
 /**
- * Names under which tables are served: the table's own where it is in the first schema or alone with its name, else with
- * its schema before it. Tables with the system prefix are served only where they are declared and in the first schema.
+ * Assigns collection names to tables: the table's name where it is in the first schema or no other table has the name,
+ * else `<schema>_<table>`. Tables with the system prefix are served only where a plugin declares them and they are in
+ * the first schema.
  */
 export function assignCollectionNames(
   tables: readonly CatalogTable[],

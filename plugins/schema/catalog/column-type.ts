@@ -33,10 +33,10 @@ const GEOMETRIES: readonly string[] = [
   'MultiPolygon',
 ];
 
-/** The field type a column has by itself. */
+/** The field type of a column without a registry row. */
 export const toFieldType = (column: CatalogColumn): FieldType => (column.array ? 'json' : toValueType(column));
 
-/** What is inside a value of an array, a range or a multirange; undefined for other types. */
+/** The type of array elements, or of the bounds of a range or a multirange; undefined for other types. */
 export function toElementType(column: CatalogColumn): ElementType | undefined {
   const { array, bound, sqlType, dataType } = column;
   if (array) return { type: toValueType(column), sqlType: sqlType.slice(0, -'[]'.length), dataType };

@@ -2,10 +2,10 @@ import type { Column } from '../contract.ts';
 import { toElementType } from './column-type.ts';
 import type { CatalogColumn, CatalogTable } from './content.ts';
 
-/** Sizes in the sense of `information_schema`: binary digits of whole and floating numbers, decimal ones of numeric. */
+/** Precision as in `information_schema`: binary digits of integers and floats, decimal digits of numeric. */
 const PRECISION: Readonly<Record<string, number>> = { int2: 16, int4: 32, int8: 64, float4: 24, float8: 53 };
 
-/** A catalog column in the terms of the contract. */
+/** Converts a catalog column to a `Column` of the contract. */
 export function toColumn(column: CatalogColumn, table: CatalogTable): Column {
   const { name, type, builtin, array, typmod } = column;
   const singleColumnIndexes = table.indexes.filter(({ columns }) => columns.length === 1 && columns[0] === name);
@@ -24,7 +24,7 @@ export function toColumn(column: CatalogColumn, table: CatalogTable): Column {
     identityAlways: column.identity === 'a',
     maxLength: hasSize && (type === 'varchar' || type === 'bpchar') && typmod >= 4 ? typmod - 4 : null,
     precision: isSizedNumeric ? ((typmod - 4) >> 16) & 0xffff : hasSize ? (PRECISION[type] ?? null) : null,
-    // Eleven bits with a sign: PostgreSQL 15 and later allow negative scales.
+    // A signed number of eleven bits: PostgreSQL 15 and later allow negative scales.
     scale: isSizedNumeric
       ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024
       : hasSize && type.startsWith('int') && type in PRECISION

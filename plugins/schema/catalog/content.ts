@@ -1,4 +1,4 @@
-/** What the catalog statement answers, with its lists put together. */
+/** The parsed answer of the catalog statement. */
 export interface CatalogContent {
   readonly tables: readonly CatalogTable[];
   readonly foreignKeys: readonly ForeignKey[];
@@ -18,13 +18,13 @@ export interface CatalogTable {
   /** `pg_class.relkind`: r, p, v, m or f. */
   readonly kind: string;
   readonly comment: string | null;
-  /** Triggers, rules, partitions or heirs: more may change than a statement says. */
+  /** Triggers, rules, partitions or child tables: a write may change more than its statement names. */
   readonly hasSideEffects: boolean;
   readonly columns: CatalogColumn[];
   readonly indexes: CatalogIndex[];
 }
 
-/** Valid and without a condition. */
+/** Indexes that are valid and not partial. */
 export interface CatalogIndex {
   readonly primary: boolean;
   readonly unique: boolean;
@@ -45,7 +45,7 @@ export interface CatalogType {
   readonly full: string;
   readonly typmod: number;
   readonly enum: readonly string[] | null;
-  /** Of ranges and multiranges the type of their bounds. */
+  /** The type of the bounds of a range or a multirange. */
   readonly bound: RangeBound | null;
 }
 
@@ -74,7 +74,7 @@ export interface ForeignKey {
   readonly toColumns: readonly string[];
   readonly onUpdate: string;
   readonly onDelete: string;
-  /** Whether all rows were found to keep to it. */
+  /** `pg_constraint.convalidated`: whether PostgreSQL checked all rows. */
   readonly isValidated: boolean;
 }
 

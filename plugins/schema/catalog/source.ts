@@ -10,7 +10,7 @@ export interface CatalogReading {
   content(): CatalogContent;
 }
 
-/** The database's catalogs and registry tables, as far as the schema snapshot needs them. */
+/** Reads the catalogs and the registry tables of the database. */
 export interface CatalogSource {
   fingerprint(): Promise<string>;
   read(): Promise<CatalogReading>;
@@ -18,12 +18,12 @@ export interface CatalogSource {
 
 export function createCatalogSource(db: Pick<Db, 'query' | 'schemas'>): CatalogSource {
   const first = db.schemas[0] as string;
-  const whole = renderCatalogStatement(first);
-  const check = renderFingerprintStatement(first);
+  const catalogSql = renderCatalogStatement(first);
+  const fingerprintSql = renderFingerprintStatement(first);
   const params = [db.schemas];
 
   const read = async (): Promise<CatalogReading> => {
-    const { rows } = await db.query<{ fingerprint: string; content: string }>(whole, params, {
+    const { rows } = await db.query<{ fingerprint: string; content: string }>(catalogSql, params, {
       name: 'schema-catalog',
     });
     const { fingerprint, content } = rows[0] as { fingerprint: string; content: string };
@@ -35,7 +35,7 @@ export function createCatalogSource(db: Pick<Db, 'query' | 'schemas'>): CatalogS
   };
   return {
     async fingerprint() {
-      const { rows } = await db.query<{ fingerprint: string }>(check, params, { name: 'schema-fingerprint' });
+      const { rows } = await db.query<{ fingerprint: string }>(fingerprintSql, params, { name: 'schema-fingerprint' });
       return rows[0]?.fingerprint ?? '';
     },
     read,

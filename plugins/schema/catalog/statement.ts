@@ -1,10 +1,10 @@
 import { identifier } from '../../database/library.ts';
 
 /**
- * Everything the schema snapshot is made of, in one statement and so of one moment: the fingerprint, the tables with their
- * columns, indexes and foreign keys, and the registry rows. No object ids in `content`, so that equal
- * databases give equal texts; rows refer to tables and types by number, since texts are what this statement spends its
- * time on. `content.ts` names the places in each list.
+ * Reads all that a schema snapshot needs in one statement, and so at one moment: the fingerprint, the tables with their
+ * columns, indexes and foreign keys, and the registry rows. `content` holds no object ids, so that equal databases give
+ * equal texts. Rows refer to tables and types by number, because building texts takes most of the time. `content.ts`
+ * names the positions in each list.
  */
 export const renderCatalogStatement = (registrySchema: string): string => `
 with recursive tables as materialized (
@@ -87,14 +87,14 @@ const renderColumnNames = (table: string, numbers: string): string =>
         join pg_attribute a on a.attrelid = ${table} and a.attnum = c.attnum)`;
 
 /**
- * A text that differs whenever the catalog rows behind the schema snapshot do. A row version is known by where it lies and who
- * wrote it, which no later one repeats; statistics and the like are kept without a new version.
+ * A text that changes whenever catalog rows behind the schema snapshot change. It hashes `ctid` and `xmin` of the rows,
+ * which no later row version repeats. PostgreSQL updates statistics in place, so they do not change it.
  */
 export const renderFingerprintStatement = (registrySchema: string): string => {
   const versions = (from: string, where = 'true') =>
     `(select concat(count(*), ':', sum(hashtextextended(x.ctid::text || x.xmin::text, 0))) from ${from} where ${where})`;
-  // `is true` keeps this a lookup in a hash table. As a join it would depend on statistics, and in a young database those of the
-  // catalogs know of no foreign key: each one would be compared with every table.
+  // `is true` makes this a hashed subplan. As a join it would depend on statistics, and in a new database those of the
+  // catalogs know no foreign keys: PostgreSQL would compare each one with every table.
   const ofTables = (column: string) => `(${column} in (select oid from watched)) is true`;
   return `with watched as materialized (
     select c.oid, c.ctid, c.xmin from pg_class c join pg_namespace n on n.oid = c.relnamespace

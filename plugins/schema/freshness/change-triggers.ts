@@ -10,7 +10,7 @@ const NOTIFY = `${notifySql(SCHEMA_CHANNEL)};`;
 const REGISTRY_TABLES = ['platform_collections', 'platform_fields', 'platform_relations'];
 const EVENT_TRIGGER = 'platform_schema_watch';
 
-// Temporary tables are nobody's schema. What a DROP removed is not listed, so each one is announced.
+// Temporary tables are not served. The event trigger cannot list what a DROP removed, so every DROP is announced.
 const COMMAND_TRIGGER_BODY = `begin
   if tg_tag not like 'DROP%' and not exists (
     select from pg_event_trigger_ddl_commands() where schema_name is distinct from 'pg_temp') then
@@ -29,12 +29,13 @@ exception when others then
 end`;
 
 /**
- * Lets the database announce changes of tables and of registry rows on the bus, whoever makes them. True where it does;
- * an event trigger needs a superuser (or what a hosted database offers in his place).
+ * Installs triggers with which the database announces changes of tables and registry rows on the bus, also changes by
+ * other programs. False where it cannot: an event trigger needs a superuser, or the substitute role of a hosted
+ * database.
  */
 export async function installChangeTriggers(db: Db, log: Log): Promise<boolean> {
   const schema = identifier(db.schemas[0] as string);
-  // Processes that start together would change the same catalog rows at once.
+  // Processes that start at the same time would change the same catalog rows.
   const takeLock = `select pg_advisory_xact_lock(hashtext('${EVENT_TRIGGER}'))`;
   try {
     await db.transaction(async () => {
@@ -62,7 +63,7 @@ export async function installChangeTriggers(db: Db, log: Log): Promise<boolean> 
   } catch (error) {
     log.info(
       { reason: (error as Error).message },
-      'the database cannot announce changes of tables: each request looks for them',
+      'the change triggers could not be installed: each request checks the catalogs for changes',
     );
     return false;
   }

@@ -7,51 +7,51 @@ import { SchemaStore } from './schema-store.ts';
 interface SchemaCacheDeps {
   readonly source: CatalogSource;
   readonly build: (reading: CatalogReading) => Overview;
-  /** Is a unit of work open around the caller? */
+  /** Whether a unit of work is open around the caller. */
   readonly inUnit: () => boolean;
   readonly log: Log;
 }
 
 export interface SchemaCache {
   snapshot(): Promise<Overview>;
-  /** Compares with the database, whatever was announced. */
+  /** Checks the catalogs, also where no change was announced. */
   refresh(): Promise<Overview>;
   onChange(handle: (snapshot: Overview) => void): void;
-  /** Something may have changed: whoever asks from now on waits until that is known. */
+  /** The schema may have changed: later calls of `snapshot` wait for a check of the catalogs. */
   invalidate(): void;
-  /** What schema snapshots are made of beside the database has changed: none that is remembered is right any more. */
+  /** The declared system collections have changed: drops all stored snapshots and reads again. */
   rebuild(): void;
-  /** From now on changes are announced by calls of `heard`, so that nobody needs to look. */
+  /** From now on `invalidate` announces every change, so that `snapshot` needs no check. */
   trustAnnouncements(): void;
-  /** Whether announcements arrive at the moment: while they do not, every request looks. */
+  /** Whether announcements arrive: while they do not, every `snapshot` checks the catalogs. */
   setAnnouncementsArriving(arrives: boolean): void;
-  /** Until `settled` is called, schema snapshots inside units of work are checked on their own connection. */
+  /** Until `end`, `snapshot` inside a unit of work checks the catalogs on the connection of that unit. */
   beginUncommittedChange(): { end(): void };
 }
 
-/** Holds the schema snapshot and knows whether it is still right. */
+/** Caches the schema snapshot and tracks whether it is up to date. */
 export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDeps): SchemaCache {
   const store = new SchemaStore(source, build);
   let isTrusting = false;
   let isArriving = true;
-  /** Both of them. */
+  /** `isTrusting` and `isArriving`. */
   let isAnnounced = false;
   let announcements = 0;
   let checkedAnnouncements = 0;
-  const unsettled = new Set<object>();
+  const uncommitted = new Set<object>();
   const handlers: ((snapshot: Overview) => void)[] = [];
 
-  /** Answers from a look that began after the call; calls at the same time share it. */
+  /** Calls at the same time share one read that begins after them. */
   const check = coalesce(readShared);
 
   async function readShared(): Promise<Overview> {
     const before = announcements;
-    const known = await store.read();
+    const latest = await store.read();
     checkedAnnouncements = before;
-    const changed = store.current?.schema.version !== known.schema.version;
-    store.current = known;
-    if (changed) for (const handle of handlers) notifyHandler(handle, known.schema);
-    return known.schema;
+    const isChanged = store.current?.schema.version !== latest.schema.version;
+    store.current = latest;
+    if (isChanged) for (const handle of handlers) notifyHandler(handle, latest.schema);
+    return latest.schema;
   }
 
   function notifyHandler(handle: (snapshot: Overview) => void, snapshot: Overview): void {
@@ -62,7 +62,7 @@ export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDep
     }
   }
 
-  function heard(): void {
+  function invalidate(): void {
     announcements++;
     if (!inUnit())
       check().catch((error) =>
@@ -73,7 +73,7 @@ export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDep
   return {
     async snapshot() {
       const { current } = store;
-      if (isAnnounced && current && checkedAnnouncements === announcements && unsettled.size === 0)
+      if (isAnnounced && current && checkedAnnouncements === announcements && uncommitted.size === 0)
         return current.schema;
       if (inUnit()) return (await store.read()).schema;
       if (isAnnounced && current && checkedAnnouncements === announcements) return current.schema;
@@ -83,24 +83,24 @@ export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDep
       return inUnit() ? (await store.read()).schema : check();
     },
     onChange: (handle) => void handlers.push(handle),
-    invalidate: heard,
+    invalidate,
     rebuild() {
       store.clear();
-      heard();
+      invalidate();
     },
     trustAnnouncements() {
       isTrusting = true;
       isAnnounced = isArriving;
     },
-    setAnnouncementsArriving(does) {
-      isArriving = does;
+    setAnnouncementsArriving(arrives) {
+      isArriving = arrives;
       isAnnounced = isTrusting && isArriving;
-      if (isArriving) heard();
+      if (isArriving) invalidate();
     },
     beginUncommittedChange() {
       const token = {};
-      unsettled.add(token);
-      return { end: () => void unsettled.delete(token) };
+      uncommitted.add(token);
+      return { end: () => void uncommitted.delete(token) };
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { CatalogReading, CatalogSource } from '../catalog/source.ts';
 import type { Overview } from '../contract.ts';
 
-/** A schema snapshot and the state of the catalogs it was made from. */
+/** A schema snapshot with the state of the catalogs it was built from. */
 export interface CachedSchema {
   readonly fingerprint: string;
   readonly digest: string;
@@ -11,12 +11,12 @@ export interface CachedSchema {
 const STORE_SIZE = 4;
 
 /**
- * Schema snapshots by the state of the catalogs. A schema snapshot is a function of the fingerprint it was made under, so one that a unit of
- * work sees of its own uncommitted changes can be remembered beside the others without ever being served to a caller who does
- * not see them too.
+ * Stores recent schema snapshots by the fingerprint of the catalogs. A unit of work reads the fingerprint of its own
+ * uncommitted changes, so its snapshot can be stored beside the others: no caller outside the unit has that
+ * fingerprint.
  */
 export class SchemaStore {
-  /** The one that is right for callers outside of units of work. */
+  /** The snapshot for callers outside units of work. */
   current: CachedSchema | undefined;
   #recent: readonly CachedSchema[] = [];
   readonly #source: CatalogSource;
@@ -27,7 +27,7 @@ export class SchemaStore {
     this.#build = build;
   }
 
-  /** What the database looks like to this caller's connection. */
+  /** The schema as the connection of the caller sees it. */
   async read(): Promise<CachedSchema> {
     if (this.current || this.#recent.length > 0) {
       const fingerprint = await this.#source.fingerprint();

@@ -11,7 +11,7 @@ export interface TableKey {
 
 export const NO_KEY: TableKey = { primary: null, key: null, hasKey: false };
 
-/** The primary key, or the first unique index over columns that are never null, or the place of the row. */
+/** The primary key, else the first unique index over columns that are not null, else the row location. */
 export function findTableKey(collection: string, table: CatalogTable, fields: MutableFields): TableKey {
   if (table.kind !== 'r' && table.kind !== 'p') return NO_KEY;
   const parts = findKeyColumns(table, fields);
@@ -22,7 +22,7 @@ export function findTableKey(collection: string, table: CatalogTable, fields: Mu
     : { primary: null, key: joint(collection, parts.map(({ name }) => name).join(), parts), hasKey: true };
 }
 
-/** A field whose value is made of several columns. */
+/** A field whose value consists of several columns. */
 export const joint = (collection: string, name: string, parts: readonly Field[]) => ({
   collection,
   name,
@@ -45,7 +45,7 @@ function findKeyColumns(table: CatalogTable, fields: MutableFields): readonly Fi
   return undefined;
 }
 
-/** Rows of several partitions may have the same `ctid`. */
+/** `tableoid` and `ctid`: rows of different partitions may have the same `ctid`. */
 const createRowLocationField = (collection: string): Field => ({
   ...joint(collection, 'ctid', [
     createSystemColumnField(collection, 'tableoid', 'oid'),
@@ -56,7 +56,7 @@ const createRowLocationField = (collection: string): Field => ({
 
 const ROW_LOCATION = 'row-place';
 
-/** Is this the key of a table without one? */
+/** Whether this is the row location, the key of a table without a key. */
 export const isPlaceOfRow = ({ special }: Field): boolean => special.includes(ROW_LOCATION);
 
 const createSystemColumnField = (collection: string, name: string, sqlType: string): Field => {

@@ -15,7 +15,7 @@ import { toCollectionMeta } from './registry-rows.ts';
 import { buildRelations, linkFields } from './relations.ts';
 import { buildSystemCollectionMeta } from './system-meta.ts';
 
-/** The record of migrations, which is there before any table that is declared. */
+/** The table of migrations, which exists before any declared table. */
 const MIGRATIONS_TABLE: SystemCollection = {
   collection: 'platform_migrations',
   note: 'Steps by which plugins prepared their tables',
@@ -31,11 +31,11 @@ interface BuildInput {
   readonly content: CatalogContent;
   readonly version: string;
   readonly declarations: Declarations;
-  /** The schema that holds the service's own tables. */
+  /** The first of DB_SCHEMAS, which holds the tables of the service. */
   readonly firstSchema: string;
 }
 
-/** Catalogs, registry rows and declarations put together. */
+/** Builds the schema snapshot from catalogs, registry rows and declarations. */
 export function buildSchema({ content, version, declarations, firstSchema }: BuildInput): Overview {
   const names = assignCollectionNames(
     content.tables,

@@ -16,8 +16,8 @@ type CompositeKeyContent = Pick<CatalogContent, 'foreignKeys'> & {
 };
 
 /**
- * Adds a field for each foreign key of several columns that leads to the key of a collection (ADR 44). It is called like that collection;
- * where several lead there, or a field has the name, like its constraint.
+ * Adds a field for each composite foreign key that refers to the key of a collection (ADR 44). The field has the name
+ * of that collection, or of the constraint where several refer to it or a field has that name.
  */
 export function addCompositeFields(
   content: CompositeKeyContent,
@@ -44,10 +44,10 @@ export function addCompositeFields(
   return added;
 }
 
-/** The fields made, by the foreign keys they are made of. */
+/** The added fields by their foreign keys. */
 export type CompositeFields = ReadonlyMap<ForeignKey, Field>;
 
-/** The columns of the foreign key in the order of the key it leads to; undefined where it leads to other columns. */
+/** The fields of the foreign key in the order of the referenced key; undefined where it refers to other columns. */
 function findParts(
   { columns, toColumns }: ForeignKey,
   many: KeyedCollection,

@@ -10,7 +10,7 @@ import { buildSystemAliasMeta, buildSystemFieldMeta } from './system-meta.ts';
 export type MutableField = { -readonly [K in keyof Field]: Field[K] };
 export type MutableFields = Map<string, MutableField>;
 
-/** Flags of fields without a column. */
+/** Values of `special` that mark a field without a column. */
 export const ALIAS_SPECIALS: readonly string[] = [
   'alias',
   'no-data',
@@ -23,7 +23,7 @@ export const ALIAS_SPECIALS: readonly string[] = [
 ];
 const TEXT_TYPES: readonly FieldType[] = ['string', 'text'];
 
-/** Flags that say what a column holds, where the column can hold it. */
+/** Values of `special` that change the field type, and the column types they apply to. */
 const TYPE_FLAGS: Readonly<Record<string, { readonly type: FieldType; readonly on: readonly FieldType[] }>> = {
   hash: { type: 'hash', on: TEXT_TYPES },
   'cast-json': { type: 'json', on: TEXT_TYPES },
@@ -33,7 +33,7 @@ const TYPE_FLAGS: Readonly<Record<string, { readonly type: FieldType; readonly o
   file: { type: 'uuid', on: TEXT_TYPES },
 };
 
-/** A table's fields: its columns in their order, then its aliases. What they lead to is filled in later. */
+/** The fields of a table: its columns in their order, then its aliases. `linkFields` adds the relations later. */
 export function buildFields(
   collection: string,
   table: CatalogTable,
@@ -56,7 +56,7 @@ export function buildFields(
     if (!fields.has(alias)) fields.set(alias, buildAliasField(collection, buildSystemAliasMeta(collection, alias)));
   }
   for (const meta of metas.values()) {
-    // A row whose column is gone is a left-over, not an alias.
+    // A registry row without its column is a leftover, not an alias.
     const isAlias = meta.special?.some((flag) => ALIAS_SPECIALS.includes(flag));
     if (isAlias && !fields.has(meta.field)) fields.set(meta.field, buildAliasField(collection, meta));
   }
@@ -64,8 +64,8 @@ export function buildFields(
 }
 
 /**
- * Words of a secret that stand in a search vector can be searched for. In a table that holds secrets, a permission has to
- * name the search vector, as it has to name sensitive fields.
+ * A search vector may hold words of a secret. So in a table with concealed or sensitive fields its search vectors are
+ * sensitive: a permission has to name them.
  */
 function markSearchVectorsSensitive(fields: MutableFields): void {
   const all = [...fields.values()];
@@ -86,7 +86,7 @@ function buildSystemField(
     collection,
     name: column.name,
     type: field.type,
-    // Uniqueness regardless of case rests on an index over an expression, which the catalog does not show as the column's.
+    // A case-insensitive unique field has an index over an expression, which the catalog does not list for the column.
     column: field.unique && !column.unique ? { ...column, unique: true } : column,
     special,
     meta: buildSystemFieldMeta(collection, field, at),
@@ -103,15 +103,15 @@ function buildRegisteredField(
   meta: FieldMeta | null,
 ): MutableField {
   const special = meta?.special ?? [];
-  const seen = applyTypeFlags(type, column, special);
+  const fieldType = applyTypeFlags(type, column, special);
   return {
     collection,
     name: column.name,
-    type: seen,
+    type: fieldType,
     column,
     special,
     meta,
-    concealed: seen === 'hash' || special.includes('conceal'),
+    concealed: fieldType === 'hash' || special.includes('conceal'),
     sensitive: false,
     relation: null,
   };

@@ -5,7 +5,7 @@ const textOrNull = (value: unknown): string | null => (typeof value === 'string'
 const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 const isNot = (value: unknown, other: boolean): boolean => value !== other;
 
-/** A stored comma list; null stays null. */
+/** Parses a stored comma-separated list; null stays null. */
 export const parseCommaList = (value: unknown): readonly string[] | null =>
   typeof value === 'string' ? value.split(',').filter((part) => part !== '') : null;
 

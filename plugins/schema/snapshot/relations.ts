@@ -23,14 +23,14 @@ interface LinkedCollection {
 
 interface RelationsInput {
   readonly content: CatalogContent;
-  /** Served collections with a table. */
+  /** Served collections that have a table or view. */
   readonly collections: ReadonlyMap<string, LinkedCollection>;
   readonly nameOf: (table: CatalogTable) => string | undefined;
   readonly compositeFields: CompositeFields;
   readonly declarations: Declarations;
 }
 
-/** Foreign keys of the database together with registered relations, which may have none (views, many-to-any). */
+/** Relations of foreign keys, of registry rows without one (views, many-to-any), and of declarations. */
 export function buildRelations({
   content,
   collections,
@@ -47,14 +47,18 @@ export function buildRelations({
     const related = nameOf(key.to);
     const field = compositeFields.get(key)?.name ?? key.columns[0] ?? '';
     if (!collection || !related || !collections.get(collection)?.fields.has(field)) continue;
-    // Keys are what relations are written with, so only those that lead to the key of a row are one.
+    // Requests write relations by keys, so a foreign key to other columns is no relation.
     if (!compositeFields.has(key) && (key.columns.length > 1 || collections.get(related)?.primary !== key.toColumns[0]))
       continue;
     const at = relationKey(collection, field);
     const row = rows.get(at);
     if (found.has(at) && row?.one_collection !== related) continue;
-    const own = findDeclaredField(declarations, collection, field);
-    const meta = own?.references ? buildSystemRelationMeta(collection, own) : row ? toRelationMeta(row) : null;
+    const declaredField = findDeclaredField(declarations, collection, field);
+    const meta = declaredField?.references
+      ? buildSystemRelationMeta(collection, declaredField)
+      : row
+        ? toRelationMeta(row)
+        : null;
     const unchecked = key.isValidated ? {} : { unchecked: true as const };
     found.set(at, {
       collection,
@@ -74,7 +78,7 @@ export function buildRelations({
   return [...found.values()];
 }
 
-/** Declared relations of system collections that have no foreign key. */
+/** Declared relations of system collections without a foreign key. */
 const findUnconstrainedRelations = (
   declarations: Declarations,
   collections: ReadonlyMap<string, LinkedCollection>,
@@ -104,7 +108,7 @@ function buildRegisteredRelation(
   return { ...relation, related: meta.one_collection };
 }
 
-/** Tells the fields on both sides what they lead to. */
+/** Sets `relation` of the fields on both sides. */
 export function linkFields(relations: readonly Relation[], collections: ReadonlyMap<string, LinkedCollection>): void {
   for (const relation of relations) {
     const { collection, related, meta } = relation;
@@ -133,7 +137,7 @@ const toConstraint = (key: ForeignKey, joint: Field | undefined): Relation['sche
   on_delete: REFERENTIAL_ACTIONS[key.onDelete] ?? 'NO ACTION',
 });
 
-/** In the order of the key. */
+/** Columns in the order of the referenced key. */
 function toConstraintColumns({ columns, toColumns }: ForeignKey, { parts = [] }: Field) {
   const names = parts.map(({ name }) => name);
   return { columns: names, foreign_key_columns: names.map((name) => toColumns[columns.indexOf(name)] ?? '') };

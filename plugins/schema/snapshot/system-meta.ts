@@ -2,7 +2,7 @@ import type { CollectionMeta, FieldMeta, RelationMeta, SystemCollection, SystemF
 import { isNullable } from '../system/column-definition.ts';
 import { toCollectionMeta, toFieldMeta, toRelationMeta } from './registry-rows.ts';
 
-/** What declarations say, in the form of registry rows. */
+/** Builds `meta` of system collections, fields and relations from their declarations. */
 export const buildSystemCollectionMeta = ({
   collection,
   note,

@@ -16,5 +16,5 @@ export function renderColumnDefinition(field: SystemField): string | undefined {
   ].join(' ');
 }
 
-/** Declared fields are filled unless they say otherwise; keys always are. */
+/** Declared fields are `not null` unless `nullable` is true; keys always are. */
 export const isNullable = (field: SystemField): boolean => !field.primary && field.nullable === true;

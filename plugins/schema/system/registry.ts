@@ -9,7 +9,7 @@ const name = (field: string) => ({ field, type: 'string', maxLength: 64 }) as co
 const integer = (field: string) => ({ field, type: 'integer', nullable: true }) as const;
 const id = { field: 'id', type: 'integer', primary: true, autoIncrement: true } as const;
 
-/** What the service knows about collections, fields and relations beside their tables: collections like any other. */
+/** The registry: system collections for the `meta` of collections, fields and relations. */
 export const registryCollections: readonly SystemCollection[] = [
   {
     collection: 'platform_collections',

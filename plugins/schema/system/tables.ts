@@ -6,12 +6,18 @@ import { buildObjectName } from '../names.ts';
 import { renderColumnDefinition } from './column-definition.ts';
 import { type Declarations, findPrimaryField } from './declarations.ts';
 
-/** On every table made here, so that one of somebody else's with the same name is never taken for ours. */
+/**
+ * The comment of every table created here. A table of the same name without it belongs to another program and is left
+ * alone.
+ */
 const TABLE_COMMENT = 'system collection';
 
 const ID_PREFIX = 'system-collections-';
 
-/** Makes and extends the tables of all declared collections; runs again whenever the declarations change. */
+/**
+ * Creates and extends the tables of all declared collections. Its id holds a hash, so it runs again when declarations
+ * change.
+ */
 export const createSystemTablesMigration = (read: () => Declarations): Migration => ({
   idPrefix: ID_PREFIX,
   get id() {
@@ -24,7 +30,7 @@ export const createSystemTablesMigration = (read: () => Declarations): Migration
       db,
       all.flatMap((one) => renderTableStatements(db, one, existing.get(one.collection))),
     );
-    // Constraints between tables come when all tables are there.
+    // Foreign keys follow when all tables exist.
     const constraints = await readConstraints(db, all);
     await runAll(
       db,
@@ -55,7 +61,7 @@ async function readTables(
   const unmarked = rows.find(({ ours }) => !ours);
   if (unmarked) {
     throw Object.assign(
-      new Error(`the table ${unmarked.name} in schema ${db.schemas[0]} was not made by this service`),
+      new Error(`the table ${unmarked.name} in schema ${db.schemas[0]} was not created by this service`),
       {
         remedy: 'rename it, or name an empty schema first in DB_SCHEMAS',
       },
@@ -64,7 +70,7 @@ async function readTables(
   return new Map(rows.map(({ name, columns }) => [name, columns]));
 }
 
-/** In one message: a first start has some two hundred statements, and would wait for the answer of each. */
+/** Sends all statements in one message: a first start has about two hundred, and would wait for each answer. */
 async function runAll(db: QueryDb, statements: readonly string[]): Promise<void> {
   if (statements.length > 0) await db.query(statements.join(';\n'));
 }
@@ -119,7 +125,7 @@ function renderIndex(db: QueryDb, collection: string, nameParts: readonly string
   return `create index if not exists ${name} on ${quoteTable(db, collection)} (${columns})`;
 }
 
-/** Names of the constraints of these tables, each after its table and a space. */
+/** Names of the constraints of these tables, as `<table> <constraint>`. */
 async function readConstraints(db: QueryDb, all: readonly SystemCollection[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ at: string }>(
     `select c.relname || ' ' || k.conname as at from pg_constraint k join pg_class c on c.oid = k.conrelid
@@ -140,7 +146,7 @@ function renderReferenceStatements(
     if (!references) return [];
     const name = buildObjectName(one.collection, field, 'foreign');
     const exists = constraints.has(`${one.collection} ${name}`);
-    // An earlier version may have declared one.
+    // An earlier version may have created the foreign key.
     if (references.constraint === false)
       return exists ? [`alter table ${table} drop constraint ${identifier(name)}`] : [];
     if (exists) return [];
@@ -156,8 +162,8 @@ function renderReferenceStatements(
 }
 
 /**
- * A field may be older than what it leads to, and have values that lead nowhere. They become what they would be if that had been
- * there and deleted; nobody writes new ones until the constraint is in its place.
+ * A field may be older than the collection it refers to, and hold values without a row. They are set to null, as if
+ * their row had been deleted. The lock keeps other transactions from writing new ones until the foreign key exists.
  */
 function renderOrphanStatements(
   db: QueryDb,

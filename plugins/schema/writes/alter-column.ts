@@ -16,13 +16,13 @@ interface ColumnTarget {
   readonly field: Field;
   readonly column: Column;
   readonly table: string;
-  /** Begins every change: `alter table … alter column …`. */
+  /** How every statement begins: `alter table … alter column …`. */
   readonly alter: string;
 }
 
 /**
- * Brings a column to what is asked for. Clients send back the whole description they were given, so what is as it was
- * asks for nothing.
+ * Alters a column to match the request. Clients send back the full `schema` they have read, so unchanged members run no
+ * statement.
  */
 export async function alterColumn(
   deps: WriteDeps,
@@ -34,8 +34,8 @@ export async function alterColumn(
   const column = field.column as Column;
   const changesType = type !== field.type || (await isSizeChange(deps, field, type, schema));
   const requestedDefault = ownMember(schema, 'default_value');
-  const before = parseDefaultValue(field.type, column);
-  const changesDefault = requestedDefault !== undefined && !isDeepStrictEqual(requestedDefault, before);
+  const currentDefault = parseDefaultValue(field.type, column);
+  const changesDefault = requestedDefault !== undefined && !isDeepStrictEqual(requestedDefault, currentDefault);
   assertChangeable(field, column, schema);
   if (collection.kind !== 'table') {
     if (changesType || changesDefault || isDifferent(schema, 'is_nullable', column.nullable)) {
@@ -55,7 +55,7 @@ export async function alterColumn(
   if ((changesType || changesDefault) && column.generated)
     throw invalidPayload(`Field "${field.name}" is computed by the database.`);
 
-  if (changesType) await changeType(target, type, schema, changesDefault ? requestedDefault : before);
+  if (changesType) await changeType(target, type, schema, changesDefault ? requestedDefault : currentDefault);
   else if (changesDefault) await setDefault(target, type, requestedDefault);
   if (isDifferent(schema, 'is_nullable', column.nullable)) await changeNullable(target, !column.nullable);
   if (isDifferent(schema, 'is_unique', column.unique)) await changeUnique(target, !column.unique);
@@ -92,10 +92,12 @@ async function changeType(target: ColumnTarget, type: FieldType, schema: Payload
     scale: requested.scale ?? (keepsType ? column.scale : undefined),
     geometrySchema: requested.geometrySchema,
   });
-  // An automatic default is kept or goes with its type; any other one is written anew for the new type.
+  // The default of an auto-increment column stays while the type is an integer; any other default is set again for the
+  // new type.
   const staysAutoIncrement = column.autoIncrement && (type === 'integer' || type === 'bigInteger');
   if (column.default !== null && !staysAutoIncrement) await deps.db.ddl(`${alter} drop default`);
-  // To text first and then by assignment: an explicit cast to varchar(n) would cut values off without a word.
+  // A cast to text and an assignment fail for values that are too long; an explicit cast to varchar(n) would truncate
+  // them.
   const cast = sql === 'text' || sql.startsWith('varchar') ? 'text' : sql;
   await deps.db.ddl(`${alter} type ${sql} using ${identifier(column.name)}::${cast}`);
   if (!column.autoIncrement) await setDefault(target, type, fallback);
@@ -149,7 +151,7 @@ interface IndexRow {
   readonly columns: number;
 }
 
-/** Indexes that begin with this column; unique ones only where it is their only one. */
+/** Indexes that begin with this column; unique ones only where it is their only column. */
 async function readIndexes(
   { db }: WriteDeps,
   table: string,

@@ -11,7 +11,7 @@ const KEY_TYPES: readonly FieldType[] = ['integer', 'bigInteger', 'uuid', 'strin
 
 export const isPrimaryKey = ({ schema }: NewField): boolean => parseFlag(schema, 'is_primary_key') === true;
 
-/** Sizes as a client asks for them. */
+/** Parses the sizes of a request. @throws INVALID_PAYLOAD */
 export async function parseSize(db: Db, type: FieldType, schema: Payload | null | undefined): Promise<ColumnSize> {
   const precision = parseInteger(schema, 'numeric_precision', 1, 1000);
   const scale = parseInteger(schema, 'numeric_scale', 0, 1000);
@@ -42,7 +42,7 @@ export async function renderNewColumn(db: Db, field: NewField): Promise<string> 
   );
 }
 
-/** Uniqueness and index of a new column, whose table is there. */
+/** Creates the unique constraint and the index of a new column. */
 export async function createColumnIndexes(db: Db, table: string, tableName: string, field: NewField): Promise<void> {
   if (parseFlag(field.schema, 'is_unique') && !isPrimaryKey(field))
     await db.ddl(renderAddUnique(table, tableName, field.name));

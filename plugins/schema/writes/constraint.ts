@@ -2,11 +2,11 @@ import { identifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { quoteTable, type WriteDeps } from './deps.ts';
 
-/** A foreign key to another collection's primary key. */
+/** A foreign key from `many` to the key of `one`. */
 interface ForeignKeyConstraint {
   readonly many: Collection;
   readonly one: Collection;
-  /** In the order of the columns of the other side's key. */
+  /** In the order of the key of `one`. */
   readonly columns: readonly string[];
   readonly name: string;
   readonly onDelete: string;

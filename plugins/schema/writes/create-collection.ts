@@ -14,7 +14,7 @@ const DEFAULT_ID_FIELD: NewField = {
   row: { interface: 'input', readonly: true, hidden: true },
 };
 
-/** Makes a table with its fields, or a folder, and registers them. */
+/** Creates a table with its fields, or a folder, and their registry rows. */
 export async function createCollection(deps: WriteDeps, caller: Caller, input: unknown): Promise<string> {
   const payload = await applyFilters(deps, 'collections', 'create', input, {
     caller,
@@ -62,13 +62,13 @@ function parseFields(value: unknown): readonly NewField[] {
   const fields = value.map(parseNewField);
   const seen = new Set<string>();
   for (const { name } of fields) {
-    if (seen.has(name)) throw invalidPayload(`Field "${name}" is given twice.`);
+    if (seen.has(name)) throw invalidPayload(`Field "${name}" is listed twice.`);
     seen.add(name);
   }
   return fields;
 }
 
-/** By anything in the schema, also by what is not served. */
+/** Whether any relation of the first schema has the name, served or not. */
 async function isTaken({ db }: WriteDeps, name: string): Promise<boolean> {
   const { rows } = await db.query(
     'select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2',

@@ -7,19 +7,19 @@ import { type NewField, parseNewField } from './field-input.ts';
 import { invalidPayload } from './payload.ts';
 import { upsertRow } from './registry-row.ts';
 
-/** Adds a column or an alias, and registers it. */
+/** Adds a column or an alias, and its registry row. */
 export async function createField(
   deps: WriteDeps,
   caller: Caller,
   collection: string,
   input: unknown,
 ): Promise<string> {
-  const known = requireCollection(await deps.cache.snapshot(), collection);
+  const holder = requireCollection(await deps.cache.snapshot(), collection);
   const payload = await applyFilters(deps, 'fields', 'create', input, { caller, collection });
   const field = parseNewField(payload);
-  if (known.fields.has(field.name))
+  if (holder.fields.has(field.name))
     throw invalidPayload(`Field "${field.name}" already exists in collection "${collection}".`);
-  if (field.type !== 'alias') await addColumn(deps, known, field);
+  if (field.type !== 'alias') await addColumn(deps, holder, field);
   if (field.row) {
     const sort = field.row.sort ?? (await nextSort(deps, collection, field.row.group ?? null));
     await upsertRow(deps, 'fields', { collection, field: field.name }, { ...field.row, sort });
@@ -37,7 +37,7 @@ async function addColumn({ db }: WriteDeps, collection: Collection, field: NewFi
   await createColumnIndexes(db, table, collection.table?.name ?? collection.name, field);
 }
 
-/** After the last one of its group. */
+/** The position after the last field of its group. */
 async function nextSort(deps: WriteDeps, collection: string, group: unknown): Promise<number> {
   const { rows } = await deps.db.query<{ next: number }>(
     `select coalesce(max(sort), 0) + 1 as next from ${quoteRegistryTable(deps, 'fields')}

@@ -10,7 +10,7 @@ import { parseMeta, upsertRow } from './registry-row.ts';
 import { assertManyToAny, assertOneField, findRelation } from './relation-checks.ts';
 import { parseReferentialAction, parseRequiredText } from './relation-input.ts';
 
-/** Makes a field lead to another collection, or to one of several. */
+/** Creates a relation from a field to one collection, or to one of several (many-to-any). */
 export async function createRelation(
   deps: WriteDeps,
   caller: Caller,
@@ -22,7 +22,8 @@ export async function createRelation(
   const many = snapshot.collections.get(collection);
   const field = many?.fields.get(name);
   if (!many || !field?.column) throw invalidPayload(`Collection "${collection}" has no field "${name}" with a column.`);
-  if (field.column.primary) throw invalidPayload(`Field "${name}" is the primary key and cannot lead elsewhere.`);
+  if (field.column.primary)
+    throw invalidPayload(`Field "${name}" is the primary key and cannot refer to another collection.`);
   if (isSystemField(field)) throw invalidPayload(`Field "${name}" belongs to the service and cannot be changed.`);
   if (findRelation(snapshot, collection, name))
     throw invalidPayload(`Field "${name}" of "${collection}" already has a relation.`);
@@ -47,7 +48,7 @@ export async function createRelation(
   return { collection, field: name };
 }
 
-/** Views can be related too, only not by a constraint. */
+/** Relations of views have no foreign key. */
 const canHaveConstraint = (many: Collection, one: Collection): boolean => many.kind === 'table' && one.kind === 'table';
 
 async function addForeignKey(
@@ -57,7 +58,7 @@ async function addForeignKey(
   one: Collection,
   payload: Payload,
 ): Promise<void> {
-  if (!one.primary) throw invalidPayload(`Collection "${one.name}" has no key of one field to lead to.`);
+  if (!one.primary) throw invalidPayload(`Collection "${one.name}" has no single-column key to refer to.`);
   if (!canHaveConstraint(many, one)) return;
   const schema = parseObjectMember(payload, 'schema');
   const onDelete = parseReferentialAction(schema, 'on_delete') ?? (field.column?.nullable ? 'SET NULL' : 'NO ACTION');
@@ -73,7 +74,7 @@ async function addForeignKey(
     onDelete,
     onUpdate: parseReferentialAction(schema, 'on_update') ?? 'NO ACTION',
   });
-  // Reads of the other side look for the rows of one key, in the order of their own.
+  // A read of the other side looks up the rows of one foreign key value, sorted by their primary key.
   if (!field.column?.indexed)
     await deps.db.ddl(
       renderAddIndex(quoteTable(many), tableName, [field.name, ...(many.primary ? [many.primary] : [])]),

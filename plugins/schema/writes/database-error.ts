@@ -8,13 +8,16 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   '22003': 'VALUE_OUT_OF_RANGE',
 };
 
-/** Classes of errors that mean "not like this": bad values, unknown or doubled names, dependent objects, limits, rights. */
+/**
+ * Classes of SQLSTATE that become INVALID_PAYLOAD: bad values, unknown or duplicate names, dependent objects, limits,
+ * privileges.
+ */
 const REFUSED_CLASSES = ['22', '2B', '42', '0A', '54'];
 
-/** A lock that somebody else holds: waited for too long, or for each other. */
+/** SQLSTATE of a lock timeout and of a deadlock. */
 const LOCK_ERRORS = ['55P03', '40P01'];
 
-/** What PostgreSQL has against a change of the schema, as a failure; only admins get here, so it may be quoted. */
+/** Turns an error of PostgreSQL into a failure. Only admins change the schema, so it may quote the message. */
 export function toFailure(error: unknown): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   const { code, message, table, column } = error as {

@@ -7,14 +7,14 @@ import { createCollectionContext } from './events.ts';
 import { invalidPayload } from './payload.ts';
 import { deleteRows, updateRows } from './registry-row.ts';
 
-/** Drops a table and every trace of it, fields of other collections that led to it included. */
+/** Drops a table, its registry rows, and the fields of other collections that refer to it. */
 export async function deleteCollection(deps: WriteDeps, caller: Caller, name: string): Promise<void> {
   const snapshot = await deps.cache.snapshot();
   const collection = requireCollection(snapshot, name);
   if (collection.system) throw invalidPayload(`"${name}" belongs to the service and cannot be deleted.`);
   if (collection.kind === 'view')
     throw invalidPayload(
-      `"${name}" is a view of the database and is changed there; "meta": null forgets what is known about it.`,
+      `"${name}" is a view of the database and is changed there; "meta": null deletes its registry row.`,
     );
   const context = createCollectionContext(caller, name);
   await deps.events.filter(['collections.delete'], [name], context);
@@ -24,7 +24,7 @@ export async function deleteCollection(deps: WriteDeps, caller: Caller, name: st
     if (relation.related !== name || relation.collection === name) continue;
     const field = snapshot.collections.get(relation.collection)?.fields.get(relation.field);
     if (!field || isSystemField(field)) continue;
-    // A key that was also a reference stays: its table would be nothing without it.
+    // A primary key that is also a foreign key stays: its table needs it.
     if (field.column?.primary || snapshot.collections.get(relation.collection)?.kind === 'view') {
       await deleteRows(deps, 'relations', { many_collection: relation.collection, many_field: relation.field });
     } else await removeField(deps, caller, relation.collection, relation.field);
@@ -39,7 +39,7 @@ export async function deleteCollection(deps: WriteDeps, caller: Caller, name: st
   deps.events.action(['collections.delete'], { ...context, payload: [name] });
 }
 
-/** Constraints of other tables that lead here, also of those that are not served. */
+/** Drops the foreign keys of other tables to this one, also of tables that are not served. */
 async function dropConstraintsTo({ db }: WriteDeps, collection: Collection): Promise<void> {
   const { rows } = await db.query<{ schema: string; table: string; name: string }>(
     `select n.nspname as schema, c.relname as table, k.conname as name

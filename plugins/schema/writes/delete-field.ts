@@ -5,7 +5,7 @@ import { isSystemField, quoteTable, requireCollection, requireField, type WriteD
 import { invalidPayload } from './payload.ts';
 import { deleteRows, updateRows } from './registry-row.ts';
 
-/** Deletes a field a client named. */
+/** Deletes the field of a request. */
 export async function deleteField(deps: WriteDeps, caller: Caller, collection: string, name: string): Promise<void> {
   const holder = requireCollection(await deps.cache.snapshot(), collection);
   const field = requireField(holder, name);
@@ -17,7 +17,10 @@ export async function deleteField(deps: WriteDeps, caller: Caller, collection: s
   await removeField(deps, caller, collection, name);
 }
 
-/** Deletes a field with its column and everything that names it; nothing where an earlier step did so already. */
+/**
+ * Deletes a field with its column, its relations and references to its name; does nothing where the field is gone
+ * already.
+ */
 export async function removeField(deps: WriteDeps, caller: Caller, collection: string, name: string): Promise<void> {
   const snapshot = await deps.cache.snapshot();
   const holder = snapshot.collections.get(collection);
@@ -44,7 +47,7 @@ async function deleteRelations(
     const isAffected = holder === collection && isNamed;
     if (!isAffected) continue;
     await deleteRows(deps, 'relations', { many_collection: holder, many_field: field });
-    // The alias on the other side would show nothing any more.
+    // The alias on the other side has no relation any more.
     if (meta?.one_collection && meta.one_field) await removeField(deps, caller, meta.one_collection, meta.one_field);
   }
   await updateRows(deps, 'relations', { one_field: null }, { one_collection: collection, one_field: name });

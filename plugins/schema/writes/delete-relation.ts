@@ -6,7 +6,7 @@ import { invalidPayload } from './payload.ts';
 import { deleteRows } from './registry-row.ts';
 import { requireRelation } from './relation-checks.ts';
 
-/** Removes the constraint and what is known; the columns stay. */
+/** Drops the foreign key and deletes the registry row; the columns stay. */
 export async function deleteRelation(deps: WriteDeps, caller: Caller, collection: string, name: string): Promise<void> {
   const snapshot = await deps.cache.snapshot();
   const relation = requireRelation(snapshot, collection, name);

@@ -14,13 +14,13 @@ export interface WriteDeps {
   readonly inUnit: () => boolean;
 }
 
-/** One of the registry's own tables, ready for SQL. */
+/** The quoted name of a registry table. */
 export const quoteRegistryTable = (
   { db }: Pick<WriteDeps, 'db'>,
   name: 'collections' | 'fields' | 'relations',
 ): string => `${identifier(db.schemas[0] as string)}.${identifier(`platform_${name}`)}`;
 
-/** A collection's table, ready for SQL. */
+/** The quoted name of the table of a collection. @throws INVALID_PAYLOAD for a folder */
 export function quoteTable(collection: Collection): string {
   if (!collection.table) throw fail('INVALID_PAYLOAD', `Collection "${collection.name}" has no table.`);
   return `${identifier(collection.table.schema)}.${identifier(collection.table.name)}`;
@@ -30,7 +30,7 @@ export function assertAdmin(caller: Caller): void {
   if (!caller.admin) throw fail('FORBIDDEN', 'the schema is changed by admins only');
 }
 
-/** Only admins come this far: nothing is hidden from them (ADR 42). */
+/** @throws ROUTE_NOT_FOUND for an unknown name: only admins get here, who may know which names exist (ADR 42) */
 export function requireCollection(snapshot: Overview, name: string): Collection {
   const collection = snapshot.collections.get(name);
   if (!collection) throw createNotFoundFailure('collection', name);

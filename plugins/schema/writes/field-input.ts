@@ -11,16 +11,16 @@ import {
 } from './payload.ts';
 import { parseMeta, type RowValues } from './registry-row.ts';
 
-/** A field to be made, checked as far as it can be by itself. */
+/** A validated request for a new field. */
 export interface NewField {
   readonly name: string;
   readonly type: FieldType;
   readonly schema: Payload;
-  /** Registry values; null where the field shall not be registered. */
+  /** Values of the registry row; null without one. */
   readonly row: RowValues | null;
 }
 
-/** Flags without which a text column would not read as the type asked for. */
+/** Values of `special` that a column needs to be read as this type. */
 const REQUIRED_FLAGS: Partial<Record<FieldType, string>> = { hash: 'hash', csv: 'cast-csv', json: 'cast-json' };
 const TYPE_FLAGS: readonly string[] = ['hash', 'cast-csv', 'csv', 'cast-json'];
 
@@ -52,13 +52,13 @@ export function parseSpecial(meta: Payload | null | undefined): readonly string[
   return special === null ? [] : String(special).split(',').filter(Boolean);
 }
 
-/** With the flag that this type rests on. */
+/** Adds the flag that the type needs. */
 export function withTypeFlag(type: FieldType, special: readonly string[]): readonly string[] {
   const required = REQUIRED_FLAGS[type];
   if (!required || special.includes(required) || (type === 'csv' && special.includes('csv'))) return special;
   return [required, ...special];
 }
 
-/** Without those of another type. */
+/** Removes the flags of all types. */
 export const withoutTypeFlags = (special: readonly string[]): readonly string[] =>
   special.filter((flag) => !TYPE_FLAGS.includes(flag));

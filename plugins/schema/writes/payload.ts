@@ -12,11 +12,11 @@ export function parseObject(value: unknown, label: string): Payload {
   return value as Payload;
 }
 
-/** An own member, so that `constructor` and the like are nothing. */
+/** An own member: inherited ones such as `constructor` are undefined. */
 export const ownMember = (payload: Payload, key: string): unknown =>
   Object.hasOwn(payload, key) ? payload[key] : undefined;
 
-/** A member that is an object, null, or not there. */
+/** A member that is an object, null or absent. @throws INVALID_PAYLOAD */
 export function parseObjectMember(payload: Payload, key: string): Payload | null | undefined {
   const value = ownMember(payload, key);
   return value === undefined || value === null ? value : parseObject(value, `"${key}"`);
@@ -49,13 +49,13 @@ export function parseType(payload: Payload): FieldType | undefined {
   return value as FieldType;
 }
 
-// Characters that mean something in queries, paths or SQL, and control characters.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
+// Characters with a meaning in queries, paths or SQL, and control characters.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression refuses them
 const FORBIDDEN_CHARACTERS = /[\u0000-\u001f\u007f"'`/\\.,:;*()[\]{}?#%&=<>|]/;
-/** Words that queries and JavaScript objects keep for themselves. */
+/** Names that queries and JavaScript objects reserve. */
 const RESERVED_NAMES = ['_and', '_or', '_some', '_none', '__proto__', 'constructor', 'prototype'];
 
-/** A name for a new collection or field. */
+/** Parses the name of a new collection or field. @throws INVALID_PAYLOAD */
 export function parseName(payload: Payload, key: 'collection' | 'field'): string {
   const value = ownMember(payload, key);
   if (typeof value !== 'string' || value === '') throw invalidPayload(`"${key}" is required.`);

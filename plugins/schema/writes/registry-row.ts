@@ -5,9 +5,9 @@ import { registryCollections } from '../system/registry.ts';
 import { quoteRegistryTable, type WriteDeps } from './deps.ts';
 import { invalidPayload, ownMember, type Payload } from './payload.ts';
 
-/** One of the tables of the registry, without its prefix. */
+/** A registry table without its prefix. */
 export type RegistryName = 'collections' | 'fields' | 'relations';
-/** Column values ready for parameters. */
+/** Column values, ready to be parameters. */
 export type RowValues = Readonly<Record<string, unknown>>;
 
 const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
@@ -15,18 +15,21 @@ const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
   one_deselect_action: ['nullify', 'delete'],
 };
 
-/** Which columns tell a row from others; they are never taken from `meta`. */
+/** The columns that identify a row; `meta` never sets them. */
 const KEY_COLUMNS: Readonly<Record<RegistryName, readonly string[]>> = {
   collections: ['collection'],
   fields: ['collection', 'field'],
   relations: ['many_collection', 'many_field'],
 };
 
-/** The declared columns of a table of the registry. */
+/** The declaration of a registry table. */
 export const declarationOf = (name: RegistryName): SystemCollection =>
   registryCollections.find(({ collection }) => collection === `platform_${name}`) as SystemCollection;
 
-/** The members of a `meta` object that the registry knows, checked; others are left aside. */
+/**
+ * Parses the members of `meta` that are registry columns; ignores other members.
+ * @throws INVALID_PAYLOAD, VALUE_TOO_LONG
+ */
 export function parseMeta(name: RegistryName, meta: Payload): RowValues {
   const values: Record<string, unknown> = {};
   for (const field of declarationOf(name).fields) {
@@ -82,17 +85,17 @@ function toJsonText(field: string, value: unknown): string {
   return text;
 }
 
-/** Inserts a row, or changes the one that is there. */
+/** Inserts a row, or updates the existing one. */
 export async function upsertRow(deps: WriteDeps, name: RegistryName, key: RowValues, values: RowValues): Promise<void> {
   const all = { ...key, ...values };
   const columns = Object.keys(all).map(identifier).join(', ');
-  const places = Object.keys(all)
+  const placeholders = Object.keys(all)
     .map((_key, at) => `$${at + 1}`)
     .join(', ');
   const changes = Object.keys(values).map((column) => `${identifier(column)} = excluded.${identifier(column)}`);
   const action = changes.length > 0 ? `update set ${changes.join(', ')}` : 'nothing';
   await deps.db.query(
-    `insert into ${quoteRegistryTable(deps, name)} (${columns}) values (${places})
+    `insert into ${quoteRegistryTable(deps, name)} (${columns}) values (${placeholders})
     on conflict (${Object.keys(key).map(identifier).join(', ')}) do ${action}`,
     Object.values(all),
   );
@@ -107,17 +110,17 @@ export async function deleteRows(deps: WriteDeps, name: RegistryName, where: Row
   );
 }
 
-/** Changes the rows whose columns have these values. */
+/** Updates the rows whose columns have these values. */
 export async function updateRows(
   deps: WriteDeps,
   name: RegistryName,
   values: RowValues,
   where: RowValues,
 ): Promise<void> {
-  const places = Object.keys(values).map((column, at) => `${identifier(column)} = $${at + 1}`);
-  const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${places.length + at + 1}`);
+  const assignments = Object.keys(values).map((column, at) => `${identifier(column)} = $${at + 1}`);
+  const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${assignments.length + at + 1}`);
   await deps.db.query(
-    `update ${quoteRegistryTable(deps, name)} set ${places.join(', ')} where ${tests.join(' and ')}`,
+    `update ${quoteRegistryTable(deps, name)} set ${assignments.join(', ')} where ${tests.join(' and ')}`,
     [...Object.values(values), ...Object.values(where)],
   );
 }

@@ -4,7 +4,7 @@ import { parseCommaList } from '../snapshot/registry-rows.ts';
 import { invalidPayload } from './payload.ts';
 import type { RowValues } from './registry-row.ts';
 
-/** What a relation to one of several collections needs to be known about. */
+/** Validates `meta` of a many-to-any relation. @throws INVALID_PAYLOAD */
 export function assertManyToAny(snapshot: Overview, many: Collection, values: RowValues): void {
   const by = values.one_collection_field;
   const allowed = parseCommaList(values.one_allowed_collections) ?? [];
@@ -18,19 +18,19 @@ export function assertManyToAny(snapshot: Overview, many: Collection, values: Ro
   if (unknown !== undefined) throw invalidPayload(`There is no collection "${unknown}".`);
 }
 
-/** The alias that shows the other side must not be a column, nor show another relation already. */
+/** The alias `one_field` must not be a column, nor belong to another relation. @throws INVALID_PAYLOAD */
 export function assertOneField(
   snapshot: Overview,
   one: Collection | undefined,
   values: RowValues,
-  own: Relation | null,
+  current: Relation | null,
 ): void {
   const name = values.one_field;
   if (typeof name !== 'string' || !one) return;
   if (one.fields.get(name)?.column)
     throw invalidPayload(`Field "${name}" of "${one.name}" has a column and cannot be an alias.`);
   const taken = snapshot.relations.find(({ related, meta }) => related === one.name && meta?.one_field === name);
-  if (taken && (taken.collection !== own?.collection || taken.field !== own.field)) {
+  if (taken && (taken.collection !== current?.collection || taken.field !== current.field)) {
     throw invalidPayload(`Field "${name}" of "${one.name}" already shows another relation.`);
   }
 }
@@ -38,7 +38,7 @@ export function assertOneField(
 export const findRelation = (snapshot: Overview, collection: string, field: string): Relation | undefined =>
   snapshot.relations.find((one) => one.collection === collection && one.field === field);
 
-/** ROUTE_NOT_FOUND where there is none. */
+/** @throws ROUTE_NOT_FOUND for an unknown relation */
 export function requireRelation(snapshot: Overview, collection: string, field: string): Relation {
   const relation = findRelation(snapshot, collection, field);
   if (!relation) throw createNotFoundFailure('relation', `${collection}.${field}`);

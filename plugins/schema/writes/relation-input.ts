@@ -2,7 +2,7 @@ import { invalidPayload, ownMember, type Payload } from './payload.ts';
 
 const REFERENTIAL_ACTIONS: readonly string[] = ['NO ACTION', 'SET NULL', 'CASCADE', 'RESTRICT', 'SET DEFAULT'];
 
-/** `on_delete` or `on_update`, as it may be written into a statement. */
+/** Parses `on_delete` or `on_update` into SQL. @throws INVALID_PAYLOAD */
 export function parseReferentialAction(
   schema: Payload | null | undefined,
   key: 'on_delete' | 'on_update',

@@ -4,7 +4,7 @@ import { applyFilters, createCollectionContext, emitAction } from './events.ts';
 import { invalidPayload, ownMember, parseObjectMember } from './payload.ts';
 import { deleteRows, parseMeta, upsertRow } from './registry-row.ts';
 
-/** Changes what is known about a collection; its table stays as it is. */
+/** Changes the registry row of a collection; its table stays. */
 export async function updateCollection(deps: WriteDeps, caller: Caller, name: string, input: unknown): Promise<void> {
   const collection = requireCollection(await deps.cache.snapshot(), name);
   const context = createCollectionContext(caller, name);

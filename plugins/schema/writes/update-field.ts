@@ -8,7 +8,7 @@ import { parseSpecial, withoutTypeFlags, withTypeFlag } from './field-input.ts';
 import { invalidPayload, ownMember, type Payload, parseObjectMember, parseType } from './payload.ts';
 import { deleteRows, parseMeta, type RowValues, upsertRow } from './registry-row.ts';
 
-/** Changes a field's column and what is known about it. */
+/** Changes the column and the registry row of a field. */
 export async function updateField(
   deps: WriteDeps,
   caller: Caller,
@@ -33,7 +33,7 @@ export async function updateField(
   emitAction(deps, 'fields', 'update', payload, context);
 }
 
-/** The columns of the service's own collections are its own matter; an index on one of them is not. */
+/** Of a system field only the index may change. */
 function assertAllowedSystemChange(payload: Payload, field: Field): void {
   const others = Object.keys(payload).filter((key) => !['collection', 'field', 'schema'].includes(key));
   const columnOthers = Object.keys(parseObjectMember(payload, 'schema') ?? {}).filter((key) => key !== 'is_indexed');
@@ -52,7 +52,7 @@ async function changeMeta(
   const meta = parseObjectMember(payload, 'meta');
   if (meta === null) {
     if (!field.column)
-      throw invalidPayload(`Field "${field.name}" is nothing but what is known about it; delete it instead.`);
+      throw invalidPayload(`Field "${field.name}" has only its registry row; delete the field instead.`);
     return deleteRows(deps, 'fields', key);
   }
   const special = mergeSpecial(field, type, parseSpecial(meta));
@@ -63,7 +63,7 @@ async function changeMeta(
   if (Object.keys(values).length > 0 || meta) await upsertRow(deps, 'fields', key, values);
 }
 
-/** The flags to store; undefined where they stay. */
+/** The value of `special` to store; undefined where it stays. */
 function mergeSpecial(
   field: Field,
   type: Field['type'] | undefined,

@@ -8,7 +8,7 @@ import { deleteRows, parseMeta, upsertRow } from './registry-row.ts';
 import { assertManyToAny, assertOneField, requireRelation } from './relation-checks.ts';
 import { parseReferentialAction } from './relation-input.ts';
 
-/** Changes what is known about a relation, and its constraint's rules. */
+/** Changes the registry row of a relation and the referential actions of its foreign key. */
 export async function updateRelation(
   deps: WriteDeps,
   caller: Caller,
@@ -28,8 +28,7 @@ export async function updateRelation(
   const meta = parseObjectMember(payload, 'meta');
   const key = { many_collection: collection, many_field: name };
   if (meta === null) {
-    if (!relation.schema)
-      throw invalidPayload('This relation is nothing but what is known about it; delete it instead.');
+    if (!relation.schema) throw invalidPayload('This relation has only its registry row; delete the relation instead.');
     await deleteRows(deps, 'relations', key);
   } else if (meta) {
     const values = parseMeta('relations', meta);

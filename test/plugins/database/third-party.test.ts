@@ -56,7 +56,7 @@ describe('statements of third-party plugins', () => {
       db.sql`select '${condition}', 1 from ${mine} where sql_of_another_plugin`,
     ]) {
       const failed = await failureOf(db.query(hidden));
-      expect(failed.message).to.contain('put the text of another plugin anywhere but in the place of an expression');
+      expect(failed.message).to.contain('interpolate the text of another plugin outside the place of an expression');
     }
   });
 
