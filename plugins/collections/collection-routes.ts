@@ -2,10 +2,10 @@ import { fail } from '#kernel';
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
 import type { CollectionVerbs } from './collection-verbs.ts';
-import { adminOnly, type Deps, listBody, nameIn, segment } from './deps.ts';
+import { assertAdmin, type Deps, parseElementName, parseListBody, pathSegment } from './deps.ts';
 import { COLLECTIONS } from './descriptions.ts';
 
-export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): readonly Route[] {
+export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -14,7 +14,7 @@ export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): read
       async handle(ctx) {
         const { caller } = ctx.state;
         const data = await verbs.list(caller);
-        const unserved = await verbs.unserved(caller);
+        const unserved = await verbs.unservedTables(caller);
         sendData(ctx, data, unserved.length > 0 ? { unserved } : undefined);
       },
     },
@@ -23,15 +23,15 @@ export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): read
       path: '/collections',
       description: COLLECTIONS.search,
       async handle(ctx) {
-        const keys = keysOf(bodyOf(ctx));
-        sendData(ctx, keys ? await verbs.some(ctx.state.caller, keys) : await verbs.list(ctx.state.caller));
+        const keys = parseKeys(bodyOf(ctx));
+        sendData(ctx, keys ? await verbs.getMany(ctx.state.caller, keys) : await verbs.list(ctx.state.caller));
       },
     },
     {
       method: 'GET',
       path: '/collections/:collection',
       description: COLLECTIONS.one,
-      handle: async (ctx) => sendData(ctx, await verbs.one(ctx.state.caller, segment(ctx, 'collection'))),
+      handle: async (ctx) => sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'))),
     },
     {
       method: 'POST',
@@ -41,13 +41,13 @@ export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): read
         const { caller } = ctx.state;
         const body = bodyOf(ctx);
         if (!Array.isArray(body)) return sendData(ctx, await verbs.create(caller, body));
-        adminOnly(caller);
+        assertAdmin(caller);
         const names = await writes.unit(async () => {
-          const made: string[] = [];
-          for (const input of body) made.push(await writes.createCollection(caller, input));
-          return made;
+          const created: string[] = [];
+          for (const input of body) created.push(await writes.createCollection(caller, input));
+          return created;
         });
-        sendData(ctx, await verbs.some(caller, names));
+        sendData(ctx, await verbs.getMany(caller, names));
       },
     },
     {
@@ -56,13 +56,13 @@ export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): read
       description: COLLECTIONS.updateMany,
       async handle(ctx) {
         const { caller } = ctx.state;
-        adminOnly(caller);
-        const changes = listBody(ctx).map((input) => ({ name: nameIn(input, 'collection'), input }));
+        assertAdmin(caller);
+        const changes = parseListBody(ctx).map((input) => ({ name: parseElementName(input, 'collection'), input }));
         await writes.unit(async () => {
           for (const { name, input } of changes) await writes.updateCollection(caller, name, input);
         });
         const names = changes.map(({ name }) => name);
-        sendData(ctx, await verbs.left(caller, names));
+        sendData(ctx, await verbs.getRemaining(caller, names));
       },
     },
     {
@@ -70,22 +70,22 @@ export function collectionRoutes(verbs: CollectionVerbs, { writes }: Deps): read
       path: '/collections/:collection',
       description: COLLECTIONS.update,
       handle: async (ctx) =>
-        sendData(ctx, await verbs.update(ctx.state.caller, segment(ctx, 'collection'), bodyOf(ctx))),
+        sendData(ctx, await verbs.update(ctx.state.caller, pathSegment(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'DELETE',
       path: '/collections/:collection',
       description: COLLECTIONS.remove,
       async handle(ctx) {
-        await verbs.remove(ctx.state.caller, segment(ctx, 'collection'));
+        await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'));
         sendData(ctx, undefined);
       },
     },
   ];
 }
 
-/** `SEARCH` takes `{ keys }`; a query changes nothing about this list. */
-function keysOf(body: unknown): readonly string[] | undefined {
+/** Parses `{ keys }` of a SEARCH body; a `query` has no effect on this list. @throws INVALID_PAYLOAD */
+function parseKeys(body: unknown): readonly string[] | undefined {
   const keys =
     typeof body === 'object' && body !== null && Object.hasOwn(body, 'keys')
       ? (body as { keys: unknown }).keys

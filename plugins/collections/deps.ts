@@ -10,22 +10,25 @@ export interface Deps {
   readonly writes: SchemaWrites;
 }
 
-/** A segment of the path that the route's pattern promises. */
-export const segment = (ctx: HttpContext, name: 'collection' | 'field'): string => ctx.params[name] ?? '';
+/** A path parameter of the route. */
+export const pathSegment = (ctx: HttpContext, name: 'collection' | 'field'): string => ctx.params[name] ?? '';
 
-/** Writing is an admin's; said before the body is looked at, so that nobody else learns what would be wrong with it. */
-export function adminOnly(caller: Caller): void {
+/**
+ * @throws FORBIDDEN for callers that are not admins. Call it before the body is read, so that they learn nothing about
+ * its errors.
+ */
+export function assertAdmin(caller: Caller): void {
   if (!caller.admin) throw fail('FORBIDDEN', 'the schema is changed by admins only');
 }
 
-export function listBody(ctx: HttpContext): readonly unknown[] {
+export function parseListBody(ctx: HttpContext): readonly unknown[] {
   const body = bodyOf(ctx);
   if (!Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'The body must be a list.');
   return body;
 }
 
-/** The name by which an element of a list says what it is about. */
-export function nameIn(element: unknown, key: 'collection' | 'field'): string {
+/** The name in an element of a list body. @throws INVALID_PAYLOAD */
+export function parseElementName(element: unknown, key: 'collection' | 'field'): string {
   const name =
     typeof element === 'object' && element !== null && Object.hasOwn(element, key)
       ? (element as Record<string, unknown>)[key]

@@ -12,14 +12,14 @@ import {
   schemaRef,
   TEXT,
 } from '../http/library.ts';
-import { components, named, oneOrList } from './schemas.ts';
+import { components, namedChange, oneOrList } from './schemas.ts';
 
 type Descriptions<Name extends string> = Readonly<Record<Name, RouteDescription>>;
 
 const ofCollection = { collection: parameter('The name of the collection.') };
 const ofField = { ...ofCollection, field: parameter('The name of the field.') };
 
-/** Changes of the database that its rows or its rules do not allow. */
+/** Errors of changes that existing rows or the schema do not allow. */
 const errors: readonly ErrorCode[] = [
   'CONTAINS_NULL_VALUES',
   'FAILED_VALIDATION',
@@ -51,7 +51,7 @@ export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'u
     ...collections,
     ...reads,
     summary: 'Lists the collections with these names, or all of them.',
-    // A list has no member "keys", so it means all of them.
+    // A list body has no member "keys" and means all collections.
     body: jsonBody(anyOf(objectOf({ keys: listOf(TEXT) }), listOf(ANYTHING)), { required: false }),
     answers: dataAnswer(listOf(schemaRef('Collection'))),
   },
@@ -73,7 +73,7 @@ export const COLLECTIONS: Descriptions<'list' | 'search' | 'one' | 'create' | 'u
     ...collections,
     ...changes,
     summary: 'Changes several collections, all of them or none.',
-    body: jsonBody(listOf(named('collection', 'CollectionChange'))),
+    body: jsonBody(listOf(namedChange('collection', 'CollectionChange'))),
     answers: dataAnswer(listOf(schemaRef('Collection'))),
   },
   update: {
@@ -127,7 +127,7 @@ export const FIELDS: Descriptions<'list' | 'of' | 'one' | 'create' | 'updateMany
     ...changes,
     summary: 'Changes several fields of a collection, all of them or none.',
     params: ofCollection,
-    body: jsonBody(listOf(named('field', 'FieldChange'))),
+    body: jsonBody(listOf(namedChange('field', 'FieldChange'))),
     answers: dataAnswer(listOf(schemaRef('Field'))),
   },
   update: {

@@ -1,10 +1,10 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import { adminOnly, type Deps, listBody, nameIn, segment } from './deps.ts';
+import { assertAdmin, type Deps, parseElementName, parseListBody, pathSegment } from './deps.ts';
 import { FIELDS } from './descriptions.ts';
 import type { FieldVerbs } from './field-verbs.ts';
 
-export function fieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route[] {
+export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -16,21 +16,21 @@ export function fieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route
       method: 'GET',
       path: '/fields/:collection',
       description: FIELDS.of,
-      handle: async (ctx) => sendData(ctx, await verbs.of(ctx.state.caller, segment(ctx, 'collection'))),
+      handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathSegment(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/fields/:collection/:field',
       description: FIELDS.one,
       handle: async (ctx) =>
-        sendData(ctx, await verbs.one(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'))),
+        sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'))),
     },
     {
       method: 'POST',
       path: '/fields/:collection',
       description: FIELDS.create,
       handle: async (ctx) =>
-        sendData(ctx, await verbs.create(ctx.state.caller, segment(ctx, 'collection'), bodyOf(ctx))),
+        sendData(ctx, await verbs.create(ctx.state.caller, pathSegment(ctx, 'collection'), bodyOf(ctx))),
     },
     {
       method: 'PATCH',
@@ -38,14 +38,14 @@ export function fieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route
       description: FIELDS.updateMany,
       async handle(ctx) {
         const { caller } = ctx.state;
-        adminOnly(caller);
-        const collection = segment(ctx, 'collection');
-        const changes = listBody(ctx).map((input) => ({ name: nameIn(input, 'field'), input }));
+        assertAdmin(caller);
+        const collection = pathSegment(ctx, 'collection');
+        const changes = parseListBody(ctx).map((input) => ({ name: parseElementName(input, 'field'), input }));
         await writes.unit(async () => {
           for (const { name, input } of changes) await writes.updateField(caller, collection, name, input);
         });
         const names = changes.map(({ name }) => name);
-        sendData(ctx, await verbs.some(caller, collection, names));
+        sendData(ctx, await verbs.getMany(caller, collection, names));
       },
     },
     {
@@ -53,7 +53,7 @@ export function fieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route
       path: '/fields/:collection/:field',
       description: FIELDS.update,
       async handle(ctx) {
-        const [collection, name] = [segment(ctx, 'collection'), segment(ctx, 'field')];
+        const [collection, name] = [pathSegment(ctx, 'collection'), pathSegment(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, name, bodyOf(ctx)));
       },
     },
@@ -62,7 +62,7 @@ export function fieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly Route
       path: '/fields/:collection/:field',
       description: FIELDS.remove,
       async handle(ctx) {
-        await verbs.remove(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'));
+        await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'));
         sendData(ctx, undefined);
       },
     },

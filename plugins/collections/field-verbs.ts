@@ -2,20 +2,20 @@ import type { Caller } from '#kernel';
 import type { FieldRecord } from '../schema/contract.ts';
 import type { Deps } from './deps.ts';
 import {
+  loadVisibleSchema,
+  toVisibleRecord,
   visibleCollection,
   visibleCollections,
   visibleField,
   visibleFields,
-  visibleRecord,
-  visibleTo,
 } from './visible.ts';
 
-/** What a caller may see of fields and do to them, whichever way he asks. */
+/** Reads and changes of fields for a caller, shared by REST and GraphQL. */
 export interface FieldVerbs {
   list(caller: Caller): Promise<readonly FieldRecord[]>;
-  of(caller: Caller, collection: string): Promise<readonly FieldRecord[]>;
-  one(caller: Caller, collection: string, name: string): Promise<FieldRecord>;
-  some(caller: Caller, collection: string, names: readonly string[]): Promise<readonly FieldRecord[]>;
+  listOf(caller: Caller, collection: string): Promise<readonly FieldRecord[]>;
+  get(caller: Caller, collection: string, name: string): Promise<FieldRecord>;
+  getMany(caller: Caller, collection: string, names: readonly string[]): Promise<readonly FieldRecord[]>;
   create(caller: Caller, collection: string, input: unknown): Promise<FieldRecord>;
   update(caller: Caller, collection: string, name: string, input: unknown): Promise<FieldRecord>;
   remove(caller: Caller, collection: string, name: string): Promise<void>;
@@ -23,32 +23,34 @@ export interface FieldVerbs {
 
 export function createFieldVerbs(deps: Deps): FieldVerbs {
   const { writes } = deps;
-  const visible = (caller: Caller) => visibleTo(caller, 'platform_fields', deps);
+  const visible = (caller: Caller) => loadVisibleSchema(caller, 'platform_fields', deps);
 
   const verbs: FieldVerbs = {
     async list(caller) {
-      const seen = await visible(caller);
-      const fields = visibleCollections(seen).flatMap((collection) => visibleFields(seen, collection));
-      return fields.map((field) => visibleRecord(seen, field));
+      const schema = await visible(caller);
+      const fields = visibleCollections(schema).flatMap((collection) => visibleFields(schema, collection));
+      return fields.map((field) => toVisibleRecord(schema, field));
     },
-    async of(caller, collection) {
-      const seen = await visible(caller);
-      return visibleFields(seen, visibleCollection(seen, collection)).map((field) => visibleRecord(seen, field));
+    async listOf(caller, collection) {
+      const schema = await visible(caller);
+      return visibleFields(schema, visibleCollection(schema, collection)).map((field) =>
+        toVisibleRecord(schema, field),
+      );
     },
-    async one(caller, collection, name) {
-      const seen = await visible(caller);
-      return visibleRecord(seen, visibleField(seen, collection, name));
+    async get(caller, collection, name) {
+      const schema = await visible(caller);
+      return toVisibleRecord(schema, visibleField(schema, collection, name));
     },
-    async some(caller, collection, names) {
-      const seen = await visible(caller);
-      return names.map((name) => visibleRecord(seen, visibleField(seen, collection, name)));
+    async getMany(caller, collection, names) {
+      const schema = await visible(caller);
+      return names.map((name) => toVisibleRecord(schema, visibleField(schema, collection, name)));
     },
     async create(caller, collection, input) {
-      return verbs.one(caller, collection, await writes.createField(caller, collection, input));
+      return verbs.get(caller, collection, await writes.createField(caller, collection, input));
     },
     async update(caller, collection, name, input) {
       await writes.updateField(caller, collection, name, input);
-      return verbs.one(caller, collection, name);
+      return verbs.get(caller, collection, name);
     },
     remove: (caller, collection, name) => writes.deleteField(caller, collection, name),
   };

@@ -3,15 +3,15 @@ import { access } from '../access/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import { routes } from '../http/contract.ts';
 import { schema, schemaWrites } from '../schema/contract.ts';
-import { collectionRoutes } from './collection-routes.ts';
+import { createCollectionRoutes } from './collection-routes.ts';
 import { createCollectionVerbs } from './collection-verbs.ts';
-import { fieldRoutes } from './field-routes.ts';
+import { createFieldRoutes } from './field-routes.ts';
 import { createFieldVerbs } from './field-verbs.ts';
-import { collectionFields } from './graphql/collections.ts';
-import { fieldFields } from './graphql/fields.ts';
-import { relationFields } from './graphql/relations.ts';
+import { createCollectionGraphqlFields } from './graphql/collections.ts';
+import { createFieldGraphqlFields } from './graphql/fields.ts';
+import { createRelationGraphqlFields } from './graphql/relations.ts';
 import manifest from './package.json' with { type: 'json' };
-import { relationRoutes } from './relation-routes.ts';
+import { createRelationRoutes } from './relation-routes.ts';
 import { createRelationVerbs } from './relation-verbs.ts';
 
 export default definePlugin({
@@ -23,12 +23,16 @@ export default definePlugin({
     const fields = createFieldVerbs(deps);
     const relations = createRelationVerbs(deps);
     for (const route of [
-      ...collectionRoutes(collections, deps),
-      ...fieldRoutes(fields, deps),
-      ...relationRoutes(relations),
+      ...createCollectionRoutes(collections, deps),
+      ...createFieldRoutes(fields, deps),
+      ...createRelationRoutes(relations),
     ])
       host.contribute(routes, route);
-    for (const field of [...collectionFields(collections), ...fieldFields(fields), ...relationFields(relations)])
+    for (const field of [
+      ...createCollectionGraphqlFields(collections),
+      ...createFieldGraphqlFields(fields),
+      ...createRelationGraphqlFields(relations),
+    ])
       host.contribute<GraphqlField>('graphql.fields', field);
   },
 });

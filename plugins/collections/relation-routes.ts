@@ -1,10 +1,10 @@
 import type { Route } from '../http/contract.ts';
 import { bodyOf, sendData } from '../http/library.ts';
-import { segment } from './deps.ts';
+import { pathSegment } from './deps.ts';
 import { RELATIONS } from './descriptions.ts';
 import type { RelationVerbs } from './relation-verbs.ts';
 
-export function relationRoutes(verbs: RelationVerbs): readonly Route[] {
+export function createRelationRoutes(verbs: RelationVerbs): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -16,14 +16,14 @@ export function relationRoutes(verbs: RelationVerbs): readonly Route[] {
       method: 'GET',
       path: '/relations/:collection',
       description: RELATIONS.of,
-      handle: async (ctx) => sendData(ctx, await verbs.of(ctx.state.caller, segment(ctx, 'collection'))),
+      handle: async (ctx) => sendData(ctx, await verbs.listOf(ctx.state.caller, pathSegment(ctx, 'collection'))),
     },
     {
       method: 'GET',
       path: '/relations/:collection/:field',
       description: RELATIONS.one,
       handle: async (ctx) =>
-        sendData(ctx, await verbs.one(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'))),
+        sendData(ctx, await verbs.get(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'))),
     },
     {
       method: 'POST',
@@ -36,7 +36,7 @@ export function relationRoutes(verbs: RelationVerbs): readonly Route[] {
       path: '/relations/:collection/:field',
       description: RELATIONS.update,
       async handle(ctx) {
-        const [collection, field] = [segment(ctx, 'collection'), segment(ctx, 'field')];
+        const [collection, field] = [pathSegment(ctx, 'collection'), pathSegment(ctx, 'field')];
         sendData(ctx, await verbs.update(ctx.state.caller, collection, field, bodyOf(ctx)));
       },
     },
@@ -45,7 +45,7 @@ export function relationRoutes(verbs: RelationVerbs): readonly Route[] {
       path: '/relations/:collection/:field',
       description: RELATIONS.remove,
       async handle(ctx) {
-        await verbs.remove(ctx.state.caller, segment(ctx, 'collection'), segment(ctx, 'field'));
+        await verbs.remove(ctx.state.caller, pathSegment(ctx, 'collection'), pathSegment(ctx, 'field'));
         sendData(ctx, undefined);
       },
     },

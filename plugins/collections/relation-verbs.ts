@@ -2,13 +2,13 @@ import type { Caller } from '#kernel';
 import type { RelationRecord } from '../schema/contract.ts';
 import { relationRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
-import { visibleCollection, visibleRelation, visibleRelations, visibleTo } from './visible.ts';
+import { loadVisibleSchema, visibleCollection, visibleRelation, visibleRelations } from './visible.ts';
 
-/** What a caller may see of relations and do to them, whichever way he asks. */
+/** Reads and changes of relations for a caller, shared by REST and GraphQL. */
 export interface RelationVerbs {
   list(caller: Caller): Promise<readonly RelationRecord[]>;
-  of(caller: Caller, collection: string): Promise<readonly RelationRecord[]>;
-  one(caller: Caller, collection: string, field: string): Promise<RelationRecord>;
+  listOf(caller: Caller, collection: string): Promise<readonly RelationRecord[]>;
+  get(caller: Caller, collection: string, field: string): Promise<RelationRecord>;
   create(caller: Caller, input: unknown): Promise<RelationRecord>;
   update(caller: Caller, collection: string, field: string, input: unknown): Promise<RelationRecord>;
   remove(caller: Caller, collection: string, field: string): Promise<void>;
@@ -16,25 +16,25 @@ export interface RelationVerbs {
 
 export function createRelationVerbs(deps: Deps): RelationVerbs {
   const { writes } = deps;
-  const visible = (caller: Caller) => visibleTo(caller, 'platform_relations', deps);
+  const visible = (caller: Caller) => loadVisibleSchema(caller, 'platform_relations', deps);
 
   const verbs: RelationVerbs = {
     list: async (caller) => visibleRelations(await visible(caller)).map(relationRecord),
-    async of(caller, collection) {
-      const seen = await visible(caller);
-      const { name } = visibleCollection(seen, collection);
-      return visibleRelations(seen)
+    async listOf(caller, collection) {
+      const schema = await visible(caller);
+      const { name } = visibleCollection(schema, collection);
+      return visibleRelations(schema)
         .filter((relation) => relation.collection === name)
         .map(relationRecord);
     },
-    one: async (caller, collection, field) => relationRecord(visibleRelation(await visible(caller), collection, field)),
+    get: async (caller, collection, field) => relationRecord(visibleRelation(await visible(caller), collection, field)),
     async create(caller, input) {
       const { collection, field } = await writes.createRelation(caller, input);
-      return verbs.one(caller, collection, field);
+      return verbs.get(caller, collection, field);
     },
     async update(caller, collection, field, input) {
       await writes.updateRelation(caller, collection, field, input);
-      return verbs.one(caller, collection, field);
+      return verbs.get(caller, collection, field);
     },
     remove: (caller, collection, field) => writes.deleteRelation(caller, collection, field),
   };

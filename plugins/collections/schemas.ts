@@ -98,17 +98,19 @@ const RELATION = exactObject({
   meta: nullable(RELATION_META),
 });
 
-/** Settings of the registry and of the database; members that are left out stay as they are. */
-const PARTS = { meta: nullable(RECORD), schema: nullable(RECORD) };
-const FIELD_PARTS = { ...PARTS, type: OPTIONAL_TEXT };
+/** `meta` and `schema` of a change; members that are left out stay. */
+const META_AND_SCHEMA = { meta: nullable(RECORD), schema: nullable(RECORD) };
+const FIELD_PARTS = { ...META_AND_SCHEMA, type: OPTIONAL_TEXT };
 const NEW_FIELD = objectOf({ field: TEXT, ...FIELD_PARTS }, ['field']);
-const NEW_COLLECTION = objectOf({ collection: TEXT, ...PARTS, fields: nullable(listOf(NEW_FIELD)) }, ['collection']);
-const NEW_RELATION = objectOf({ collection: TEXT, field: TEXT, related_collection: OPTIONAL_TEXT, ...PARTS }, [
+const NEW_COLLECTION = objectOf({ collection: TEXT, ...META_AND_SCHEMA, fields: nullable(listOf(NEW_FIELD)) }, [
   'collection',
-  'field',
 ]);
+const NEW_RELATION = objectOf(
+  { collection: TEXT, field: TEXT, related_collection: OPTIONAL_TEXT, ...META_AND_SCHEMA },
+  ['collection', 'field'],
+);
 
-/** What the schema routes answer and take, by the names under which descriptions refer to it. */
+/** JSON Schemas of the bodies and answers of these routes, by the names that descriptions refer to. */
 export const components = {
   schemas: {
     Collection: COLLECTION,
@@ -117,14 +119,14 @@ export const components = {
     NewCollection: NEW_COLLECTION,
     NewField: NEW_FIELD,
     NewRelation: NEW_RELATION,
-    CollectionChange: objectOf(PARTS),
+    CollectionChange: objectOf(META_AND_SCHEMA),
     FieldChange: objectOf(FIELD_PARTS),
-    RelationChange: objectOf(PARTS),
+    RelationChange: objectOf(META_AND_SCHEMA),
   },
 };
 
-/** An element of a list of changes says by its name what it changes. */
-export const named = (name: 'collection' | 'field', change: string): JsonSchema => ({
+/** An element of a list of changes: the name of what it changes, and the change. */
+export const namedChange = (name: 'collection' | 'field', change: string): JsonSchema => ({
   allOf: [objectOf({ [name]: TEXT }, [name]), schemaRef(change)],
 });
 

@@ -1,11 +1,14 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
-import type { Lease, Units } from './unit-of-work.ts';
+import type { Lease, UnitsOfWork } from './unit-of-work.ts';
 
-export interface Guard {
-  /** Throws where the builder, which is about to be compiled, names what it may not. */
-  assert(statement: BuilderParts): void;
-  /** Is called with the compiled text; a promise that rejects keeps it from running. */
+export interface BuilderGuard {
+  /**
+   * Runs before a builder is compiled.
+   * @throws CAPABILITY_DENIED where it names a table that the grant does not allow
+   */
+  assertAllowed(statement: BuilderParts): void;
+  /** Runs with the compiled text; the statement does not run where the promise rejects. */
   beforeRun(text: string): Promise<void> | undefined;
 }
 
@@ -24,17 +27,20 @@ export interface BuilderParts {
 interface BuilderClient {
   queryBuilder(): Knex.QueryBuilder;
 }
-type BuilderClientClass = new (guard: Guard) => BuilderClient;
+type BuilderClientClass = new (guard: BuilderGuard) => BuilderClient;
 
 /**
- * Makes builders on one table that run in the current unit of work. Knex is loaded with the first of them: half of what
- * it needs is for other databases' sake, and most of the service writes its statements itself.
+ * Creates query builders on one table that run in the current unit of work. Knex is loaded with the first builder: half
+ * of its code is for other databases, and most of the service writes its SQL itself.
  */
-export function createBuilders(units: Units, schema: string): (table: string, guard: Guard) => Knex.QueryBuilder {
+export function createBuilders(
+  units: UnitsOfWork,
+  schema: string,
+): (table: string, guard: BuilderGuard) => Knex.QueryBuilder {
   let Client: BuilderClientClass | undefined;
-  const clients = new WeakMap<Guard, BuilderClient>();
+  const clients = new WeakMap<BuilderGuard, BuilderClient>();
   return (table, guard) => {
-    Client ??= clientClass(units);
+    Client ??= createClientClass(units);
     const client = clients.get(guard) ?? new Client(guard);
     clients.set(guard, client);
     return client.queryBuilder().withSchema(schema).table(table);
@@ -50,21 +56,21 @@ interface DialectClass {
   };
 }
 
-function clientClass(units: Units): BuilderClientClass {
-  const Dialect = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as DialectClass;
+function createClientClass(units: UnitsOfWork): BuilderClientClass {
+  const KnexDialect = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as DialectClass;
   const leases = new WeakMap<object, Lease>();
 
-  return class extends Dialect {
-    readonly #guard: Guard;
+  return class extends KnexDialect {
+    readonly #guard: BuilderGuard;
 
-    constructor(guard: Guard) {
+    constructor(guard: BuilderGuard) {
       super({ client: 'pg', compileSqlOnError: false });
       this.#guard = guard;
     }
 
-    /** Every builder passes here just before it becomes SQL, clones and sub-queries too. */
+    /** Knex calls this for every builder just before it becomes SQL, clones and sub-queries included. */
     override queryCompiler(builder: BuilderParts, formatter: unknown): unknown {
-      this.#guard.assert(builder);
+      this.#guard.assertAllowed(builder);
       return super.queryCompiler(builder, formatter);
     }
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 
-/** What the driver knows of a connection and does not declare. */
-interface Addressed {
+/** Members of the driver's client that its types do not declare. */
+interface CancelAddress {
   readonly host: string;
   readonly port: number;
   readonly ssl: boolean | object;
@@ -11,39 +11,47 @@ interface Addressed {
   readonly secretKey: unknown;
 }
 
-interface Wire extends Omit<pg.Connection, 'stream'> {
+interface CancelConnection extends Omit<pg.Connection, 'stream'> {
   stream: Socket;
   connect(port: number | string, host?: string): void;
   requestSsl(): void;
   cancel(processID: number, secretKey: unknown): void;
 }
 
-/** A signal, or how to get at one that is made when it is needed. */
-export type Signal = AbortSignal | (() => AbortSignal | undefined);
+/** A signal, or a function that creates it on first use. */
+export type SignalSource = AbortSignal | (() => AbortSignal | undefined);
 
-export const signalOf = (signal: Signal | undefined): AbortSignal | undefined =>
+export const resolveSignal = (signal: SignalSource | undefined): AbortSignal | undefined =>
   typeof signal === 'function' ? signal() : signal;
 
-/** Milliseconds. */
+/** Milliseconds before a statement listens to its signal. */
 const GRACE = 250;
-/** A request that came before its statement did nothing, so it is made again while the statement runs. */
-const AGAIN_AFTER = 250;
+/**
+ * Milliseconds. A cancel request that arrives before its statement has no effect, so it is repeated while the statement
+ * runs.
+ */
+const RETRY_INTERVAL = 250;
 const ATTEMPTS = 8;
-const TIME_TO_SEND = 5000;
+/** Milliseconds to send one cancel request. */
+const SEND_TIMEOUT = 5000;
 
 /**
- * Runs a statement that is cancelled when its signal aborts, and then fails with the signal's reason. It answers only when
- * no request to cancel is under way any more: the server closes such a request's connection after it has told the
- * backend, so nothing that runs on this connection afterwards can be hit.
+ * Runs a statement that is cancelled when its signal aborts, and then fails with the signal's reason. It resolves only
+ * when no cancel request is under way: the server closes the connection of such a request after it has signalled the
+ * backend, so a later statement on this connection cannot be cancelled by mistake.
  *
- * The signal is looked at when the statement has taken `GRACE`: most are over by then, and a listener on a signal costs
- * more than the timer.
+ * The signal is read only after `GRACE`: most statements are over by then, and a listener on a signal costs more than a
+ * timer.
  */
-export async function cancellable<T>(client: pg.ClientBase, signal: Signal, run: () => Promise<T>): Promise<T> {
-  let watch: Watch | undefined;
+export async function runCancellable<T>(
+  client: pg.ClientBase,
+  signal: SignalSource,
+  run: () => Promise<T>,
+): Promise<T> {
+  let watch: CancelWatch | undefined;
   const timer = setTimeout(() => {
-    const known = signalOf(signal);
-    if (known) watch = watchFor(client, known);
+    const resolved = resolveSignal(signal);
+    if (resolved) watch = watchSignal(client, resolved);
   }, GRACE);
   try {
     return await run();
@@ -55,23 +63,25 @@ export async function cancellable<T>(client: pg.ClientBase, signal: Signal, run:
   }
 }
 
-/** A connection whose statements are cancelled when the signal aborts; `end` resolves when no request to cancel is under way. */
-export interface Watch {
+/**
+ * Cancels the statements of a connection when the signal aborts. `end` resolves when no cancel request is under way.
+ */
+export interface CancelWatch {
   readonly signal: AbortSignal;
   end(): Promise<void> | undefined;
 }
 
-export function watchFor(client: pg.ClientBase, signal: AbortSignal): Watch {
-  let ended = false;
+export function watchSignal(client: pg.ClientBase, signal: AbortSignal): CancelWatch {
+  let isEnded = false;
   let wake = () => {};
   let cancelling: Promise<void> | undefined;
   const cancel = async () => {
-    for (let attempt = 0; attempt < ATTEMPTS && !ended; attempt++) {
-      await sendCancel(client as unknown as Addressed).catch(() => {});
-      if (ended) return;
+    for (let attempt = 0; attempt < ATTEMPTS && !isEnded; attempt++) {
+      await sendCancel(client as unknown as CancelAddress).catch(() => {});
+      if (isEnded) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       wake = resolve;
-      setTimeout(resolve, AGAIN_AFTER);
+      setTimeout(resolve, RETRY_INTERVAL);
       await promise;
     }
   };
@@ -83,7 +93,7 @@ export function watchFor(client: pg.ClientBase, signal: AbortSignal): Watch {
   return {
     signal,
     end() {
-      ended = true;
+      isEnded = true;
       signal.removeEventListener('abort', abort);
       wake();
       return cancelling;
@@ -91,13 +101,13 @@ export function watchFor(client: pg.ClientBase, signal: AbortSignal): Watch {
   };
 }
 
-/** PostgreSQL's CancelRequest, over a connection of its own that is made like the one it is about. */
-async function sendCancel({ host, port, ssl, processID, secretKey }: Addressed): Promise<void> {
-  const wire = new pg.Connection({ ssl } as pg.ConnectionConfig) as unknown as Wire;
+/** Sends PostgreSQL's CancelRequest over a second connection with the address and TLS of the first. */
+async function sendCancel({ host, port, ssl, processID, secretKey }: CancelAddress): Promise<void> {
+  const wire = new pg.Connection({ ssl } as pg.ConnectionConfig) as unknown as CancelConnection;
   const send = () => wire.cancel(processID, secretKey);
   wire.once('connect', () => (ssl ? wire.requestSsl() : send()));
   wire.once('sslconnect', send);
-  const ended = once(wire, 'end', { signal: AbortSignal.timeout(TIME_TO_SEND) });
+  const ended = once(wire, 'end', { signal: AbortSignal.timeout(SEND_TIMEOUT) });
   if (host.startsWith('/')) wire.connect(`${host}/.s.PGSQL.${port}`);
   else wire.connect(port, host);
   try {

@@ -1,26 +1,26 @@
 import type { Knex } from 'knex';
 import { type Capability, fail, type Subject } from '#kernel';
-import type { Guard } from './builder.ts';
-import { type Db, type Share, type Sql, WITHOUT_TIME_LIMIT } from './contract.ts';
+import type { BuilderGuard } from './builder.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT, type Share, type Sql } from './contract.ts';
 import type { StreamRows } from './cursor.ts';
-import { type DatabaseGrant, describeGrant, grantSchema, grantWidens } from './grant.ts';
-import { noteStatement } from './observe.ts';
+import type { FullBuilder } from './full-builder.ts';
+import { type DatabaseGrant, describeGrant, GRANT_SCHEMA, grantWidens } from './grant.ts';
 import { createStatementCheck, type StatementCheck } from './statement-check.ts';
+import { notifyStatementObserver } from './statement-observer.ts';
 import type { Statements } from './statements.ts';
-import { tableGuard } from './table-guard.ts';
-import { createMadeParts, createTemplates, type MadeParts, type Templates } from './template.ts';
-import type { Units } from './unit-of-work.ts';
-import type { WholeBuilder } from './whole-builder.ts';
+import { createTableGuard } from './table-guard.ts';
+import { createHandleRegistry, createTemplates, type HandleRegistry, type SqlTemplates } from './template.ts';
+import type { UnitsOfWork } from './unit-of-work.ts';
 
-interface Parts {
-  readonly units: Units;
+interface CapabilityDeps {
+  readonly units: UnitsOfWork;
   readonly statements: Statements;
   readonly stream: StreamRows;
-  readonly builders: (table: string, guard: Guard) => Knex.QueryBuilder;
-  readonly whole: WholeBuilder;
+  readonly builders: (table: string, guard: BuilderGuard) => Knex.QueryBuilder;
+  readonly fullBuilder: FullBuilder;
   readonly schemas: readonly string[];
   readonly server: { readonly version: number };
-  /** Is called with each plugin's part of the database: its migrations get the same one. */
+  /** Runs with the `host.db` of each plugin: its migrations get the same object. */
   readonly onBind: (plugin: string, db: Db) => void;
 }
 
@@ -29,14 +29,16 @@ type StreamOptions = Parameters<StreamRows>[2];
 
 type Deny = (what: string) => Error;
 
-/** `host.db`: granted tables by builder and by template, any statement and changes of any table where granted. */
-export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> => {
-  const made = createMadeParts();
-  const owned = new Set<string>();
+/**
+ * The capability behind `host.db`: builders and templates on granted tables; any statement and any DDL where granted.
+ */
+export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGrant, Db> => {
+  const handles = createHandleRegistry();
+  const ownedTables = new Set<string>();
   return {
     name: 'database',
     member: 'db',
-    schema: grantSchema,
+    schema: GRANT_SCHEMA,
     bind(grant, subject) {
       const { name, runtime, isPlugin, denied } = subject;
       const deny = (what: string) => {
@@ -45,9 +47,9 @@ export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> 
       };
       if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl))
         throw deny('run any statement or change any table, which is open to core plugins only');
-      for (const table of grant.own ?? []) owned.add(table);
-      // What it has by getters stays so.
-      const db = Object.assign(createDb(parts, made, grant, subject, deny), { ownedTables: () => owned });
+      for (const table of grant.own ?? []) ownedTables.add(table);
+      // Object.assign adds to the object, so that its getters stay getters.
+      const db = Object.assign(createDb(parts, handles, grant, subject, deny), { ownedTables: () => ownedTables });
       parts.onBind(name, db);
       return db;
     },
@@ -57,22 +59,22 @@ export const databaseCapability = (parts: Parts): Capability<DatabaseGrant, Db> 
 };
 
 function createDb(
-  { units, statements, stream, builders, whole, schemas, server }: Parts,
-  made: MadeParts,
+  { units, statements, stream, builders, fullBuilder, schemas, server }: CapabilityDeps,
+  handles: HandleRegistry,
   grant: DatabaseGrant,
   { name, runtime }: Subject,
   deny: Deny,
 ): Omit<Db, 'ownedTables'> {
   const schema = schemas[0] as string;
-  const { checkedText, assertPlain, ...templates } = createTemplates({ grant, schema, made, deny });
+  const { checkedText, assertPlainTextAllowed, ...templates } = createTemplates({ grant, schema, handles, deny });
   const check = runtime === 'internal' || grant.sql ? undefined : createStatementCheck({ grant, schema, deny });
-  const guard = tableGuard({ name, grant, schema, deny, check });
-  const textOf = createTextOf({ name, checkedText, assertPlain, check });
-  const own: Share = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
-  const mayChangeTables = grant.ddl === true || Boolean(grant.own?.length || grant.watch?.length);
+  const guard = createTableGuard({ name, grant, schema, deny, check });
+  const resolveText = createTextResolver({ name, checkedText, assertPlainTextAllowed, check });
+  const pluginShare: Share = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
+  const canChangeTables = grant.ddl === true || Boolean(grant.own?.length || grant.watch?.length);
 
   async function* checkedStream(text: Promise<string>, ...[params, options]: RowsArguments) {
-    yield* stream(await text, params, options, own);
+    yield* stream(await text, params, options, pluginShare);
   }
 
   return {
@@ -86,57 +88,59 @@ function createDb(
       return builders(table, guard);
     },
     async query(sql, params, options) {
-      const text = textOf(sql, 'query');
-      return statements.query(typeof text === 'string' ? text : await text, params, options, own);
+      const text = resolveText(sql, 'query');
+      return statements.query(typeof text === 'string' ? text : await text, params, options, pluginShare);
     },
     async first(sql, params, options) {
-      const text = textOf(sql, 'query');
-      return statements.first(typeof text === 'string' ? text : await text, params, options, own);
+      const text = resolveText(sql, 'query');
+      return statements.first(typeof text === 'string' ? text : await text, params, options, pluginShare);
     },
     stream(sql, params, options) {
-      const text = textOf(sql, 'query');
-      return typeof text === 'string' ? stream(text, params, options, own) : checkedStream(text, params, options);
+      const text = resolveText(sql, 'query');
+      return typeof text === 'string'
+        ? stream(text, params, options, pluginShare)
+        : checkedStream(text, params, options);
     },
     async ddl(sql) {
-      if (!mayChangeTables) throw deny('change tables');
-      const text = await textOf(sql, 'ddl');
+      if (!canChangeTables) throw deny('change tables');
+      const text = await resolveText(sql, 'ddl');
       await units.transaction(async () => {
-        await statements.query(`${WITHOUT_TIME_LIMIT};\n${text}`);
-      }, own);
+        await statements.query(`${DISABLE_STATEMENT_TIMEOUT};\n${text}`);
+      }, pluginShare);
     },
-    transaction: (work, options) => units.transaction(work, options?.share ?? own, options),
-    isInside: () => units.isInside(),
+    transaction: (work, options) => units.transaction(work, options?.share ?? pluginShare, options),
+    isInside: () => units.isInUnit(),
     builder() {
       if (!grant.sql || !grant.ddl) throw deny('use any table');
-      return whole.builder();
+      return fullBuilder.builder();
     },
-    inside: (builder, work) => whole.inside(builder, work),
+    inside: (builder, work) => fullBuilder.runInTransaction(builder, work),
     afterCommit(effect) {
-      if (!units.defer(effect)) effect();
+      if (!units.deferUntilCommit(effect)) effect();
     },
     answerAfter: (wait) => units.answerAfter(wait),
   };
 }
 
-/** The text of a statement to run; a promise of it where the statement is parsed and checked before. */
-type TextOf = (sql: Sql, kind: 'query' | 'ddl') => string | Promise<string>;
+/** Answers the text of a statement to run; a promise where the statement is parsed and checked first. */
+type ResolveText = (sql: Sql, kind: 'query' | 'ddl') => string | Promise<string>;
 
-interface TextSources extends Pick<Templates, 'checkedText' | 'assertPlain'> {
+interface TextResolverOptions extends Pick<SqlTemplates, 'checkedText' | 'assertPlainTextAllowed'> {
   /** The plugin that runs the statement. */
   readonly name: string;
   readonly check: StatementCheck | undefined;
 }
 
-function createTextOf({ name, checkedText, assertPlain, check }: TextSources): TextOf {
+function createTextResolver({ name, checkedText, assertPlainTextAllowed, check }: TextResolverOptions): ResolveText {
   return (sql, kind) => {
     if (typeof sql === 'string') {
-      assertPlain();
-      noteStatement(name, 'plain', sql);
+      assertPlainTextAllowed();
+      notifyStatementObserver(name, 'plain', sql);
       return sql;
     }
     const checked = checkedText(sql);
     const { text } = sql;
-    noteStatement(name, kind, checked);
+    notifyStatementObserver(name, kind, checked);
     return check ? check(checked, kind).then(() => text) : text;
   };
 }

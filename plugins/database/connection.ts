@@ -1,54 +1,54 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Pool } from 'pg';
 import { fail, type Log } from '#kernel';
-import { connectFailure, Remediable } from './connect-failure.ts';
+import { RemediableError, toConnectError } from './connect-failure.ts';
 import type { EmbeddedServer } from './embedded/server.ts';
-import { createOutage } from './outage.ts';
-import { createPlaces, type Places } from './places.ts';
-import { connectAlone, createPool } from './pool.ts';
+import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.ts';
+import { createOutageLog } from './outage-log.ts';
+import { connectOutsidePool, createPool } from './pool.ts';
 import type { DatabaseConfig } from './settings.ts';
-import { configuredTarget, type Target } from './target.ts';
-import type { Connect } from './unit.ts';
+import { type ConnectionTarget, findConfiguredTarget } from './target.ts';
+import type { AcquireConnection } from './unit.ts';
 
-const OLDEST = 140_000;
-/** Milliseconds that connections have to come back at the end. */
-const GIVING_BACK = 1500;
+const OLDEST_VERSION = 140_000;
+/** Milliseconds that `close` waits for connections in use. */
+const POOL_END_TIMEOUT = 1500;
 
-/** The one connection of this process to its database: nothing before `open`, a pool after it, nothing after `close`. */
-export interface Connection {
+/** The pool of this process; it exists from `open` to `close`. */
+export interface DatabaseConnection {
   open(): Promise<void>;
-  /** A connection of the pool, once there is a place for this share of it. @throws SERVICE_UNAVAILABLE */
-  readonly acquire: Connect;
-  alone(): Promise<Client>;
-  /** The server's; 0 before `open`. */
+  /** A connection of the pool, once the share may hold one more. @throws SERVICE_UNAVAILABLE */
+  readonly acquire: AcquireConnection;
+  connectOutsidePool(): Promise<Client>;
+  /** `server_version_num` of PostgreSQL, such as 180004; 0 before `open`. */
   readonly version: number;
-  readonly places: Pick<Places, 'held' | 'waiting' | 'longestWait' | 'refusedAt'>;
+  readonly slots: Pick<FairSemaphore, 'held' | 'waiting' | 'longestWait' | 'refusedAt'>;
   close(): Promise<void>;
 }
 
-export function createConnection(config: DatabaseConfig, schemas: readonly string[], log: Log): Connection {
-  let opened: { pool: Pool; target: Target; server?: EmbeddedServer } | undefined;
+export function createConnection(config: DatabaseConfig, schemas: readonly string[], log: Log): DatabaseConnection {
+  let active: { pool: Pool; target: ConnectionTarget; server?: EmbeddedServer } | undefined;
   const current = () => {
-    if (!opened) throw fail('SERVICE_UNAVAILABLE', 'The database is not connected.');
-    return opened;
+    if (!active) throw fail('SERVICE_UNAVAILABLE', 'The database is not connected.');
+    return active;
   };
 
-  const outage = createOutage(log);
+  const outage = createOutageLog(log);
   const max = config.DB_POOL_MAX;
-  const places = createPlaces({
+  const slots = createFairSemaphore({
     limit: max,
     deadline: config.DB_POOL_WAIT_TIMEOUT,
-    called: `connections of the pool (${max})`,
+    label: `connections of the pool (${max})`,
   });
   let opening: Promise<void> | undefined;
   let version = 0;
 
   async function open(): Promise<void> {
-    const configured = configuredTarget(config);
+    const configured = findConfiguredTarget(config);
     const { target, server } = configured
       ? { target: configured, server: undefined }
       : await (await import('./embedded/server.ts')).embeddedServer({ dataPath: config.DATA_PATH, log });
-    // The embedded server stays as long as anybody is connected to it, so we stay connected.
+    // The last process that is connected to the embedded server keeps it running, so this process stays connected.
     const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
     const pool = createPool(target, {
       min,
@@ -57,11 +57,11 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
       statementTimeout: config.DB_STATEMENT_TIMEOUT,
       log,
     });
-    opened = { pool, target, server };
-    version = await check(pool, schemas).catch((error) => {
-      throw connectFailure(error, target.called);
+    active = { pool, target, server };
+    version = await checkServer(pool, schemas).catch((error) => {
+      throw toConnectError(error, target.label);
     });
-    log.info({ database: target.called, embedded: server !== undefined }, 'connected to the database');
+    log.info({ database: target.label, embedded: server !== undefined }, 'connected to the database');
   }
 
   return {
@@ -71,52 +71,52 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     },
     async acquire(share, signal) {
       const { pool } = current();
-      const turn = places.enter(share, signal);
-      if (turn) await turn;
+      const wait = slots.acquire(share, signal);
+      if (wait) await wait;
       try {
         const client = await pool.connect();
-        outage.reached();
+        outage.recovered();
         return {
           client,
           release(broken) {
             client.release(broken);
-            places.leave(share);
+            slots.release(share);
           },
         };
       } catch (error) {
-        places.leave(share);
+        slots.release(share);
         outage.failed(error);
         throw fail('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
       }
     },
-    alone: () => connectAlone(current().target, schemas),
-    places,
+    connectOutsidePool: () => connectOutsidePool(current().target, schemas),
+    slots,
     get version() {
       return version;
     },
     async close() {
-      // Told to stop while it starts, it finishes starting: a server half started would be left behind.
+      // A `close` during `open` waits for it: otherwise a half-started server would stay behind.
       await opening?.catch(() => {});
-      const { pool, server } = opened ?? {};
-      opened = undefined;
-      // Who has not given a connection back by now never will: a server of our own is stopped all the same.
-      await Promise.race([pool?.end(), pause(GIVING_BACK, undefined, { ref: false })]);
+      const { pool, server } = active ?? {};
+      active = undefined;
+      // A connection that is still in use after the timeout does not keep the embedded server from being stopped.
+      await Promise.race([pool?.end(), pause(POOL_END_TIMEOUT, undefined, { ref: false })]);
       await server?.stop();
     },
   };
 }
 
-async function check(pool: Pool, schemas: readonly string[]): Promise<number> {
+async function checkServer(pool: Pool, schemas: readonly string[]): Promise<number> {
   const { rows } = await pool.query<{ version: number; name: string; missing: string[] }>(
     `select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
       array(select wanted from unnest($1::text[]) wanted where to_regnamespace(quote_ident(wanted)) is null) as missing`,
     [schemas],
   );
   const { version, name, missing } = rows[0] ?? { version: 0, name: '', missing: [] };
-  if (version < OLDEST)
-    throw new Remediable(`the database is PostgreSQL ${name}; 14 or newer is needed`, 'upgrade the database');
+  if (version < OLDEST_VERSION)
+    throw new RemediableError(`the database is PostgreSQL ${name}; 14 or newer is needed`, 'upgrade the database');
   if (missing.length > 0) {
-    throw new Remediable(
+    throw new RemediableError(
       `there is no schema ${missing.join(', ')} in the database`,
       'create it, or correct DB_SCHEMAS',
     );

@@ -1,84 +1,95 @@
 import type { Knex } from 'knex';
 import { authorities, facet, service } from '#kernel';
-import type { Signal } from './cancel.ts';
+import type { SignalSource } from './cancel.ts';
 
-/** What a statement answers. */
-export interface Result<Row = Record<string, unknown>> {
+/** The result of a statement. */
+export interface QueryResult<Row = Record<string, unknown>> {
   readonly rows: Row[];
   /** Rows changed or returned. */
   readonly count: number;
 }
 
-/** Whose share of the pool's connections a statement takes: a collection and a client may each hold most of them, and never all. */
+/**
+ * The collection and the client that a connection of the pool is counted for. Each may hold most connections, never all
+ * (ADR 32).
+ */
 export interface Share {
-  /** Name of the collection that is read or written; undefined where it is none. */
+  /** Name of the collection that is read or written; undefined for other statements. */
   readonly collection: string | undefined;
   /** The user, the address of a client without a user, or the plugin that acts for itself. */
   readonly client: string;
-  /** `service`: of an admin, of code that acts as the system, or the service's own, as for a login. */
+  /**
+   * `service` may use the reserved connections: admins, code that acts as the system, and the service itself, as for a
+   * login.
+   */
   readonly rank: 'request' | 'service';
 }
 
-/** How one statement is run. */
+/** Options of one statement. */
 export interface StatementOptions {
-  /** Prepared under this name on each connection: for statements that come again and again. */
+  /** Prepares the statement under this name on each connection. For statements that run often. */
   readonly name?: string;
   /**
-   * Nothing follows in this unit of work. Where it is also the unit's first statement, and the unit is in no other one, it
-   * commits by itself: no `begin` and no `commit` around it. A statement that comes after it all the same is refused.
+   * The last statement of this unit of work. Where it is also the first one, and the unit is not nested, it commits by
+   * itself, without `begin` and `commit`. A later statement of the unit fails. Default false.
    */
   readonly last?: boolean;
   /**
-   * Aborting it cancels the statement, which then fails with the signal's reason. Asked for when the statement takes long,
-   * where it is a function; inside a unit of work it is not looked at: what belongs together runs to its end.
+   * Aborting it cancels the statement, which then fails with the signal's reason. A function is called only when the
+   * statement takes long. Ignored inside a unit of work: its statements run to their end.
    */
-  readonly signal?: Signal;
-  /** Of a statement outside of a unit of work; that of the plugin without it. */
+  readonly signal?: SignalSource;
+  /** The share of a statement outside a unit of work. Default: the share of the plugin. */
   readonly share?: Share;
 }
 
-/** How a unit of work runs that is in no other one. */
+/** Options of a unit of work; a nested unit ignores them. */
 export interface TransactionOptions extends Pick<StatementOptions, 'share'> {
   /**
-   * Aborting it before the commit begins ends the unit: its statement is cancelled, all is rolled back, and it fails with the signal's
-   * reason. Asked for when the unit takes long, where it is a function.
+   * Aborting it before the commit begins ends the unit: its statement is cancelled, the unit is rolled back and fails
+   * with the signal's reason. A function is called only when the unit takes long.
    */
-  readonly signal?: Signal;
-  /** Milliseconds after which it is ended likewise, and fails with SERVICE_UNAVAILABLE; 0 is no limit, which is the default. */
+  readonly signal?: SignalSource;
+  /** Milliseconds after which the unit is rolled back and fails with SERVICE_UNAVAILABLE. Default 0: no limit. */
   readonly timeout?: number;
 }
 
-/** How a grant names a table. `own` includes the others; `write` includes reading; `watch` is a trigger and nothing else. */
+/**
+ * What a grant allows for a table. `own` includes the others; `write` includes reading; `watch` allows triggers only.
+ */
 export type TableUse = 'own' | 'write' | 'read' | 'watch';
 
-/** A table that the grant names, for `db.sql`. As a text it is the table's quoted name with its schema. */
+/** A granted table, to interpolate into `db.sql`. Its text is the quoted name with its schema. */
 export interface Table {
   readonly name: string;
   readonly use: TableUse;
   toString(): string;
 }
 
-/** SQL, whole or in part, whose tables are granted. Made by `db.sql` only: an object like it is refused (CAPABILITY_DENIED). */
+/**
+ * A statement or a part of one, whose tables are granted. Only `db.sql` creates it: a look-alike object is
+ * CAPABILITY_DENIED.
+ */
 export interface Statement {
   readonly text: string;
 }
 
-/** Plain text needs the `sql` grant; CAPABILITY_DENIED without it. */
+/** Plain text needs the grant `sql`, else CAPABILITY_DENIED. */
 export type Sql = Statement | string;
 
 /**
  * `host.db`: the part of the database that a manifest grants. Every call runs on the connection of the current unit of
- * work, or on one of the pool's where none is open. Whatever the grant does not name is CAPABILITY_DENIED.
+ * work, else on one of the pool. Tables and actions outside the grant are CAPABILITY_DENIED.
  */
 export interface Db {
   /**
-   * A query builder on one granted table of the service's own (`own`, `read`, `write`).
+   * A Knex query builder on one granted table (`own`, `read`, `write`) of the first schema.
    * @throws CAPABILITY_DENIED for any other table, and for what the use does not allow
    */
   table(name: string): Knex.QueryBuilder;
   /**
-   * A granted table as part of a statement: to read it, to write it, to change it as well, or to put a trigger on it. Made
-   * once, while the plugin registers, so that a missing grant is known at once.
+   * Handles of a granted table for `db.sql`: to read it, write it, alter it, or put a trigger on it. Create them while
+   * the plugin registers, so that a missing grant fails at the start.
    *
    * @throws CAPABILITY_DENIED where the grant does not name the table for this use
    */
@@ -87,31 +98,35 @@ export interface Db {
   own(table: string): Table;
   watch(table: string): Table;
   /**
-   * A statement, or a part of one. Values are parameters (`$1`); what is interpolated is a `Table` or a `Statement` of this
-   * plugin, or a `Statement` that a holder of `sql` made by `raw`.
+   * A statement, or a part of one. Values are parameters (`$1`). Interpolated are handles and statements of this
+   * plugin, and statements that another plugin with the grant `sql` created by `raw`.
    *
    * @throws CAPABILITY_DENIED for anything else, and where a table is the target of more than its handle allows
    */
   sql(texts: TemplateStringsArray, ...parts: readonly (Table | Statement)[]): Statement;
-  /** A name, double-quoted: of a column or of a function, for instance. */
+  /** A double-quoted name, such as that of a column or a function. */
   name(text: string): Statement;
-  /** A text as an SQL literal, for what takes no parameters. */
+  /** An SQL literal, for statements that take no parameters (DDL). */
   literal(text: string): Statement;
-  /** Text of any kind (`sql`), which other plugins may interpolate: the authority for it is that of the plugin that made it. */
+  /**
+   * SQL text of any kind (grant `sql`). Other plugins may interpolate it: it runs by the grant of the plugin that
+   * created it.
+   */
   raw(text: string): Statement;
   /**
    * Runs one statement.
-   * @throws CAPABILITY_DENIED for a statement that `db.sql` did not make, SERVICE_UNAVAILABLE where the database is not reached or
-   * takes too long, INTERNAL_SERVER_ERROR after the end of its unit of work; else the error of PostgreSQL
+   * @throws CAPABILITY_DENIED for a statement that `db.sql` did not create, SERVICE_UNAVAILABLE where the database is
+   * not reached or takes too long, INTERNAL_SERVER_ERROR after the end of its unit of work; else the error of
+   * PostgreSQL
    */
   query<Row = Record<string, unknown>>(
     sql: Sql,
     params?: readonly unknown[],
     options?: StatementOptions,
-  ): Promise<Result<Row>>;
+  ): Promise<QueryResult<Row>>;
   /**
-   * The columns of the first row as texts, undefined without one: for statements that answer JSON. Neither names nor types
-   * are looked at, and no row object is made.
+   * The columns of the first row as texts; undefined without a row. For statements that answer JSON: it reads neither
+   * names nor types and creates no row object.
    * @throws the errors of `query`
    */
   first(
@@ -120,9 +135,9 @@ export interface Db {
     options?: StatementOptions,
   ): Promise<readonly (string | null)[] | undefined>;
   /**
-   * The rows of a statement of one text column, in batches of about a quarter of a megabyte, through a cursor: each `next`
-   * fetches a batch. Holds a connection from the first batch until the last one, or until `return`; streams share half of the pool.
-   * Not inside a unit of work.
+   * The rows of a statement of one text column, in batches of about 256 KiB, through a cursor: each `next`
+   * fetches a batch. Holds a connection from the first batch until the last one, or until `return`; streams share half
+   * of the pool. Fails inside a unit of work.
    * @throws SERVICE_UNAVAILABLE where no connection is free within DB_POOL_WAIT_TIMEOUT, and the errors of `query`
    */
   stream(
@@ -131,41 +146,45 @@ export interface Db {
     options?: Pick<StatementOptions, 'signal' | 'share'>,
   ): AsyncGenerator<readonly string[], void, undefined>;
   /**
-   * Changes tables: those of handles that allow it, or any (`ddl`). Without the time limit of a statement.
+   * Runs DDL on tables of `own` and `watch` handles, or on any table (grant `ddl`). DB_STATEMENT_TIMEOUT does not
+   * apply.
    * @throws CAPABILITY_DENIED for tables outside of the grant, and the error of PostgreSQL
    */
   ddl(sql: Sql): Promise<void>;
   /**
-   * A unit of work: all statements of `work`, also those of services it calls, commit together or not at all. Inside
-   * another unit it joins that one. `share`: whose connections of the pool it takes; the plugin's without it.
+   * A unit of work: all statements of `work`, also those of services it calls, commit together or not at all. A nested
+   * unit joins the outer one, and its failure fails the outer one. `share` defaults to the share of the plugin.
    * @throws what `work` throws, after the rollback
    */
   transaction<T>(work: () => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Whether a unit of work is open: its statements need no connection of their own. */
+  /** Whether a unit of work is open around the caller. */
   isInside(): boolean;
   /**
-   * The whole query builder: any table, any statement, changes of tables (`sql` and `ddl`). Its transactions are units of work;
-   * inside an open one they are parts that may fail by themselves.
+   * The full Knex builder: any table, any statement, DDL (grants `sql` and `ddl`). Its transactions are units of work;
+   * nested transactions are savepoints, which may fail without the outer one.
    * @throws CAPABILITY_DENIED without both grants
    */
   builder(): Knex;
   /**
-   * Runs `work` in the transaction that a builder of `builder()` stands for; where it stands for none, without one.
+   * Runs `work` in the transaction that a Knex object of `builder()` belongs to, or without one.
    * @throws what `work` throws
    */
   inside<T>(builder: unknown, work: () => Promise<T>): Promise<T>;
-  /** Runs once the outermost unit of work has committed, at once where none is open, never after a rollback. */
+  /**
+   * Queues `effect` until the outermost unit of work has committed. Runs it at once where none is open, never after a
+   * rollback.
+   */
   afterCommit(effect: () => void): void;
   /**
-   * Runs `wait` once the outermost unit of work has committed, after the effects, and lets the unit answer when it is settled;
-   * the same `wait` once a unit. Never where no unit is open.
+   * Runs `wait` after the commit of the outermost unit of work and after its after-commit queue; the unit resolves when
+   * `wait` has settled. Runs the same `wait` once a unit, and never where no unit is open.
    */
   answerAfter(wait: () => Promise<void>): void;
-  /** Schemas served, the first one also holds the service's own tables. */
+  /** DB_SCHEMAS. The first one also holds the tables of the service. */
   readonly schemas: readonly string[];
   /** Names of the tables that the manifests of all loaded plugins own, in the first schema. */
   ownedTables(): ReadonlySet<string>;
-  /** PostgreSQL's number of its own version, such as 180004; 0 before it is connected. */
+  /** `server_version_num` of PostgreSQL, such as 180004; 0 before the first connection. */
   readonly serverVersion: number;
 }
 
@@ -175,7 +194,7 @@ declare module '#kernel' {
   }
 }
 
-/** What `cluster` needs to listen: a connection outside the pool that the caller keeps and ends. */
+/** Connections outside the pool, for `cluster` to listen on. The caller ends them. */
 export interface Connections {
   /**
    * Opens a connection; `onLost` runs when it breaks before it is ended.
@@ -186,15 +205,15 @@ export interface Connections {
 
 /** One connection to the database that no other plugin uses. */
 export interface DedicatedConnection {
-  /** Runs one statement after those before it. @throws the error of PostgreSQL */
-  query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Result<Row>>;
+  /** Runs one statement after the earlier ones have finished. @throws the error of PostgreSQL */
+  query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<QueryResult<Row>>;
   /** Calls `handle` with every notification of the channels this connection listens to. */
   onNotification(handle: (channel: string, payload: string) => void): void;
-  /** Closes the connection; nothing of it is left afterwards. */
+  /** Closes the connection; `onLost` does not run. */
   end(): Promise<void>;
 }
 
-/** Runs migrations that were contributed after the service had prepared its tables: by a plugin that is loaded meanwhile. */
+/** Runs migrations of plugins that were loaded after the start. */
 export interface Migrator {
   /**
    * Runs every migration that is not recorded yet, under the lock of all processes.
@@ -209,24 +228,30 @@ export const migrator = service<Migrator>('migrator', { version: '1.0.0', coreOn
 /** For `cluster` alone. */
 export const connections = service<Connections>('connections', { version: '1.0.0', coreOnly: true });
 
-/** One step of a plugin's own tables. Steps run once, in plugin order, under an advisory lock, each in a transaction. */
+/**
+ * One migration of a plugin's own tables. Migrations run once, in plugin order, under an advisory lock, each in a
+ * transaction.
+ */
 export interface Migration {
   /** Unique within the plugin and never changed again, for example `2026-11-21-users`. */
   readonly id: string;
   /**
-   * What ids of this step begin with whose id follows from what it makes: a recorded one that this version does not know is then
-   * another state of the same tables, and no reason to refuse them.
+   * For migrations whose id is a hash of the tables they create: what all such ids begin with. A recorded id with this
+   * prefix that this version does not know is another state of the same tables, and does not stop the start.
    */
-  readonly series?: string;
-  /** `db` is the contributor's own `host.db`: its grant names the tables that a step may make and change. */
+  readonly idPrefix?: string;
+  /** `db` is the contributor's `host.db`: its grant names the tables that the migration may create and alter. */
   up(db: Db): Promise<void>;
 }
 
-/** Tables of plugins. Migrations run before the service serves requests, those of plugins loaded later by `Migrator`. */
+/**
+ * Migrations of plugins. They run before the service serves requests; `Migrator` runs those of plugins that are loaded
+ * later.
+ */
 export const migrations = facet<Migration, readonly { owner: string; value: Migration }[]>('database.migrations', {
   combine: (all) => all,
   describe: () => authorities('changes', ['tables of its own'], 'by migrations'),
 });
 
-/** Before statements that may take as long as they need, such as building an index: for the current unit of work. */
-export const WITHOUT_TIME_LIMIT = 'set local statement_timeout to 0';
+/** Lifts DB_STATEMENT_TIMEOUT for the current unit of work, before statements such as `create index`. */
+export const DISABLE_STATEMENT_TIMEOUT = 'set local statement_timeout to 0';

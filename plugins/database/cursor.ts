@@ -1,25 +1,25 @@
 import pg from 'pg';
 import { fail } from '#kernel';
-import { cancellable, type Signal, signalOf } from './cancel.ts';
+import { resolveSignal, runCancellable, type SignalSource } from './cancel.ts';
 import type { Share } from './contract.ts';
-import { createPlaces, SERVICE_SHARE } from './places.ts';
-import type { Units } from './unit-of-work.ts';
+import { createFairSemaphore, SERVICE_SHARE } from './fair-semaphore.ts';
+import type { UnitsOfWork } from './unit-of-work.ts';
 
 export type StreamRows = (
   text: string,
   params?: readonly unknown[],
-  options?: { readonly signal?: Signal; readonly share?: Share },
+  options?: { readonly signal?: SignalSource; readonly share?: Share },
   own?: Share,
 ) => AsyncGenerator<readonly string[], void, undefined>;
 
-/** Few, since nothing is known about their size yet. */
+/** Rows of the first batch: few, because their size is not known yet. */
 const FIRST_BATCH = 100;
 const LARGEST_BATCH = 2000;
-/** Characters of a batch: more costs memory for every reader, less costs round trips. */
+/** Characters of a batch: a larger batch costs memory for every reader, a smaller one costs round trips. */
 const BATCH_SIZE = 256 * 1024;
 
-/** The one column of a cursor's rows as the server wrote it: no object and no list a row. */
-class Column extends pg.Query {
+/** Reads the only column of a cursor's rows as text, without an object or a list for each row. */
+class ColumnQuery extends pg.Query {
   readonly values: string[] = [];
   // The driver calls it for each row.
   handleDataRow({ fields }: { readonly fields: readonly string[] }): void {
@@ -28,31 +28,34 @@ class Column extends pg.Query {
 }
 
 /**
- * Reads through a cursor of the server's, a batch at a time and the next one only when it is asked for. A cursor that
- * is fetched from by statements has the time limit of a statement for each fetch; in a portal of the protocol it would
- * count, and end the read, while a slow reader is still busy with what it has.
+ * Reads through an SQL cursor, one batch for each `next`. Each `fetch` statement has the statement timeout to itself.
+ * With a portal of the wire protocol one timeout would cover the whole read, and end it while a slow reader works on a
+ * batch.
  *
- * A reader holds its connection until it has read everything, so readers may take half of the pool at most.
+ * A stream holds its connection until it is read to the end, so streams may take half of the pool at most.
  */
-export function createCursors(units: Units, poolSize: number, deadline: number): StreamRows {
+export function createStreamRows(units: UnitsOfWork, poolSize: number, deadline: number): StreamRows {
   const limit = Math.max(1, Math.floor(poolSize / 2));
-  const readers = createPlaces({ limit, deadline, called: `places of large reads (${limit})` });
+  const streamSlots = createFairSemaphore({ limit, deadline, label: `connections for streams (${limit})` });
 
-  return async function* stream(text, params = [], options = {}, own = SERVICE_SHARE) {
-    const signal = signalOf(options.signal);
-    const share = options.share ?? own;
-    await readers.enter(share, signal);
+  return async function* stream(text, params = [], options = {}, defaultShare = SERVICE_SHARE) {
+    const signal = resolveSignal(options.signal);
+    const share = options.share ?? defaultShare;
+    await streamSlots.acquire(share, signal);
     try {
       const { client, inUnit, release } = await units.lease(false, share, signal);
       if (inUnit) {
         release();
-        throw fail('INTERNAL_SERVER_ERROR', 'a stream would keep its unit of work from all other statements');
+        throw fail(
+          'INTERNAL_SERVER_ERROR',
+          'db.stream was called inside a unit of work, whose other statements it would block',
+        );
       }
       let broken = true;
       try {
         yield* fetchAll(client, text, params, signal);
       } finally {
-        // Ends a transaction that failed as well.
+        // Also ends a transaction that failed.
         broken = await client.query('commit').then(
           () => false,
           () => true,
@@ -60,7 +63,7 @@ export function createCursors(units: Units, poolSize: number, deadline: number):
         release(broken);
       }
     } finally {
-      readers.leave(share);
+      streamSlots.release(share);
     }
   };
 }
@@ -71,12 +74,12 @@ async function* fetchAll(
   params: readonly unknown[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly string[], void, undefined> {
-  const run = <T>(work: () => Promise<T>): Promise<T> => (signal ? cancellable(client, signal, work) : work());
-  // All rows will be read, so the plan that has the first of them soonest is not what is wanted.
+  const run = <T>(work: () => Promise<T>): Promise<T> => (signal ? runCancellable(client, signal, work) : work());
+  // The planner shall optimise for all rows, not for the first ones.
   await client.query('begin; set local cursor_tuple_fraction to 1');
   await run(() => client.query(`declare rows no scroll cursor for ${text}`, params as unknown[]));
   for (let count = FIRST_BATCH; ; ) {
-    const values = await run(() => fetchSome(client, count));
+    const values = await run(() => fetchBatch(client, count));
     if (values.length > 0) yield values;
     if (values.length < count) return;
     let size = 0;
@@ -86,8 +89,10 @@ async function* fetchAll(
   }
 }
 
-const fetchSome = (client: pg.ClientBase, count: number): Promise<string[]> =>
+const fetchBatch = (client: pg.ClientBase, count: number): Promise<string[]> =>
   new Promise((resolve, reject) => {
-    const column = new Column(`fetch ${count} from rows`, (error) => (error ? reject(error) : resolve(column.values)));
+    const column = new ColumnQuery(`fetch ${count} from rows`, (error) =>
+      error ? reject(error) : resolve(column.values),
+    );
     client.query(column);
   });

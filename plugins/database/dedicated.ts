@@ -1,29 +1,29 @@
 import type { Client } from 'pg';
 import type { Connections } from './contract.ts';
 
-/** Connections outside the pool for callers who keep them: locks, listeners. */
-export const dedicatedConnections = (connect: () => Promise<Client>): Connections => ({
+/** Opens connections outside the pool for locks and listeners. */
+export const createDedicatedConnections = (connect: () => Promise<Client>): Connections => ({
   async dedicated(onLost) {
     const client = await connect();
-    let wanted = true;
+    let isOpen = true;
     client.once('end', () => {
-      if (wanted) onLost();
-      wanted = false;
+      if (isOpen) onLost();
+      isOpen = false;
     });
-    // One statement at a time: the driver's own queue is going away.
-    let before: Promise<unknown> = Promise.resolve();
+    // One statement at a time: the driver will drop its own queue.
+    let previous: Promise<unknown> = Promise.resolve();
     return {
       async query(text, params = []) {
-        const mine = before.then(() => client.query(text, params as unknown[]));
-        before = mine.catch(() => {});
-        const { rows, rowCount } = await mine;
+        const current = previous.then(() => client.query(text, params as unknown[]));
+        previous = current.catch(() => {});
+        const { rows, rowCount } = await current;
         return { rows, count: rowCount ?? 0 };
       },
       onNotification(handle) {
         client.on('notification', ({ channel, payload }) => handle(channel, payload ?? ''));
       },
       async end() {
-        wanted = false;
+        isOpen = false;
         await client.end();
       },
     };

@@ -2,30 +2,30 @@ import type pg from 'pg';
 import utils from 'pg/lib/utils.js';
 import { serialize } from 'pg-protocol';
 
-/** The driver's connection, as a query of one's own sees it. */
-interface Wire {
+/** The members of the driver's connection that a custom query needs. */
+interface DriverConnection {
   readonly stream: { readonly writable: boolean; write(bytes: Uint8Array): void };
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
 }
 
-/** What follows every bound statement: run it, and say when it is over. */
-const END = Buffer.concat([serialize.execute(), serialize.sync()]);
+/** The messages Execute and Sync, which follow every Bind. */
+const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute(), serialize.sync()]);
 
-export type Texts = readonly (string | null)[];
+export type TextRow = readonly (string | null)[];
 
 /**
- * A statement of which the first row is wanted, as texts: what JSON that PostgreSQL made needs. It does not ask how the
- * columns are called and makes no row object, which small reads feel (ADR 12).
+ * A query that answers the columns of its first row as texts, for statements that answer JSON. It sends no Describe and
+ * creates no row object, which makes small reads measurably cheaper (ADR 12).
  */
-class FirstRow implements pg.Submittable {
+class FirstRowQuery implements pg.Submittable {
   readonly text: string;
   readonly name: string;
   readonly #values: unknown[];
-  readonly #done: (error: Error | null, row?: Texts) => void;
-  #row: Texts | undefined;
+  readonly #done: (error: Error | null, row?: TextRow) => void;
+  #row: TextRow | undefined;
 
-  constructor(text: string, values: unknown[], name: string, done: (error: Error | null, row?: Texts) => void) {
+  constructor(text: string, values: unknown[], name: string, done: (error: Error | null, row?: TextRow) => void) {
     this.text = text;
     this.name = name;
     this.#values = values;
@@ -33,29 +33,29 @@ class FirstRow implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): void {
-    const wire = connection as unknown as Wire;
+    const wire = connection as unknown as DriverConnection;
     const bytes = this.#messages(wire);
     if (wire.stream.writable) wire.stream.write(bytes);
   }
 
-  /** All messages as one piece: a small statement costs this process little more than the call that sends it. */
-  #messages(wire: Wire): Uint8Array {
+  /** All messages in one buffer: for a small statement the system call is most of the cost. */
+  #messages(wire: DriverConnection): Uint8Array {
     const { name, text } = this;
     try {
       const bind = serialize.bind({ statement: name, values: this.#values, valueMapper: utils.prepareValue });
       if (name !== '' && (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) !== undefined)
-        return Buffer.concat([bind, END]);
+        return Buffer.concat([bind, EXECUTE_AND_SYNC]);
       const parse = serialize.parse({ text, name });
       if (name !== '') wire.submittedNamedStatements[name] = text;
-      return Buffer.concat([parse, bind, END]);
+      return Buffer.concat([parse, bind, EXECUTE_AND_SYNC]);
     } catch (error) {
-      // A value that cannot be sent. Nothing was, so the connection only has to say that it is ready for the next.
+      // A value could not be serialized. Nothing was sent, so a Sync alone makes the connection ready again.
       this.#done(error as Error);
       return serialize.sync();
     }
   }
 
-  handleDataRow({ fields }: { readonly fields: Texts }): void {
+  handleDataRow({ fields }: { readonly fields: TextRow }): void {
     this.#row ??= fields;
   }
 
@@ -67,7 +67,7 @@ class FirstRow implements pg.Submittable {
     this.#done(null, this.#row);
   }
 
-  // The driver tells of these as well; none has a meaning here.
+  // The driver calls these as well; none needs work here.
   handleRowDescription(): void {}
   handleCommandComplete(): void {}
   handleEmptyQuery(): void {}
@@ -76,12 +76,12 @@ class FirstRow implements pg.Submittable {
   handleCopyData(): void {}
 }
 
-export const firstRow = (
+export const queryFirstRow = (
   client: pg.ClientBase,
   text: string,
   values: unknown[],
   name = '',
-): Promise<Texts | undefined> =>
+): Promise<TextRow | undefined> =>
   new Promise((resolve, reject) => {
-    client.query(new FirstRow(text, values, name, (error, row) => (error ? reject(error) : resolve(row))));
+    client.query(new FirstRowQuery(text, values, name, (error, row) => (error ? reject(error) : resolve(row))));
   });

@@ -1,57 +1,57 @@
 import { type Authority, authorities, listsWiden } from '#kernel';
 import type { TableUse } from './contract.ts';
 
-/** What a manifest says under `database`. Tables are those of the first schema. */
+/** The member `database` of a manifest's capabilities. Names are tables of the first schema. */
 export interface DatabaseGrant {
-  /** To read, write and change. */
+  /** Tables to read, write and alter. */
   readonly own?: readonly string[];
   readonly read?: readonly string[];
-  /** To read and write. */
+  /** Tables to read and write. */
   readonly write?: readonly string[];
-  /** To put triggers on. */
+  /** Tables to put triggers on. */
   readonly watch?: readonly string[];
-  /** Changes of any table. */
+  /** DDL on any table. */
   readonly ddl?: true;
-  /** Any statement: the reason why. */
+  /** Any statement. The value is the reason, which the audit repeats. */
   readonly sql?: string;
 }
 
-/** Tables of PostgreSQL itself are never granted. */
-const tables = {
+/** Tables of PostgreSQL itself (`pg_…`) are never granted. */
+const TABLE_LIST = {
   type: 'array',
   items: { type: 'string', pattern: '^(?!pg_)', minLength: 1 },
   uniqueItems: true,
 } as const;
 
-export const grantSchema = {
+export const GRANT_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    own: tables,
-    read: tables,
-    write: tables,
-    watch: tables,
+    own: TABLE_LIST,
+    read: TABLE_LIST,
+    write: TABLE_LIST,
+    watch: TABLE_LIST,
     ddl: { const: true },
     sql: { type: 'string', minLength: 1 },
   },
 } as const;
 
-/** Lists of the grant that allow a use of a table. */
-const ALLOWING: Readonly<Record<TableUse, readonly TableUse[]>> = {
+/** The lists of the grant that allow each use of a table. */
+const LISTS_ALLOWING: Readonly<Record<TableUse, readonly TableUse[]>> = {
   read: ['read', 'write', 'own'],
   write: ['write', 'own'],
   own: ['own'],
   watch: ['watch', 'own'],
 };
 
-/** Does a handle, or a list of the grant, for `held` allow `use`? */
-export const allows = (held: TableUse, use: TableUse): boolean => ALLOWING[use].includes(held);
+/** Whether a handle for `held` allows `use`. */
+export const handleAllows = (held: TableUse, use: TableUse): boolean => LISTS_ALLOWING[use].includes(held);
 
-/** Does the grant name the table for this use? */
+/** Whether the grant names the table for this use. */
 export const grants = (grant: DatabaseGrant, table: string, use: TableUse): boolean =>
-  ALLOWING[use].some((list) => grant[list]?.includes(table));
+  LISTS_ALLOWING[use].some((list) => grant[list]?.includes(table));
 
-/** "may not …": the same words wherever a table is refused. */
+/** What follows "may not" in the message of a denial. */
 export const REFUSED: Readonly<Record<TableUse, (table: string) => string>> = {
   read: (table) => `use the table ${table}`,
   write: (table) => `write to the table ${table}`,
@@ -68,6 +68,6 @@ export const describeGrant = ({ own, read, write, watch, ddl, sql }: DatabaseGra
   ...(ddl ? authorities('changes', ['any table']) : []),
 ];
 
-/** Another wording of the reason allows nothing more. */
+/** Whether `after` allows more than `before`; another text of `sql` does not. */
 export const grantWidens = (before: DatabaseGrant | undefined, after: DatabaseGrant): boolean =>
   listsWiden(before && { ...before, sql: before.sql !== undefined }, { ...after, sql: after.sql !== undefined });

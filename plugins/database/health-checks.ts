@@ -1,32 +1,38 @@
 import type { HealthCheck } from '../server/contract.ts';
-import type { Connection } from './connection.ts';
+import type { DatabaseConnection } from './connection.ts';
 import type { Statements } from './statements.ts';
 
-/** Milliseconds that a statement may wait for a connection before the pool counts as too small: less is a busy service. */
+/** Milliseconds that a statement may wait for a connection before the pool counts as too small. */
 const LONG_WAIT = 500;
-/** Milliseconds after a refusal in which the pool counts as too small. */
-const RECENT = 10_000;
+/** Milliseconds for which the pool counts as too small after it refused a statement. */
+const RECENT_REFUSAL = 10_000;
 
-interface Deps {
+interface HealthCheckDeps {
   readonly statements: Statements;
-  readonly connection: Pick<Connection, 'places' | 'alone'>;
-  /** Connections of the pool. */
+  readonly connection: Pick<DatabaseConnection, 'slots' | 'connectOutsidePool'>;
+  /** DB_POOL_MAX. */
   readonly max: number;
-  /** Milliseconds above which the database counts as slow. */
+  /** Milliseconds: DB_HEALTHCHECK_THRESHOLD. */
   readonly threshold: number;
 }
 
-export function healthChecks({ statements, connection, max, threshold }: Deps): readonly HealthCheck[] {
-  const { places } = connection;
+export function createHealthChecks({
+  statements,
+  connection,
+  max,
+  threshold,
+}: HealthCheckDeps): readonly HealthCheck[] {
+  const { slots } = connection;
 
-  /** Whether the database answers is not the same as whether a connection is free: with none, it is asked on one more. */
-  async function ask(): Promise<void> {
-    if (places.held < max) return void (await statements.query('select 1'));
-    const client = await connection.alone();
+  /** A full pool is no sign of a slow database: with no free connection the check opens one more. */
+  async function ping(): Promise<void> {
+    if (slots.held < max) return void (await statements.query('select 1'));
+    const client = await connection.connectOutsidePool();
     await client.query('select 1').finally(() => client.end());
   }
 
-  const isShort = (): boolean => places.longestWait() > LONG_WAIT || Date.now() - places.refusedAt < RECENT;
+  const isPoolTooSmall = (): boolean =>
+    slots.longestWait() > LONG_WAIT || Date.now() - slots.refusedAt < RECENT_REFUSAL;
   return [
     {
       name: 'pg:responseTime',
@@ -34,27 +40,27 @@ export function healthChecks({ statements, connection, max, threshold }: Deps): 
       threshold,
       async check() {
         const start = performance.now();
-        await ask();
+        await ping();
         return { value: performance.now() - start };
       },
     },
     {
       name: 'pg:connectionsAvailable',
       componentType: 'datastore',
-      check: async () => ({ value: max - places.held, unit: 'connections' }),
+      check: async () => ({ value: max - slots.held, unit: 'connections' }),
     },
     {
       name: 'pg:connectionsUsed',
       componentType: 'datastore',
-      check: async () => ({ value: places.held, unit: 'connections' }),
+      check: async () => ({ value: slots.held, unit: 'connections' }),
     },
     {
       name: 'pg:connectionsWaiting',
       componentType: 'datastore',
       check: async () => ({
-        value: places.waiting,
+        value: slots.waiting,
         unit: 'statements',
-        status: isShort() ? 'warn' : 'ok',
+        status: isPoolTooSmall() ? 'warn' : 'ok',
       }),
     },
   ];

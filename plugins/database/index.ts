@@ -4,15 +4,15 @@ import { createBuilders } from './builder.ts';
 import { databaseCapability } from './capability.ts';
 import { createConnection } from './connection.ts';
 import { connections, type Db, migrations, migrator } from './contract.ts';
-import { createCursors } from './cursor.ts';
-import { dedicatedConnections } from './dedicated.ts';
-import { healthChecks } from './health-checks.ts';
+import { createStreamRows } from './cursor.ts';
+import { createDedicatedConnections } from './dedicated.ts';
+import { createFullBuilder } from './full-builder.ts';
+import { createHealthChecks } from './health-checks.ts';
 import { migrate } from './migrate.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { DatabaseConfig } from './settings.ts';
 import { createStatements } from './statements.ts';
-import { createUnits } from './unit-of-work.ts';
-import { createWholeBuilder } from './whole-builder.ts';
+import { createUnitsOfWork } from './unit-of-work.ts';
 
 export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConfig, 'DATA_PATH'>>({
   manifest,
@@ -20,20 +20,20 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     const { config, log } = host;
     const schemas = config.DB_SCHEMAS.length > 0 ? config.DB_SCHEMAS : ['public'];
     const connection = createConnection(config, schemas, log);
-    const units = createUnits(connection.acquire, log);
+    const units = createUnitsOfWork(connection.acquire, log);
     const statements = createStatements(units);
-    const stream = createCursors(units, config.DB_POOL_MAX, config.DB_POOL_WAIT_TIMEOUT);
+    const stream = createStreamRows(units, config.DB_POOL_MAX, config.DB_POOL_WAIT_TIMEOUT);
     const builders = createBuilders(units, schemas[0] as string);
-    const whole = createWholeBuilder(units);
+    const fullBuilder = createFullBuilder(units);
 
     const granted = new Map<string, Db>();
     const onBind = (plugin: string, db: Db) => void granted.set(plugin, db);
 
     host.define(migrations);
-    const parts = { units, statements, stream, builders, whole, schemas, server: connection, onBind };
+    const parts = { units, statements, stream, builders, fullBuilder, schemas, server: connection, onBind };
     host.contribute(capabilities, databaseCapability(parts));
-    host.contribute(effects, units.defer);
-    for (const check of healthChecks({
+    host.contribute(effects, units.deferUntilCommit);
+    for (const check of createHealthChecks({
       statements,
       connection,
       max: config.DB_POOL_MAX,
@@ -41,7 +41,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     })) {
       host.contribute<ContributionTo<typeof health>>('health', check);
     }
-    host.provide(connections, dedicatedConnections(connection.alone));
+    host.provide(connections, createDedicatedConnections(connection.connectOutsidePool));
 
     const dbOf = (plugin: string) => granted.get(plugin);
     const run = () =>
@@ -52,7 +52,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
         log,
         dbOf,
         allowNewer: config.DB_ALLOW_NEWER_SCHEMA,
-        connect: connection.alone,
+        connect: connection.connectOutsidePool,
       });
     host.provide(migrator, { run });
     host.onMigrate(async () => {

@@ -1,16 +1,16 @@
-/** Double-quoted, with quotes doubled: for names that come from the schema overview, never from input. */
+/** A double-quoted SQL name. For names of the schema snapshot, never for input. */
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Text as an SQL literal: for names from the overview, and for DDL, which takes no parameters. */
+/** A text as an SQL literal: for names of the schema snapshot, and for DDL, which takes no parameters. */
 export function literal(text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`;
-  // Backslashes mean the same under every setting of standard_conforming_strings only in this form.
+  // The form e'…' reads backslashes in the same way under every setting of standard_conforming_strings.
   return text.includes('\\') ? ` e${quoted.replaceAll('\\', '\\\\')}` : quoted;
 }
 
-/** A lost connection and a statement that took too long as SERVICE_UNAVAILABLE; any other error as it is. */
-export { asUnavailable } from './lost.ts';
-/** For test runs: sees every statement before it runs. */
-export { type ObservedStatement, onStatement } from './observe.ts';
-/** Whose connections of the pool a statement takes that reads or writes a collection for a caller. */
-export { shareOf } from './share.ts';
+/** Turns a lost connection and a statement timeout into SERVICE_UNAVAILABLE; answers any other error unchanged. */
+export { asUnavailable } from './connection-errors.ts';
+/** The share of the pool for a statement that reads or writes a collection for a caller. */
+export { shareOf } from './pool-share.ts';
+/** For test runs: observes every statement before it runs. */
+export { type ObservedStatement, onStatement } from './statement-observer.ts';

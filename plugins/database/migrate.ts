@@ -1,86 +1,89 @@
 import type { Client } from 'pg';
 import { fail, type Log } from '#kernel';
-import { Remediable } from './connect-failure.ts';
-import { type Db, type Migration, WITHOUT_TIME_LIMIT } from './contract.ts';
+import { RemediableError } from './connect-failure.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT, type Migration } from './contract.ts';
 import { identifier } from './library.ts';
 import type { Statements } from './statements.ts';
-import type { Units } from './unit-of-work.ts';
+import type { UnitsOfWork } from './unit-of-work.ts';
 
-/** Half of the key of the lock under which one process at a time prepares tables. Never changed. */
+/** Key of the advisory lock under which one process at a time runs migrations. Never change it. */
 const LOCK = '1952804463, 1';
 
-interface Deps {
+interface MigrateDeps {
   readonly statements: Statements;
-  readonly units: Units;
+  readonly units: UnitsOfWork;
   readonly schemas: readonly string[];
   readonly log: Log;
-  /** The part of the database that a plugin is granted; undefined where it has taken none. */
+  /** The `host.db` of a plugin; undefined where the plugin never read it. */
   readonly dbOf: (plugin: string) => Db | undefined;
-  /** DB_ALLOW_NEWER_SCHEMA: runs on tables that a newer version changed. */
+  /** DB_ALLOW_NEWER_SCHEMA: starts on tables that a newer version changed. */
   readonly allowNewer: boolean;
-  /** Not from the pool: with a pool of one the steps would wait for the lock's own connection. */
+  /**
+   * A connection outside the pool: in a pool of one, the migrations would wait for the connection that holds the lock.
+   */
   readonly connect: () => Promise<Client>;
 }
 
-/** Runs every step that is not recorded yet, each with its record in one transaction. */
-export async function migrate(steps: readonly { owner: string; value: Migration }[], deps: Deps): Promise<void> {
-  refuseDoubles(steps);
+/** Runs every migration that is not recorded yet, each in one transaction with its record. */
+export async function migrate(steps: readonly { owner: string; value: Migration }[], deps: MigrateDeps): Promise<void> {
+  assertUniqueIds(steps);
   const { statements, units, schemas, log, dbOf } = deps;
   const table = `${identifier(schemas[0] as string)}.platform_migrations`;
-  const holder = await deps.connect();
+  const lockClient = await deps.connect();
   try {
-    await takeLock(holder, log);
+    await takeLock(lockClient, log);
     await statements.query(
       `create table if not exists ${table} (owner text not null, id text not null, at timestamptz not null default now(), primary key (owner, id))`,
     );
     const { rows } = await statements.query<{ owner: string; id: string }>(`select owner, id from ${table}`);
-    if (!deps.allowNewer) refuseNewer(steps, rows, dbOf);
-    const done = new Set(rows.map(({ owner, id }) => `${owner}\0${id}`));
+    if (!deps.allowNewer) assertNotNewer(steps, rows, dbOf);
+    const recorded = new Set(rows.map(({ owner, id }) => `${owner}\0${id}`));
     for (const { owner, value } of steps) {
-      if (done.has(`${owner}\0${value.id}`)) continue;
+      if (recorded.has(`${owner}\0${value.id}`)) continue;
       const db = dbOf(owner);
       if (!db) throw fail('CAPABILITY_DENIED', `${owner} may not prepare tables: it has no host.db (database)`);
       await units.transaction(async () => {
-        await statements.query(WITHOUT_TIME_LIMIT);
+        await statements.query(DISABLE_STATEMENT_TIMEOUT);
         await value.up(db);
         await statements.query(`insert into ${table} (owner, id) values ($1, $2)`, [owner, value.id]);
       });
       log.debug({ plugin: owner, step: value.id }, 'tables prepared');
     }
   } finally {
-    // The lock belongs to the session and goes with it.
-    await holder.end();
+    // The end of the session releases the lock.
+    await lockClient.end();
   }
 }
 
 /**
- * A recorded step that this version does not have was made by a newer one: what it changed, this one does not know, and would write
- * to all the same. Steps of plugins that are not loaded say nothing; one that passed to another plugin is known by its id.
+ * Stops the start where the database has a migration that this version does not know: a newer version changed the
+ * tables, and this version could write wrong rows. Migrations of plugins that are not loaded do not count. A migration
+ * that moved to another plugin is known by its id.
  */
-function refuseNewer(
+function assertNotNewer(
   steps: readonly { owner: string; value: Migration }[],
   recorded: readonly { owner: string; id: string }[],
-  dbOf: Deps['dbOf'],
+  dbOf: MigrateDeps['dbOf'],
 ): void {
   const ids = new Set(steps.map(({ value }) => value.id));
-  const series = steps.flatMap(({ value }) => value.series ?? []);
+  const series = steps.flatMap(({ value }) => value.idPrefix ?? []);
   const isKnown = (id: string) => ids.has(id) || series.some((start) => id.startsWith(start));
   const newer = recorded.find(({ owner, id }) => dbOf(owner) !== undefined && !isKnown(id));
   if (!newer) return;
-  throw new Remediable(
+  throw new RemediableError(
     `a newer version of ${newer.owner} changed the tables (${newer.id}), which this version does not know`,
-    'start the newer version, or one of a backup of the database from before; DB_ALLOW_NEWER_SCHEMA=true starts this one all the same, on your own account',
+    'start the newer version, or restore a backup from before it; DB_ALLOW_NEWER_SCHEMA=true starts this version anyway, at your own risk',
   );
 }
 
-async function takeLock(holder: Client, log: Log): Promise<void> {
-  const { rows } = await holder.query<{ taken: boolean }>(`select pg_try_advisory_lock(${LOCK}) as taken`);
+async function takeLock(lockClient: Client, log: Log): Promise<void> {
+  const { rows } = await lockClient.query<{ taken: boolean }>(`select pg_try_advisory_lock(${LOCK}) as taken`);
   if (rows[0]?.taken) return;
   log.info('another process is preparing the tables: waiting for it');
-  await holder.query(`select pg_advisory_lock(${LOCK})`);
+  await lockClient.query(`select pg_advisory_lock(${LOCK})`);
 }
 
-function refuseDoubles(steps: readonly { owner: string; value: Migration }[]): void {
+function assertUniqueIds(steps: readonly { owner: string; value: Migration }[]): void {
   const seen = new Set<string>();
   for (const { owner, value } of steps) {
     if (seen.has(`${owner}\0${value.id}`)) throw new Error(`${owner} has two migrations called ${value.id}`);

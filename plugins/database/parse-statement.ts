@@ -1,6 +1,6 @@
 import type { TableUse } from './contract.ts';
 
-/** A table that a statement names, and what it does with it. */
+/** A table that a statement names, and how the statement uses it. */
 export interface NamedTable {
   readonly schema: string | undefined;
   readonly name: string;
@@ -8,59 +8,59 @@ export interface NamedTable {
 }
 
 export interface ParsedStatement {
-  /** As PostgreSQL's parser calls it: `SelectStmt`, `CreateStmt`, … */
+  /** The node type of PostgreSQL's parser: `SelectStmt`, `CreateStmt`, … */
   readonly kind: string;
   readonly tables: readonly NamedTable[];
-  /** Names of functions, with their schema where the statement gives one. */
+  /** Names of the functions called, with their schema where the statement names one. */
   readonly functions: readonly string[];
-  /** How often `FOREIGN_SQL` stands in the place of an expression. */
-  readonly foreign: number;
-  /** It makes a table of rows (`select … into`). */
-  readonly makesTable: boolean;
+  /** How often `RAW_PLACEHOLDER` is an expression. */
+  readonly placeholders: number;
+  /** `select … into`, which creates a table. */
+  readonly createsTable: boolean;
 }
 
-/** Stands for text that another plugin made by `raw`: as a column, which may be any expression. */
-export const FOREIGN_SQL = 'sql_of_another_plugin';
+/** Replaces text that another plugin created by `raw`: a column name, since an expression may stand there. */
+export const RAW_PLACEHOLDER = 'sql_of_another_plugin';
 
 type Node = Readonly<Record<string, unknown>>;
 type Parser = (text: string) => { readonly stmts?: readonly { readonly stmt?: Node }[] };
 
 let loading: Promise<Parser> | undefined;
 
-/** PostgreSQL's own parser, as WebAssembly; loaded with the first statement that is to be parsed. */
+/** PostgreSQL's own parser as WebAssembly, loaded for the first statement that is parsed. */
 async function loadParser(): Promise<Parser> {
   const { loadModule, parseSync } = await import('libpg-query');
   await loadModule();
   return parseSync as Parser;
 }
 
-/** The statements of a text, with their tables. Rejects where PostgreSQL would see a mistake of grammar. */
+/** Parses the statements of a text. Rejects with the syntax error of PostgreSQL. */
 export async function parseStatements(text: string): Promise<readonly ParsedStatement[]> {
   loading ??= loadParser();
   const { stmts = [] } = (await loading)(text);
   return stmts.map(({ stmt = {} }) => {
-    const found: Found = { tables: [], functions: [], foreign: 0, makesTable: false };
+    const found: ParsedParts = { tables: [], functions: [], placeholders: 0, createsTable: false };
     visit(stmt, { names: new Set(), use: 'read' }, found);
     return { kind: Object.keys(stmt)[0] ?? '', ...found };
   });
 }
 
-interface Found {
+interface ParsedParts {
   readonly tables: NamedTable[];
   readonly functions: string[];
-  foreign: number;
-  makesTable: boolean;
+  placeholders: number;
+  createsTable: boolean;
 }
 
-interface Scope {
+interface VisitScope {
   /** Common table expressions that hide tables of their names. */
   readonly names: ReadonlySet<string>;
-  /** What the statement does with the tables named here. */
+  /** How the statement uses the tables named here. */
   readonly use: TableUse;
 }
 
-/** What statements do with the table that they are about; with all others they read, if they do not change tables. */
-const TARGETS: Readonly<Record<string, TableUse>> = {
+/** How each kind of statement uses its target table. It reads all other tables. */
+const TARGET_USES: Readonly<Record<string, TableUse>> = {
   InsertStmt: 'write',
   UpdateStmt: 'write',
   DeleteStmt: 'write',
@@ -70,7 +70,7 @@ const TARGETS: Readonly<Record<string, TableUse>> = {
   CopyStmt: 'write',
   CreateTrigStmt: 'watch',
 };
-const CHANGING = [
+const TABLE_CHANGES = [
   'CreateStmt',
   'AlterTableStmt',
   'IndexStmt',
@@ -81,35 +81,35 @@ const CHANGING = [
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
 
-function visit(node: unknown, scope: Scope, found: Found): void {
+function visit(node: unknown, scope: VisitScope, found: ParsedParts): void {
   if (Array.isArray(node)) for (const one of node) visit(one, scope, found);
   if (!isNode(node) || Array.isArray(node)) return;
   if (typeof node.relname === 'string') return void addTable(node, scope, found);
   if (Array.isArray(node.funcname)) found.functions.push(node.funcname.map(textOf).join('.'));
-  if (isNode(node.intoClause)) found.makesTable = true;
-  if (Array.isArray(node.fields) && textOf(node.fields.at(-1)) === FOREIGN_SQL) found.foreign++;
-  const inner = withExpressions(node, scope, found);
+  if (isNode(node.intoClause)) found.createsTable = true;
+  if (Array.isArray(node.fields) && textOf(node.fields.at(-1)) === RAW_PLACEHOLDER) found.placeholders++;
+  const inner = visitExpressions(node, scope, found);
   for (const [key, value] of Object.entries(node)) {
-    // `for update of` names tables of the statement once more, by their aliases.
+    // `for update of` repeats aliases of tables that the statement names elsewhere.
     if (key === 'withClause' || key === 'lockedRels') continue;
-    if (key in TARGETS) visitTarget(value as Node, TARGETS[key] as TableUse, inner, found);
-    else if (CHANGING.includes(key)) visit(value, { ...inner, use: 'own' }, found);
+    if (key in TARGET_USES) visitTarget(value as Node, TARGET_USES[key] as TableUse, inner, found);
+    else if (TABLE_CHANGES.includes(key)) visit(value, { ...inner, use: 'own' }, found);
     else if (key === 'DropStmt' || key === 'CommentStmt') addObjects(value as Node, found);
     else if (key === 'SelectStmt' || key === 'pktable') visit(value, { ...inner, use: 'read' }, found);
     else visit(value, inner, found);
   }
 }
 
-/** The target is a table whatever common table expressions are called. */
-function visitTarget(node: Node, use: TableUse, scope: Scope, found: Found): void {
+/** The target is always a table, also where a common table expression has its name. */
+function visitTarget(node: Node, use: TableUse, scope: VisitScope, found: ParsedParts): void {
   const { relation, relations, ...rest } = node;
   for (const target of [relation, ...(Array.isArray(relations) ? relations : [])])
     visit(target, { names: new Set(), use }, found);
   visit(rest, { ...scope, use: 'read' }, found);
 }
 
-/** Visits the common table expressions of a statement, and answers the scope of what follows them. */
-function withExpressions(node: Node, scope: Scope, found: Found): Scope {
+/** Visits the common table expressions of a statement, and answers the scope of the rest of it. */
+function visitExpressions(node: Node, scope: VisitScope, found: ParsedParts): VisitScope {
   const clause = node.withClause as { readonly ctes?: readonly Node[]; readonly recursive?: boolean } | undefined;
   if (!clause) return scope;
   const all = (clause.ctes ?? []).map(({ CommonTableExpr }) => CommonTableExpr as Node);
@@ -122,15 +122,15 @@ function withExpressions(node: Node, scope: Scope, found: Found): Scope {
   return { ...scope, names };
 }
 
-function addTable(node: Node, { names, use }: Scope, found: Found): void {
+function addTable(node: Node, { names, use }: VisitScope, found: ParsedParts): void {
   const { catalogname, schemaname, relname } = node;
   if (catalogname === undefined && schemaname === undefined && names.has(String(relname))) return;
   const schema = [catalogname, schemaname].filter((one) => one !== undefined).join('.');
   found.tables.push({ schema: schema === '' ? undefined : schema, name: String(relname), use });
 }
 
-/** `drop` and `comment` name objects by lists of names: of a table all of it, of a trigger its table and itself. */
-function addObjects({ objects, object, removeType, objtype }: Node, found: Found): void {
+/** `drop` and `comment` name objects by lists: schema and table, or schema, table and trigger. */
+function addObjects({ objects, object, removeType, objtype }: Node, found: ParsedParts): void {
   const type = removeType ?? objtype;
   if (type !== 'OBJECT_TABLE' && type !== 'OBJECT_TRIGGER') return;
   for (const one of Array.isArray(objects) ? objects : [object]) {

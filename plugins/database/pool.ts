@@ -2,41 +2,47 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Log } from '#kernel';
 import { identifier } from './library.ts';
-import type { Target } from './target.ts';
+import type { ConnectionTarget } from './target.ts';
 
-/** Milliseconds for a connection, and as many for what each begins with: a server that says nothing keeps no place in the pool. */
-const TO_CONNECT = 10_000;
+/**
+ * Milliseconds to connect, and as many for the first statement, so that a server that does not answer blocks no slot of
+ * the pool.
+ */
+const CONNECT_TIMEOUT = 10_000;
 
 export interface PoolOptions {
   readonly min: number;
   readonly max: number;
   readonly schemas: readonly string[];
-  /** Milliseconds one statement may take; 0 is no limit. What prepares or changes tables lifts it for itself. */
+  /** Milliseconds; 0 is no limit. Migrations and DDL lift it. */
   readonly statementTimeout: number;
   readonly log: Log;
 }
 
 /**
- * What every session starts with. Just-in-time compilation is off: it pays for statements that run for seconds, and
- * costs tens of milliseconds on those of an API as soon as the planner overestimates them.
+ * The settings of every session. JIT compilation is off: it pays off for statements that run for seconds, and costs
+ * short statements tens of milliseconds where the planner overestimates them.
  */
-export const sessionSettings = (schemas: readonly string[]): string =>
+export const renderSessionSettings = (schemas: readonly string[]): string =>
   `set timezone to 'UTC'; set datestyle to 'ISO'; set jit to off; set search_path to ${schemas.map(identifier).join(', ')}`;
 
-/** Connections under use; types stay as the driver reads them, so that bigint and numeric are strings and lose nothing. */
-export function createPool(target: Target, { min, max, schemas, statementTimeout, log }: PoolOptions): pg.Pool {
-  const settings = `${sessionSettings(schemas)}; set statement_timeout to ${statementTimeout}`;
+/** Creates the pool. The driver's default types stay: bigint and numeric are strings and lose no digits. */
+export function createPool(
+  target: ConnectionTarget,
+  { min, max, schemas, statementTimeout, log }: PoolOptions,
+): pg.Pool {
+  const settings = `${renderSessionSettings(schemas)}; set statement_timeout to ${statementTimeout}`;
   const pool = new pg.Pool({
     ...target.client,
     min,
     max,
-    connectionTimeoutMillis: TO_CONNECT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
     idleTimeoutMillis: 60_000,
     onConnect: async (client) => {
-      // Without a listener of its own a client that breaks while it is checked out would end the process.
+      // Without an error listener, a client that breaks while it is checked out would end the process.
       client.on('error', () => {});
-      surviveLongValues(client);
-      await begin(client, settings);
+      closeOnReceiveError(client);
+      await prepareSession(client, settings);
     },
   });
   pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle connection to the database was lost'));
@@ -44,10 +50,10 @@ export function createPool(target: Target, { min, max, schemas, statementTimeout
 }
 
 /**
- * A value longer than this platform's longest string throws inside the driver's listener, where nobody can catch it: one
- * answer of half a gigabyte would end the process. It ends its own connection instead, and with it the statement fails.
+ * A value longer than the longest string of V8 (half a gigabyte) throws inside the driver's data listener, where no
+ * caller can catch it, and would end the process. This closes the connection instead, so that only the statement fails.
  */
-function surviveLongValues(client: pg.ClientBase): void {
+function closeOnReceiveError(client: pg.ClientBase): void {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
   for (const listener of stream.listeners('data')) {
     stream.on('data', (part: Buffer) => {
@@ -61,17 +67,17 @@ function surviveLongValues(client: pg.ClientBase): void {
   }
 }
 
-/** The types of the driver do not know the limit, which it has. */
-const begin = (client: pg.ClientBase, text: string): Promise<unknown> =>
-  client.query({ text, query_timeout: TO_CONNECT } as pg.QueryConfig);
+/** The types of the driver do not declare `query_timeout`. */
+const prepareSession = (client: pg.ClientBase, text: string): Promise<unknown> =>
+  client.query({ text, query_timeout: CONNECT_TIMEOUT } as pg.QueryConfig);
 
-/** A connection outside the pool, with the same session. */
-export async function connectAlone(target: Target, schemas: readonly string[]): Promise<pg.Client> {
-  const client = new pg.Client({ ...target.client, connectionTimeoutMillis: TO_CONNECT });
+/** A connection outside the pool, with the same session settings. */
+export async function connectOutsidePool(target: ConnectionTarget, schemas: readonly string[]): Promise<pg.Client> {
+  const client = new pg.Client({ ...target.client, connectionTimeoutMillis: CONNECT_TIMEOUT });
   client.on('error', () => {});
   try {
     await client.connect();
-    await begin(client, sessionSettings(schemas));
+    await prepareSession(client, renderSessionSettings(schemas));
   } catch (error) {
     await client.end().catch(() => {});
     throw error;

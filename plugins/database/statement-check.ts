@@ -1,31 +1,33 @@
 import type { DatabaseGrant } from './grant.ts';
 import { grants, REFUSED } from './grant.ts';
-import { FOREIGN_SQL, type ParsedStatement, parseStatements } from './parse-statement.ts';
+import { type ParsedStatement, parseStatements, RAW_PLACEHOLDER } from './parse-statement.ts';
 
-/** Throws where the grant does not allow the statement. */
+/** @throws CAPABILITY_DENIED where the grant does not allow the statement */
 export type StatementCheck = (text: string, kind: 'query' | 'ddl') => Promise<void>;
 
-interface Options {
+interface StatementCheckOptions {
   readonly grant: DatabaseGrant;
   readonly schema: string;
   readonly deny: (what: string) => Error;
 }
 
-const REMEMBERED = 500;
-const QUERIES = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'];
-const CHANGES = ['CreateStmt', 'AlterTableStmt', 'IndexStmt', 'DropStmt'];
+const CACHE_SIZE = 500;
+const QUERY_KINDS = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'];
+const CHANGE_KINDS = ['CreateStmt', 'AlterTableStmt', 'IndexStmt', 'DropStmt'];
 
-/** Functions that run text, reach files, other databases and connections, or change what outlasts the statement. */
+/**
+ * Functions that run text, reach files, other databases or connections, or change state that outlives the statement.
+ */
 const REFUSED_FUNCTIONS =
   /^(pg_|query_to_|cursor_to_|table_to_|schema_to_|database_to_|dblink|lo_|lo(read|write)$|set_config$|setval$|nextval$|ts_stat$|ts_rewrite$|crosstab|connectby|xpath_table|binary_upgrade_|current_setting$|txid_snapshot)/;
 const HARMLESS_FUNCTIONS = ['pg_typeof', 'pg_column_size', 'pg_client_encoding'];
 
 /**
- * For plugins that are not the product's own: each statement is parsed as PostgreSQL does it before it runs the first time, so
- * that a text between the handles names no other table and does nothing else.
+ * For third-party plugins: PostgreSQL's own parser parses each statement before it runs the first time, so that the
+ * text between the handles can name no other table and run no other kind of statement.
  */
-export function createStatementCheck({ grant, schema, deny }: Options): StatementCheck {
-  const known = new Map<string, Promise<void>>();
+export function createStatementCheck({ grant, schema, deny }: StatementCheckOptions): StatementCheck {
+  const checks = new Map<string, Promise<void>>();
 
   async function check(text: string, kind: 'query' | 'ddl'): Promise<void> {
     const parsed = await parseStatements(text).catch((error) => {
@@ -33,22 +35,22 @@ export function createStatementCheck({ grant, schema, deny }: Options): Statemen
     });
     const [one] = parsed;
     if (!one || parsed.length !== 1) throw deny(`run ${parsed.length} statements as one`);
-    if (!(kind === 'query' ? QUERIES : CHANGES).includes(one.kind) || one.makesTable)
-      throw deny(`run a statement of the kind ${one.kind}${one.makesTable ? ' that makes a table' : ''}`);
-    // Inside of a string or a comment it would not be what it is for.
-    if (text.split(FOREIGN_SQL).length - 1 !== one.foreign)
-      throw deny('put the text of another plugin anywhere but in the place of an expression');
+    if (!(kind === 'query' ? QUERY_KINDS : CHANGE_KINDS).includes(one.kind) || one.createsTable)
+      throw deny(`run a statement of the kind ${one.kind}${one.createsTable ? ' that makes a table' : ''}`);
+    // In a string or a comment the text of the other plugin would not be an expression.
+    if (text.split(RAW_PLACEHOLDER).length - 1 !== one.placeholders)
+      throw deny('interpolate the text of another plugin outside the place of an expression');
     checkTables(one);
     for (const name of one.functions) {
-      const [called = name, from] = name.split('.').reverse();
+      const [functionName = name, from] = name.split('.').reverse();
       if (from !== undefined && from !== 'pg_catalog') throw deny(`call the function ${name}`);
-      if (REFUSED_FUNCTIONS.test(called) && !HARMLESS_FUNCTIONS.includes(called))
-        throw deny(`call the function ${called}`);
+      if (REFUSED_FUNCTIONS.test(functionName) && !HARMLESS_FUNCTIONS.includes(functionName))
+        throw deny(`call the function ${functionName}`);
     }
   }
 
   function checkTables({ tables, kind }: ParsedStatement): void {
-    // Indexes, functions and the like are dropped by their own names, which say nothing about whose they are.
+    // `drop index` and the like name no table, so the grant cannot cover them.
     if (kind === 'DropStmt' && !tables.some(({ use }) => use === 'own')) throw deny('drop anything but its own tables');
     for (const table of tables) {
       if (table.schema !== undefined && table.schema !== schema) throw deny(`use the schema ${table.schema}`);
@@ -58,11 +60,11 @@ export function createStatementCheck({ grant, schema, deny }: Options): Statemen
 
   return (text, kind) => {
     const key = `${kind} ${text}`;
-    const before = known.get(key);
-    if (before) return before;
-    if (known.size >= REMEMBERED) known.clear();
-    const now = check(text, kind);
-    known.set(key, now);
-    return now;
+    const cached = checks.get(key);
+    if (cached) return cached;
+    if (checks.size >= CACHE_SIZE) checks.clear();
+    const result = check(text, kind);
+    checks.set(key, result);
+    return result;
   };
 }

@@ -1,33 +1,41 @@
 import type { PoolClient } from 'pg';
-import { cancellable, type Signal } from './cancel.ts';
-import type { Result, Share, StatementOptions } from './contract.ts';
-import { firstRow, type Texts } from './first-row.ts';
-import { asUnavailable } from './lost.ts';
-import type { Lease, Units } from './unit-of-work.ts';
+import { runCancellable, type SignalSource } from './cancel.ts';
+import { asUnavailable } from './connection-errors.ts';
+import type { QueryResult, Share, StatementOptions } from './contract.ts';
+import { queryFirstRow, type TextRow } from './first-row.ts';
+import type { Lease, UnitsOfWork } from './unit-of-work.ts';
 
 export interface Statements {
   query<Row = Record<string, unknown>>(
     text: string,
     params?: readonly unknown[],
     options?: StatementOptions,
-    own?: Share,
-  ): Promise<Result<Row>>;
-  /** `own`: whose connections it takes where the options do not say. */
-  first(text: string, params?: readonly unknown[], options?: StatementOptions, own?: Share): Promise<Texts | undefined>;
+    defaultShare?: Share,
+  ): Promise<QueryResult<Row>>;
+  /** `defaultShare`: the share of the pool where the options have none. */
+  first(
+    text: string,
+    params?: readonly unknown[],
+    options?: StatementOptions,
+    defaultShare?: Share,
+  ): Promise<TextRow | undefined>;
 }
 
 /** Sends a statement, prepared under `name` where there is one. */
 type Send<T> = (client: PoolClient, text: string, values: unknown[], name: string | undefined) => Promise<T>;
 
-/** The server keeps a prepared statement as long as its connection: callers who vary names must not fill its memory. */
+/**
+ * PostgreSQL keeps a prepared statement as long as its connection. A connection with more names is closed, to free its
+ * memory.
+ */
 const MAX_NAMES = 500;
 
-export function createStatements(units: Units): Statements {
+export function createStatements(units: UnitsOfWork): Statements {
   const prepared = new WeakMap<PoolClient, Set<string>>();
-  /** How often the plan behind a name has gone out of date. */
-  const editions = new Map<string, number>();
+  /** How often the plan of each name was outdated: a new version gets a new name. */
+  const planVersions = new Map<string, number>();
 
-  const isFull = ({ client, inUnit }: Lease, name: string): boolean => {
+  const hasTooManyNames = ({ client, inUnit }: Lease, name: string): boolean => {
     let names = prepared.get(client);
     if (!names) {
       names = new Set();
@@ -43,63 +51,75 @@ export function createStatements(units: Units): Statements {
     text: string,
     values: unknown[],
     name?: string,
-    signal?: Signal,
+    signal?: SignalSource,
   ): Promise<T> {
-    let full = false;
-    let failed: unknown;
+    let isFull = false;
+    let failure: unknown;
     const { client } = lease;
     try {
-      const ended = lease.signal ?? (lease.inUnit ? undefined : signal);
-      const result = await (ended
-        ? cancellable(client, ended, () => send(client, text, values, name))
+      const cancelSignal = lease.signal ?? (lease.inUnit ? undefined : signal);
+      const result = await (cancelSignal
+        ? runCancellable(client, cancelSignal, () => send(client, text, values, name))
         : send(client, text, values, name));
-      if (name !== undefined) full = isFull(lease, name);
+      if (name !== undefined) isFull = hasTooManyNames(lease, name);
       return result;
     } catch (error) {
-      failed = error;
+      failure = error;
       throw asUnavailable(error);
     } finally {
-      lease.release(full, failed);
+      lease.release(isFull, failure);
     }
   }
 
-  /** `send` on a connection of its own, or on the one of the unit of work; again where the plan was out of date. */
-  async function perform<T>(
+  /**
+   * Runs `send` on the connection of the unit of work or of the pool, and once more where the cached plan was outdated.
+   */
+  async function runWithRetry<T>(
     send: Send<T>,
     text: string,
     params: readonly unknown[],
     { name, last, signal, share }: StatementOptions,
-    own: Share | undefined,
+    defaultShare: Share | undefined,
   ): Promise<T> {
     const values = params as unknown[];
-    const lease = await units.lease(last, share ?? own, signal);
+    const lease = await units.lease(last, share ?? defaultShare, signal);
     if (name === undefined) return run(send, lease, text, values, undefined, signal);
-    const edition = editions.get(name) ?? 0;
+    const planVersion = planVersions.get(name) ?? 0;
     try {
-      return await run(send, lease, text, values, nameOf(name, edition), signal);
+      return await run(send, lease, text, values, preparedName(name, planVersion), signal);
     } catch (error) {
       if (!isOutdatedPlan(error)) throw error;
-      // Somebody altered a table of the statement. Inside a transaction nothing more can run; the next one will do.
-      editions.set(name, edition + 1);
+      // A table of the statement was altered. The open transaction has failed; the next one prepares the statement
+      // anew.
+      planVersions.set(name, planVersion + 1);
       if (lease.inUnit) throw error;
     }
-    return run(send, await units.lease(last, share ?? own, signal), text, values, nameOf(name, edition + 1), signal);
+    return run(
+      send,
+      await units.lease(last, share ?? defaultShare, signal),
+      text,
+      values,
+      preparedName(name, planVersion + 1),
+      signal,
+    );
   }
 
   return {
-    query: (text, params = [], options = NO_OPTIONS, own) => perform<Result<never>>(rows, text, params, options, own),
-    first: (text, params = [], options = NO_OPTIONS, own) => perform(firstRow, text, params, options, own),
+    query: (text, params = [], options = NO_OPTIONS, defaultShare) =>
+      runWithRetry<QueryResult<never>>(sendQuery, text, params, options, defaultShare),
+    first: (text, params = [], options = NO_OPTIONS, defaultShare) =>
+      runWithRetry(queryFirstRow, text, params, options, defaultShare),
   };
 }
 
 const NO_OPTIONS: StatementOptions = {};
 
-const rows: Send<Result<never>> = async (client, text, values, name) => {
+const sendQuery: Send<QueryResult<never>> = async (client, text, values, name) => {
   const { rows, rowCount } = await client.query(name === undefined ? { text, values } : { text, values, name });
   return { rows: rows as never[], count: rowCount ?? 0 };
 };
 
-const nameOf = (name: string, edition: number) => (edition === 0 ? name : `${name}_${edition}`);
+const preparedName = (name: string, planVersion: number) => (planVersion === 0 ? name : `${name}_${planVersion}`);
 
 const isOutdatedPlan = (error: unknown): boolean => {
   const { code, message } = error as { code?: string; message?: string };

@@ -1,41 +1,41 @@
-import type { BuilderParts, Guard } from './builder.ts';
+import type { BuilderGuard, BuilderParts } from './builder.ts';
 import { type DatabaseGrant, grants, REFUSED } from './grant.ts';
-import { noteStatement } from './observe.ts';
 import type { StatementCheck } from './statement-check.ts';
+import { notifyStatementObserver } from './statement-observer.ts';
 
-interface Options {
+interface TableGuardOptions {
   readonly name: string;
   readonly grant: DatabaseGrant;
   readonly schema: string;
   readonly deny: (what: string) => Error;
-  /** Of plugins whose statements are parsed before they run. */
+  /** Parses statements of third-party plugins; undefined for core plugins. */
   readonly check: StatementCheck | undefined;
 }
 
-interface TableGuard extends Guard {
+interface TableGuard extends BuilderGuard {
   assertReadable(table: string): void;
 }
 
-const READING: readonly (string | undefined)[] = [undefined, 'select', 'first', 'pluck', 'columnInfo'];
+const READ_METHODS: readonly (string | undefined)[] = [undefined, 'select', 'first', 'pluck', 'columnInfo'];
 
-/** Holds the query builders of `host.db.table` to the grant, whatever tables they come to name. */
-export function tableGuard({ name, grant, schema: own, deny, check }: Options): TableGuard {
+/** Restricts the query builders of `host.db.table` to the grant, whatever tables they name later. */
+export function createTableGuard({ name, grant, schema: own, deny, check }: TableGuardOptions): TableGuard {
   const assertReadable = (table: string): void => {
     if (!grants(grant, table, 'read')) throw deny(REFUSED.read(table));
   };
   return {
     assertReadable,
-    assert(statement) {
+    assertAllowed(statement) {
       for (const table of tablesOf(statement)) assertReadable(table);
       const target = tableName(statement._single.table);
-      if (!READING.includes(statement._method) && !(target && grants(grant, target, 'write')))
+      if (!READ_METHODS.includes(statement._method) && !(target && grants(grant, target, 'write')))
         throw deny(REFUSED.write(String(target)));
       const { schema = own } = statement._single;
       if (schema !== own) throw deny(`use the schema ${schema}`);
       if (!grant.sql && statement._statements.some(isRaw)) throw deny('run any statement');
     },
     beforeRun(text) {
-      noteStatement(name, 'query', text);
+      notifyStatementObserver(name, 'query', text);
       return check?.(text, 'query');
     },
   };
@@ -44,7 +44,7 @@ export function tableGuard({ name, grant, schema: own, deny, check }: Options): 
 const isRaw = ({ type, joinType }: BuilderParts['_statements'][number]): boolean =>
   joinType === 'raw' || (typeof type === 'string' && type.endsWith('Raw'));
 
-/** Tables a builder names itself; sub-queries come to the guard on their own. */
+/** Tables that a builder names itself; Knex passes its sub-queries to the guard separately. */
 const tablesOf = ({ _single, _statements }: BuilderParts): readonly string[] =>
   [_single.table, ..._statements.filter(({ grouping }) => grouping === 'join').map(({ table }) => table)].flatMap(
     (table) => tableName(table) ?? [],
@@ -56,6 +56,6 @@ function tableName(table: unknown): string | undefined {
   if (table !== null && typeof table === 'object' && Object.getPrototypeOf(table) === Object.prototype) {
     return Object.values(table).map(String).join(', ');
   }
-  // A sub-query is compiled by itself; anything else is named in the refusal.
+  // Knex compiles a sub-query separately; anything else is named in the message.
   return '_statements' in (table as object) ? undefined : String(table);
 }

@@ -1,117 +1,118 @@
 import type { Db, Statement, Table, TableUse } from './contract.ts';
-import { allows, type DatabaseGrant, grants, REFUSED } from './grant.ts';
+import { type DatabaseGrant, grants, handleAllows, REFUSED } from './grant.ts';
 import { identifier, literal } from './library.ts';
-import { FOREIGN_SQL } from './parse-statement.ts';
+import { RAW_PLACEHOLDER } from './parse-statement.ts';
 
-/** A part of a statement: a text, a table, or text that a holder of `sql` made. */
-type Piece = string | Table | RawText;
+/** A part of a statement: a text, a table handle, or text created by `raw`. */
+type StatementPart = string | Table | RawText;
 interface RawText {
   readonly raw: string;
 }
 
-interface MadeStatement {
+interface RegisteredStatement {
   readonly owner: object;
-  readonly pieces: readonly Piece[];
-  /** Its text without what other plugins made by `raw`: what the owner's grant has to allow. */
+  readonly parts: readonly StatementPart[];
+  /** The text that the owner's grant has to allow: without the texts that other plugins created by `raw`. */
   readonly checked: string;
 }
 
-/** Handles and statements that were made here, and by which plugin. An object that looks like one is not among them. */
-export interface MadeParts {
+/** Handles and statements that this module created, with their plugin. A look-alike object is not registered. */
+export interface HandleRegistry {
   readonly tables: WeakMap<object, object>;
-  readonly statements: WeakMap<object, MadeStatement>;
+  readonly statements: WeakMap<object, RegisteredStatement>;
 }
 
-export const createMadeParts = (): MadeParts => ({ tables: new WeakMap(), statements: new WeakMap() });
+export const createHandleRegistry = (): HandleRegistry => ({ tables: new WeakMap(), statements: new WeakMap() });
 
-export type Templates = Pick<Db, 'read' | 'write' | 'own' | 'watch' | 'sql' | 'name' | 'literal' | 'raw'> & {
-  /** What the grant has to allow of a statement: its text without what other plugins made by `raw`. */
+export type SqlTemplates = Pick<Db, 'read' | 'write' | 'own' | 'watch' | 'sql' | 'name' | 'literal' | 'raw'> & {
+  /** The text that the grant has to allow: without the texts that other plugins created by `raw`. */
   checkedText(statement: Statement): string;
-  /** Throws where the plugin may not run plain text. */
-  assertPlain(): void;
+  /** @throws CAPABILITY_DENIED without the grant `sql` */
+  assertPlainTextAllowed(): void;
 };
 
-interface Options {
+interface TemplateOptions {
   readonly grant: DatabaseGrant;
   readonly schema: string;
-  readonly made: MadeParts;
+  readonly handles: HandleRegistry;
   readonly deny: (what: string) => Error;
 }
 
-/** The templates of one plugin. Everything here happens once a statement, while the plugin registers. */
-export function createTemplates({ grant, schema, made, deny }: Options): Templates {
+/** The templates of one plugin. They run once a statement, while the plugin registers. */
+export function createTemplates({ grant, schema, handles, deny }: TemplateOptions): SqlTemplates {
   const owner = {};
-  const full = grant.sql !== undefined;
+  const runsAnyStatement = grant.sql !== undefined;
 
-  function handle(name: string, use: TableUse): Table {
+  function createHandle(name: string, use: TableUse): Table {
     if (!grants(grant, name, use)) throw deny(REFUSED[use](name));
     const text = `${identifier(schema)}.${identifier(name)}`;
     const table: Table = Object.freeze({ name, use, toString: () => text });
-    made.tables.set(table, owner);
+    handles.tables.set(table, owner);
     return table;
   }
 
-  function build(pieces: readonly Piece[]): Statement {
+  function createStatement(parts: readonly StatementPart[]): Statement {
     let text = '';
     let checked = '';
-    for (const piece of pieces) {
-      if (typeof piece === 'string' || !('raw' in piece)) {
-        if (typeof piece !== 'string') assertUse(piece, checked, deny);
-        text += String(piece);
-        checked += String(piece);
+    for (const part of parts) {
+      if (typeof part === 'string' || !('raw' in part)) {
+        if (typeof part !== 'string') assertHandleAllows(part, checked, deny);
+        text += String(part);
+        checked += String(part);
       } else {
-        text += piece.raw;
-        checked += ` ${FOREIGN_SQL} `;
+        text += part.raw;
+        checked += ` ${RAW_PLACEHOLDER} `;
       }
     }
     const statement: Statement = Object.freeze({ text });
-    made.statements.set(statement, { owner, pieces, checked });
+    handles.statements.set(statement, { owner, parts, checked });
     return statement;
   }
 
-  function piecesOf(part: unknown): readonly Piece[] {
+  function toParts(part: unknown): readonly StatementPart[] {
     if (typeof part === 'object' && part !== null) {
-      if (made.tables.get(part) === owner) return [part as Table];
-      const known = made.statements.get(part);
-      if (known?.owner === owner) return known.pieces;
-      if (known?.pieces.every((piece) => typeof piece === 'object' && 'raw' in piece)) return known.pieces;
+      if (handles.tables.get(part) === owner) return [part as Table];
+      const registered = handles.statements.get(part);
+      if (registered?.owner === owner) return registered.parts;
+      if (registered?.parts.every((one) => typeof one === 'object' && 'raw' in one)) return registered.parts;
     }
     throw deny('put anything into a statement but its own tables and statements');
   }
 
-  const assertPlain = (): void => {
-    if (!full) throw deny('run any statement');
+  const assertPlainTextAllowed = (): void => {
+    if (!runsAnyStatement) throw deny('run any statement');
   };
 
-  const known = (statement: Statement): MadeStatement => {
-    const found = made.statements.get(statement);
-    if (!found || (found.owner !== owner && !full)) throw deny('run a statement that it did not make by db.sql');
+  const findStatement = (statement: Statement): RegisteredStatement => {
+    const found = handles.statements.get(statement);
+    if (!found || (found.owner !== owner && !runsAnyStatement))
+      throw deny('run a statement that it did not make by db.sql');
     return found;
   };
 
   return {
-    read: (name) => handle(name, 'read'),
-    write: (name) => handle(name, 'write'),
-    own: (name) => handle(name, 'own'),
-    watch: (name) => handle(name, 'watch'),
+    read: (name) => createHandle(name, 'read'),
+    write: (name) => createHandle(name, 'write'),
+    own: (name) => createHandle(name, 'own'),
+    watch: (name) => createHandle(name, 'watch'),
     sql(texts, ...parts) {
       if (!Array.isArray(texts) || !Object.isFrozen(texts) || !('raw' in texts) || parts.length !== texts.length - 1)
         throw deny('make a statement but by the template db.sql`…`');
-      return build(texts.flatMap((text, at) => [text, ...(at < parts.length ? piecesOf(parts[at]) : [])]));
+      return createStatement(texts.flatMap((text, at) => [text, ...(at < parts.length ? toParts(parts[at]) : [])]));
     },
-    name: (text) => build([identifier(String(text))]),
-    literal: (text) => build([literal(String(text))]),
+    name: (text) => createStatement([identifier(String(text))]),
+    literal: (text) => createStatement([literal(String(text))]),
     raw(text) {
-      assertPlain();
-      return build([{ raw: String(text) }]);
+      assertPlainTextAllowed();
+      return createStatement([{ raw: String(text) }]);
     },
-    checkedText: (statement) => known(statement).checked,
-    assertPlain,
+    checkedText: (statement) => findStatement(statement).checked,
+    assertPlainTextAllowed,
   };
 }
 
-/** What a table is the target of, by the words before it. */
-const TARGETS: readonly (readonly [use: TableUse, before: RegExp])[] = [
+/** How a statement uses a table, by the words before it. */
+const TARGET_PATTERNS: readonly (readonly [use: TableUse, before: RegExp])[] = [
   ['watch', /\b(create\s+(or\s+replace\s+)?trigger|drop\s+trigger)\b[^;]*\bon\s*$/i],
   ['own', /\bcreate\s+(unique\s+)?index\b[^;]*\bon\s*$/i],
   ['own', /\b(create|alter|drop)\s+table(\s+if\s+(not\s+)?exists)?(\s+only)?\s*$/i],
@@ -119,8 +120,8 @@ const TARGETS: readonly (readonly [use: TableUse, before: RegExp])[] = [
   ['write', /\b(insert\s+into|delete\s+from|merge\s+into|update|truncate|lock)(\s+table)?(\s+only)?\s*$/i],
 ];
 
-function assertUse({ name, use }: Table, before: string, deny: Options['deny']): void {
+function assertHandleAllows({ name, use }: Table, before: string, deny: TemplateOptions['deny']): void {
   const words = before.slice(-1000).replaceAll(/--[^\n]*\n|\/\*[\s\S]*?\*\//g, ' ');
-  const target = TARGETS.find(([, pattern]) => pattern.test(words))?.[0] ?? 'read';
-  if (!allows(use, target)) throw deny(`${REFUSED[target](name)} by a handle of db.${use}`);
+  const target = TARGET_PATTERNS.find(([, pattern]) => pattern.test(words))?.[0] ?? 'read';
+  if (!handleAllows(use, target)) throw deny(`${REFUSED[target](name)} by a handle of db.${use}`);
 }

@@ -1,36 +1,36 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log } from '#kernel';
-import type { Signal } from './cancel.ts';
+import type { SignalSource } from './cancel.ts';
+import { asUnavailable } from './connection-errors.ts';
 import type { Share } from './contract.ts';
-import { asUnavailable } from './lost.ts';
-import { SERVICE_SHARE } from './places.ts';
-import { type Connect, type Lease, leaseAlone, Unit } from './unit.ts';
-import type { UnitLimits } from './unit-end.ts';
+import { SERVICE_SHARE } from './fair-semaphore.ts';
+import { type AcquireConnection, type Lease, leaseOutsideUnit, Unit } from './unit.ts';
+import type { UnitLimits } from './unit-cancellation.ts';
 
 export type { Lease };
 
-export interface Units {
+export interface UnitsOfWork {
   /**
-   * `last`: nothing follows in the unit. One that is also the first needs no transaction around it. `share` and `signal` are
-   * for a connection outside of all units.
+   * `last`: the last statement of the unit; one that is also the first needs no transaction. `share` and `signal` apply
+   * outside units of work only.
    */
-  lease(last?: boolean, share?: Share, signal?: Signal): Promise<Lease>;
+  lease(last?: boolean, share?: Share, signal?: SignalSource): Promise<Lease>;
   transaction<T>(work: () => Promise<T>, share?: Share, limits?: UnitLimits): Promise<T>;
-  /** Inside a unit: a part that may fail by itself. It is taken back as a whole, and the unit goes on. */
-  part<T>(work: () => Promise<T>): Promise<T>;
-  /** Does what is said now belong to a unit? */
-  isInside(): boolean;
-  /** Keeps an effect until the unit has committed; false where none is open. */
-  defer(effect: () => void): boolean;
-  /** Lets the open unit, if any, answer only when `wait` is settled, which runs after the commit. */
+  /** Inside a unit: runs `work` in a savepoint. Its failure rolls back the savepoint, and the unit continues. */
+  runPart<T>(work: () => Promise<T>): Promise<T>;
+  /** Whether a unit of work is open around the caller. */
+  isInUnit(): boolean;
+  /** Queues an effect until the unit has committed; false where none is open. */
+  deferUntilCommit(effect: () => void): boolean;
+  /** Runs `wait` after the commit of the open unit, which resolves only when `wait` has settled. */
   answerAfter(wait: () => Promise<void>): void;
 }
 
-/** Units of work, each carried along with the asynchronous calls that were made inside it. */
-export function createUnits(connect: Connect, log: Log): Units {
+/** Units of work, which follow asynchronous calls through AsyncLocalStorage. */
+export function createUnitsOfWork(connect: AcquireConnection, log: Log): UnitsOfWork {
   const storage = new AsyncLocalStorage<Unit>();
 
-  /** Work that outlives its committed unit goes on by itself; what was rolled back must not go on at all. */
+  /** Work that outlives a committed unit runs outside of it; work of a rolled back unit fails. */
   const current = (): Unit | undefined => {
     const unit = storage.getStore();
     return unit?.state === 'committed' ? undefined : unit;
@@ -44,10 +44,10 @@ export function createUnits(connect: Connect, log: Log): Units {
       await unit.commit();
     } catch (error) {
       await unit.rollback();
-      throw unit.ended ?? asUnavailable(error);
+      throw unit.cancellationReason ?? asUnavailable(error);
     }
-    unit.runEffects(log);
-    const waits = unit.waits(log);
+    unit.runAfterCommit(log);
+    const waits = unit.waitBeforeAnswer(log);
     if (waits) await waits;
     return result;
   }
@@ -55,20 +55,20 @@ export function createUnits(connect: Connect, log: Log): Units {
   return {
     lease(last = false, share = SERVICE_SHARE, signal) {
       const unit = current();
-      return unit ? unit.lease(last) : leaseAlone(connect, share, signal);
+      return unit ? unit.lease(last) : leaseOutsideUnit(connect, share, signal);
     },
     transaction(work, share, limits) {
       const unit = current();
       return unit ? unit.join(work) : begin(work, share, limits);
     },
-    part(work) {
+    runPart(work) {
       const unit = current();
-      return unit ? unit.part(work) : begin(work);
+      return unit ? unit.runPart(work) : begin(work);
     },
-    isInside: () => current() !== undefined,
-    defer(effect) {
+    isInUnit: () => current() !== undefined,
+    deferUntilCommit(effect) {
       const unit = current();
-      unit?.defer(effect);
+      unit?.deferUntilCommit(effect);
       return unit !== undefined;
     },
     answerAfter: (wait) => current()?.answerAfter(wait),

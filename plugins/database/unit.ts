@@ -1,84 +1,92 @@
 import type { PoolClient } from 'pg';
 import { fail, type Log } from '#kernel';
-import type { Signal } from './cancel.ts';
+import type { SignalSource } from './cancel.ts';
+import { isConnectionLost } from './connection-errors.ts';
 import type { Share } from './contract.ts';
-import { isLost } from './lost.ts';
-import { UnitEnd, type UnitLimits } from './unit-end.ts';
+import { UnitCancellation, type UnitLimits } from './unit-cancellation.ts';
 
-/** A connection of the pool, with the place that its holder has. */
-export interface Held {
+/** A connection of the pool, which also holds a slot of the semaphore. */
+export interface PooledConnection {
   readonly client: PoolClient;
-  /** `broken`: nothing more is asked on it. */
+  /** `broken`: the pool closes the connection. */
   release(broken: boolean): void;
 }
 
-export type Connect = (share: Share, signal?: Signal) => Promise<Held>;
+export type AcquireConnection = (share: Share, signal?: SignalSource) => Promise<PooledConnection>;
 
 /** A connection for one statement. */
 export interface Lease {
   readonly client: PoolClient;
-  /** A transaction is open on it. */
+  /** Whether a transaction is open on it. */
   readonly inUnit: boolean;
-  /** Ends the statement where it commits by itself: it is all of its unit. */
-  readonly signal?: Signal;
-  /** With the error of a statement that failed. */
+  /** Cancels the statement where it is the only one of its unit and commits by itself. */
+  readonly signal?: SignalSource;
+  /** `error`: why the statement failed. */
   release(broken?: boolean, error?: unknown): void;
 }
 
-/** A connection outside of all units: its statement commits by itself. */
-export async function leaseAlone(connect: Connect, share: Share, signal?: Signal): Promise<Lease> {
+/** A connection outside units of work: its statement commits by itself. */
+export async function leaseOutsideUnit(
+  connect: AcquireConnection,
+  share: Share,
+  signal?: SignalSource,
+): Promise<Lease> {
   const held = await connect(share, signal);
-  return { client: held.client, inUnit: false, release: (broken, error) => held.release(broken || isLost(error)) };
+  return {
+    client: held.client,
+    inUnit: false,
+    release: (broken, error) => held.release(broken || isConnectionLost(error)),
+  };
 }
 
 /**
- * One transaction on one connection, found by every statement made while it is open. It says nothing about how many
- * writes there are or whose: batches, savepoints and a preview (run, answer, roll back) are other ways to end one.
+ * One transaction on one connection, which all statements use while it is open. Batches, savepoints and previews (run,
+ * answer, roll back) are built on it.
  */
 export class Unit {
   state: 'open' | 'committed' | 'rolled back' = 'open';
-  readonly #connect: Connect;
+  readonly #connect: AcquireConnection;
   readonly #share: Share;
   readonly #limits: UnitLimits;
-  readonly #end: UnitEnd;
-  /** Connected and begun by its first statement: a unit without statements costs nothing. */
-  #held: Held | undefined;
-  /** Parts at work inside it, whose statements are never the last of the whole. */
-  #joined = 0;
-  /** Its only statement went out as one that commits by itself, and maybe failed. */
-  #single: { error?: unknown } | undefined;
-  /** The error of a part that failed: what belongs together does not commit even where the caller swallowed the error. */
+  readonly #cancellation: UnitCancellation;
+  /** The first statement connects and begins the transaction: a unit without statements costs nothing. */
+  #connection: PooledConnection | undefined;
+  /** Nested parts that are running; the last statement of a part is not the last one of the unit. */
+  #openParts = 0;
+  /** Set once its only statement ran without a transaction; holds the error where it failed. */
+  #singleStatement: { error?: unknown } | undefined;
+  /** The error of a nested unit that failed: the unit does not commit, even where the caller caught the error. */
   #failed: { readonly error: unknown } | undefined;
-  readonly #effects: (() => void)[] = [];
+  readonly #afterCommit: (() => void)[] = [];
   readonly #waits = new Set<() => Promise<void>>();
-  /** Resolves when the connection is free: one statement at a time. */
-  #turn: Promise<void> = Promise.resolve();
+  /** Resolves when the connection is free: statements run one at a time. */
+  #queue: Promise<void> = Promise.resolve();
   #savepoints = 0;
 
-  constructor(connect: Connect, share: Share, limits: UnitLimits = {}) {
+  constructor(connect: AcquireConnection, share: Share, limits: UnitLimits = {}) {
     this.#connect = connect;
     this.#share = share;
     this.#limits = limits;
-    this.#end = new UnitEnd(limits);
+    this.#cancellation = new UnitCancellation(limits);
   }
 
-  /** `last`: nothing follows in the unit. One that is also the first needs no transaction around it. */
+  /** `last`: the last statement of the unit; one that is also the first needs no transaction. */
   async lease(last: boolean): Promise<Lease> {
-    const before = this.#turn;
+    const previous = this.#queue;
     let free = () => {};
-    this.#turn = new Promise((resolve) => {
+    this.#queue = new Promise((resolve) => {
       free = resolve;
     });
-    await before;
+    await previous;
     try {
       if (this.state !== 'open')
         throw fail('INTERNAL_SERVER_ERROR', `a statement came after its unit of work was ${this.state}`);
-      this.#assertGoesOn();
-      // After a failure it may be tried again; nothing was written.
-      if (this.#single && this.#single.error === undefined)
+      this.#assertNotCancelled();
+      // After a failure the caller may try again: nothing was written.
+      if (this.#singleStatement && this.#singleStatement.error === undefined)
         throw fail('INTERNAL_SERVER_ERROR', 'a statement came after the last one of its unit of work');
-      if (last && !this.#held && this.#joined === 0) return await this.#leaseSingle(free);
-      const { client } = this.#held ?? (await this.#start());
+      if (last && !this.#connection && this.#openParts === 0) return await this.#leaseSingle(free);
+      const { client } = this.#connection ?? (await this.#start());
       return { client, inUnit: true, release: free };
     } catch (error) {
       free();
@@ -86,25 +94,25 @@ export class Unit {
     }
   }
 
-  /** Runs a part whose failure is that of the whole unit. */
+  /** Runs a nested unit, whose failure fails this unit. */
   async join<T>(work: () => Promise<T>): Promise<T> {
-    this.#joined++;
+    this.#openParts++;
     try {
       return await work();
     } catch (error) {
       this.#failed ??= { error };
       throw error;
     } finally {
-      this.#joined--;
+      this.#openParts--;
     }
   }
 
-  /** Runs a part that may fail by itself: a savepoint takes it back, with its effects, and the unit goes on. */
-  async part<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` in a savepoint. A failure rolls it back and drops its after-commit effects; the unit continues. */
+  async runPart<T>(work: () => Promise<T>): Promise<T> {
     const name = `part_${++this.#savepoints}`;
     const failed = this.#failed;
-    const effects = this.#effects.length;
-    this.#joined++;
+    const effects = this.#afterCommit.length;
+    this.#openParts++;
     try {
       await this.#query(`savepoint ${name}`);
       try {
@@ -113,66 +121,66 @@ export class Unit {
         return result;
       } catch (error) {
         await this.#query(`rollback to savepoint ${name}`);
-        this.#effects.splice(effects);
+        this.#afterCommit.splice(effects);
         this.#failed = failed;
         throw error;
       }
     } finally {
-      this.#joined--;
+      this.#openParts--;
     }
   }
 
-  defer(effect: () => void): void {
-    if (this.state === 'open') this.#effects.push(effect);
+  deferUntilCommit(effect: () => void): void {
+    if (this.state === 'open') this.#afterCommit.push(effect);
   }
 
-  /** The same `wait` counts once, however many parts of the unit ask for it. */
+  /** The same `wait` runs once, however often it is added. */
   answerAfter(wait: () => Promise<void>): void {
     if (this.state === 'open') this.#waits.add(wait);
   }
 
-  /** Throws where anything of the unit failed; the unit is then still to be rolled back. */
+  /** Throws where a part of the unit failed; the caller then calls `rollback`. */
   async commit(): Promise<void> {
     if (this.#failed) throw this.#failed.error;
-    await this.#turn;
-    if (this.#single?.error !== undefined) throw this.#single.error;
-    const ending = this.#end.end();
-    if (this.#held) {
+    await this.#queue;
+    if (this.#singleStatement?.error !== undefined) throw this.#singleStatement.error;
+    const ending = this.#cancellation.end();
+    if (this.#connection) {
       await ending;
-      this.#assertGoesOn();
-      const { command } = await this.#held.client.query('commit');
+      this.#assertNotCancelled();
+      const { command } = await this.#connection.client.query('commit');
       if (command !== 'COMMIT')
         throw fail('INTERNAL_SERVER_ERROR', 'the database rolled back: a failed statement was ignored');
     }
     this.state = 'committed';
-    this.#held?.release(false);
+    this.#connection?.release(false);
   }
 
   async rollback(): Promise<void> {
     this.state = 'rolled back';
-    await this.#turn;
-    await this.#end.end();
-    if (!this.#held) return;
-    const isBroken = await this.#held.client.query('rollback').then(
+    await this.#queue;
+    await this.#cancellation.end();
+    if (!this.#connection) return;
+    const isBroken = await this.#connection.client.query('rollback').then(
       () => false,
       () => true,
     );
-    this.#held.release(isBroken);
+    this.#connection.release(isBroken);
   }
 
-  /** Why the unit was ended from outside; undefined where it was not. */
-  get ended(): unknown {
-    return this.#end.reason;
+  /** Why the unit was cancelled; undefined where it was not. */
+  get cancellationReason(): unknown {
+    return this.#cancellation.reason;
   }
 
-  #assertGoesOn(): void {
-    const { reason } = this.#end;
+  #assertNotCancelled(): void {
+    const { reason } = this.#cancellation;
     if (reason !== undefined) throw reason;
   }
 
-  /** After the commit. */
-  runEffects(log: Log): void {
-    for (const effect of this.#effects) {
+  /** Runs the after-commit queue. An effect that throws is logged, and the others run. */
+  runAfterCommit(log: Log): void {
+    for (const effect of this.#afterCommit) {
       try {
         effect();
       } catch (error) {
@@ -181,32 +189,32 @@ export class Unit {
     }
   }
 
-  /** After the effects: what has to be over before the unit answers; undefined where that is nothing. */
-  waits(log: Log): Promise<unknown> | undefined {
+  /** Runs the waits after the after-commit queue, before the unit resolves; undefined without any. */
+  waitBeforeAnswer(log: Log): Promise<unknown> | undefined {
     if (this.#waits.size === 0) return undefined;
     const failed = (error: unknown) => log.error({ err: error }, 'a wait after commit failed');
     return Promise.all([...this.#waits].map((wait) => wait().catch(failed)));
   }
 
-  async #start(): Promise<Held> {
-    this.#held = await this.#connect(this.#share, this.#limits.signal);
-    this.#end.watch(this.#held);
-    await this.#held.client.query('begin');
-    return this.#held;
+  async #start(): Promise<PooledConnection> {
+    this.#connection = await this.#connect(this.#share, this.#limits.signal);
+    this.#cancellation.watch(this.#connection);
+    await this.#connection.client.query('begin');
+    return this.#connection;
   }
 
-  /** PostgreSQL takes a statement by itself as a transaction, and two round trips fewer. */
+  /** Runs a single statement as its own transaction, which saves two round trips. */
   async #leaseSingle(free: () => void): Promise<Lease> {
     const held = await this.#connect(this.#share, this.#limits.signal);
     const single: { error?: unknown } = {};
-    this.#single = single;
+    this.#singleStatement = single;
     return {
       client: held.client,
       inUnit: false,
-      signal: this.#end.signal,
+      signal: this.#cancellation.signal,
       release(broken, error) {
         if (error !== undefined) single.error = error;
-        held.release(broken || isLost(error));
+        held.release(broken || isConnectionLost(error));
         free();
       },
     };

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { FieldType } from './contract.ts';
 
-export interface Size {
+export interface ColumnSize {
   readonly maxLength?: number | null;
   readonly precision?: number | null;
   readonly scale?: number | null;
@@ -9,8 +9,11 @@ export interface Size {
   readonly geometrySchema?: string | null;
 }
 
-/** The column type a field of this type gets. */
-export function columnSql(type: FieldType, { maxLength, precision, scale, geometrySchema }: Size = {}): string {
+/** The SQL type of a new column. @throws INVALID_PAYLOAD for `alias`, `unknown`, and geometry without PostGIS */
+export function renderColumnType(
+  type: FieldType,
+  { maxLength, precision, scale, geometrySchema }: ColumnSize = {},
+): string {
   switch (type) {
     case 'string':
       return `varchar(${maxLength ?? 255})`;
@@ -38,7 +41,7 @@ export function columnSql(type: FieldType, { maxLength, precision, scale, geomet
     case 'time':
       return 'time without time zone';
     case 'json':
-      // Binary: it compares, and is searched without being parsed for each row.
+      // jsonb has equality, and a search need not parse each row.
       return 'jsonb';
     case 'uuid':
       return 'uuid';

@@ -1,7 +1,8 @@
 import { authorities, type Caller, facet, service } from '#kernel';
-import type { Overview } from './overview-types.ts';
+import type { Overview } from './schema-overview.ts';
 import type { SystemCollection } from './system-collection.ts';
 
+export type { CollectionRecord, FieldRecord, RelationRecord } from './records.ts';
 export {
   type Collection,
   type CollectionMeta,
@@ -16,43 +17,47 @@ export {
   type RelationEnd,
   type RelationMeta,
   type Verb,
-} from './overview-types.ts';
-export type { CollectionRecord, FieldRecord, RelationRecord } from './records.ts';
+} from './schema-overview.ts';
 export type { SystemCollection, SystemField, SystemReference } from './system-collection.ts';
 
-/** What the service knows of its database. Provided by `schema`, used by every plugin that works with collections. */
+/**
+ * The service `schema`: collections, fields and relations of the database, for every plugin that works with
+ * collections.
+ */
 export interface Schema {
   /**
-   * The overview to serve a request by: at once from memory where changes are announced, else checked first.
+   * The schema snapshot for a request: from memory where the database announces changes, else after a check of the
+   * catalogs.
    * @throws SERVICE_UNAVAILABLE where the database has to be read and is not reached.
    */
   overview(): Promise<Overview>;
   /**
-   * Reads the database again if anything changed since; for a name that was not found, or an error of the database.
+   * Checks the catalogs, and reads them again where they changed. Call it when a name is not found or a statement
+   * fails.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
   refresh(): Promise<Overview>;
   /**
-   * Tables that no request can read. Asks the database: for admins, and where something was not found.
+   * Tables that no request can read. Runs a statement each time: for admins, and where a collection is not found.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
-  unserved(): Promise<readonly UnservedTable[]>;
-  /** Called in every process after the overview changed. */
-  onChange(handle: (overview: Overview) => void): void;
+  unservedTables(): Promise<readonly UnservedTable[]>;
+  /** Calls `handle` in every process after the schema snapshot has changed. */
+  onChange(handle: (snapshot: Overview) => void): void;
 }
 
-/** A table or view of the schemas served that is no collection, or one whose rows cannot be read. */
+/** A table or view of DB_SCHEMAS that is not served as a collection, or that the database role may not read. */
 export interface UnservedTable {
   readonly schema: string;
   readonly name: string;
-  /** Why, and what to do: the end of a sentence. */
+  /** Why it is not served and what to do, as the end of a sentence. */
   readonly reason: string;
 }
 
-/** The overview and its changes. */
+/** Key of the service that answers the schema snapshot. */
 export const schema = service<Schema>('schema', { version: '1.0.0' });
 
-/** Collections of plugins. The manifest section lists their names; their tables are prepared with the migrations. */
+/** Facet for system collections of plugins. The manifest lists their names; a migration creates their tables. */
 export const systemCollections = facet<SystemCollection>('schema.system', {
   manifest: {
     type: 'object',
@@ -64,78 +69,84 @@ export const systemCollections = facet<SystemCollection>('schema.system', {
   describe: (declared) => authorities('serves', declared.collections, 'as system collections'),
 });
 
-/** What the names of all system collections begin with, and no other name does. */
+/** The prefix of all system collections. It is reserved for them. */
 export const SYSTEM_PREFIX = 'platform_';
 
 /**
- * Changes to collections, fields and relations: tables, columns and constraints together with their registry rows, in
- * one unit of work each. For admins only. `input` is what a client sent and is checked here. Every verb answers after
- * the overview of this process has the change; inside an open unit of work it can do so for that unit only.
+ * Changes collections, fields and relations: tables, columns and constraints together with their registry rows. Each
+ * call is one unit of work, for admins only. `input` is the request body, which is validated here. Each call resolves
+ * once the schema snapshot of this process has the change; inside an open unit of work only that unit sees it.
  *
- * Filter events `collections.*`, `fields.*` and `relations.*` fire inside the unit of work, so that a plugin that keeps names
- * of what is deleted can clean up in the same transaction; actions follow after commit. Their meta: `collection`
- * (`platform_collections` for `collections.*`) and `keys` (names of collections, or of the fields of `collection`). What is in
- * `meta` of a payload is in it flat as well (`payload.note`); filters may change either form.
+ * Filter events `collections.*`, `fields.*` and `relations.*` run inside the unit of work, so that a plugin that stores
+ * names can delete them in the same transaction; actions run after the commit. Event meta: `collection`
+ * (`platform_collections` for `collections.*`) and `keys` (names of collections, or of fields of `collection`). Members
+ * of `meta` are also members of the payload itself (`payload.note`); filters may change either.
  *
- * Each verb may also throw what a listener throws, and SERVICE_UNAVAILABLE where a table is in use for more than five seconds.
+ * Each call may also throw the error of a listener, and SERVICE_UNAVAILABLE where a table stays locked for more than
+ * five seconds.
  */
 export interface SchemaWrites {
   /**
-   * Several changes that hold together or not at all.
+   * Runs several changes as one unit of work.
    * @throws what `work` throws.
    */
   unit<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Answers the name.
-   * @throws FORBIDDEN for all but admins, INVALID_PAYLOAD, VALUE_TOO_LONG.
+   * Creates a table with its fields, or a folder. Answers the name.
+   * @throws FORBIDDEN for callers that are not admins, INVALID_PAYLOAD, VALUE_TOO_LONG.
    */
   createCollection(caller: Caller, input: unknown): Promise<string>;
   /**
    * Changes `meta` only; `meta: null` deletes the registry row.
-   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown collection, INVALID_PAYLOAD, VALUE_TOO_LONG.
+   * @throws FORBIDDEN for callers that are not admins, ROUTE_NOT_FOUND for an unknown collection, INVALID_PAYLOAD,
+   * VALUE_TOO_LONG.
    */
   updateCollection(caller: Caller, collection: string, input: unknown): Promise<void>;
   /**
-   * Drops the table and all traces of it, foreign keys of other collections that pointed to it included.
-   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown collection, INVALID_PAYLOAD for one of the service.
+   * Drops the table, its registry rows, and the fields of other collections that refer to it.
+   * @throws FORBIDDEN for callers that are not admins, ROUTE_NOT_FOUND for an unknown collection, INVALID_PAYLOAD for a
+   * system collection.
    */
   deleteCollection(caller: Caller, collection: string): Promise<void>;
   /**
-   * Answers the name.
-   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD, VALUE_TOO_LONG,
-   * CONTAINS_NULL_VALUES for a required field without a default where there are rows.
+   * Adds a column or an alias. Answers the name.
+   * @throws FORBIDDEN for callers that are not admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD,
+   * VALUE_TOO_LONG, CONTAINS_NULL_VALUES for a required field without a default where there are rows.
    */
   createField(caller: Caller, collection: string, input: unknown): Promise<string>;
   /**
-   * Changes the column, `meta` or both; a member that `input` leaves out stays.
-   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD, VALUE_TOO_LONG, and what the rows that are
-   * there refuse: CONTAINS_NULL_VALUES, RECORD_NOT_UNIQUE, VALUE_OUT_OF_RANGE.
+   * Changes the column, `meta` or both; members that `input` leaves out stay.
+   * @throws FORBIDDEN for callers that are not admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD,
+   * VALUE_TOO_LONG, and where existing rows do not fit: CONTAINS_NULL_VALUES, RECORD_NOT_UNIQUE, VALUE_OUT_OF_RANGE.
    */
   updateField(caller: Caller, collection: string, field: string, input: unknown): Promise<void>;
   /**
    * Drops the column, its relations and its registry row.
-   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD for a primary key, a field of
-   * the service and a field of a view.
+   * @throws FORBIDDEN for callers that are not admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD for a
+   * primary key, a system field and a column of a view.
    */
   deleteField(caller: Caller, collection: string, field: string): Promise<void>;
   /**
-   * Answers the many side.
-   * @throws FORBIDDEN for all but admins, INVALID_PAYLOAD, INVALID_FOREIGN_KEY where rows lead nowhere.
+   * Creates a relation, with a foreign key where both ends are tables. Answers the many side.
+   * @throws FORBIDDEN for callers that are not admins, INVALID_PAYLOAD, INVALID_FOREIGN_KEY where rows refer to missing
+   * rows.
    */
   createRelation(caller: Caller, input: unknown): Promise<{ readonly collection: string; readonly field: string }>;
   /**
-   * Changes the rules of the foreign key, `meta` or both.
-   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD, INVALID_FOREIGN_KEY.
+   * Changes the referential actions of the foreign key, `meta` or both.
+   * @throws FORBIDDEN for callers that are not admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD,
+   * INVALID_FOREIGN_KEY.
    */
   updateRelation(caller: Caller, collection: string, field: string, input: unknown): Promise<void>;
   /**
    * Drops the foreign key and the registry row; the columns stay.
-   * @throws FORBIDDEN for all but admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD for a relation of the service.
+   * @throws FORBIDDEN for callers that are not admins, ROUTE_NOT_FOUND for an unknown name, INVALID_PAYLOAD for a
+   * system relation.
    */
   deleteRelation(caller: Caller, collection: string, field: string): Promise<void>;
 }
 
-/** For plugins that change the schema on behalf of admins. */
+/** Key of the service for plugins that change the schema on behalf of admins. */
 export const schemaWrites = service<SchemaWrites>('schemaWrites', {
   version: '1.0.0',
   callers: {

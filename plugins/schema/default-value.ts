@@ -3,23 +3,23 @@ import type { Column, FieldType } from './contract.ts';
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 const QUOTED = /^(E?)'((?:[^']|'')*)'(?:::.+)?$/s;
 
-/** A column's default as the API shows it: a value where it is a literal, else the expression's text. */
-export function defaultValue(type: FieldType, column: Column): unknown {
+/** A column default for the API: the value of a literal, else the text of the expression. */
+export function parseDefaultValue(type: FieldType, column: Column): unknown {
   const text = column.default;
   if (text === null || /^null(::.+)?$/i.test(text)) return null;
   if (text === 'true' || text === 'false') return text === 'true';
-  // Negative literals come back as ('-1'::integer) or (-1).
+  // PostgreSQL prints negative literals as ('-1'::integer) or (-1).
   const inner = /^\((.*)\)(?:::.+)?$/s.exec(text)?.[1] ?? text;
   const quoted = QUOTED.exec(inner);
-  const bare = quoted ? unquoted(quoted) : inner.replace(/::[\w ]+(\(\d+(,\d+)?\))?$/, '');
+  const bare = quoted ? unquote(quoted) : inner.replace(/::[\w ]+(\(\d+(,\d+)?\))?$/, '');
   if (!quoted && !NUMBER.test(bare)) return text;
-  if (column.array) return elementsIn(column, bare);
+  if (column.array) return parseArrayLiteral(column, bare);
   switch (type) {
     case 'integer':
     case 'float':
       return NUMBER.test(bare) ? Number(bare) : bare;
     case 'json':
-      return parsed(bare);
+      return parseJsonOrText(bare);
     case 'binary':
       return bare.startsWith('\\x') ? Buffer.from(bare.slice(2), 'hex').toString('base64') : bare;
     case 'csv':
@@ -29,12 +29,12 @@ export function defaultValue(type: FieldType, column: Column): unknown {
   }
 }
 
-function unquoted([, escaped, body = '']: RegExpExecArray): string {
+function unquote([, escaped, body = '']: RegExpExecArray): string {
   const text = body.replaceAll("''", "'");
   return escaped ? text.replaceAll('\\\\', '\\') : text;
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -44,8 +44,8 @@ function parsed(text: string): unknown {
 
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,]+)/gs;
 
-/** `{a,"b c",NULL}`; arrays of arrays, and those with bounds of their own, stay the text that they are. */
-function elementsIn({ element }: Column, text: string): unknown {
+/** Parses `{a,"b c",NULL}`. Nested arrays and arrays with explicit bounds stay text. */
+function parseArrayLiteral({ element }: Column, text: string): unknown {
   const inner = /^\{([^{}]*)\}$/s.exec(text)?.[1];
   if (inner === undefined) return text;
   return [...inner.matchAll(ELEMENT)].map(([, quoted, plain = '']) => {

@@ -1,16 +1,16 @@
 import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { type Db, migrations } from '../database/contract.ts';
-import { createSource } from './catalog/source.ts';
+import { createCatalogSource } from './catalog/source.ts';
 import { schema, schemaWrites, systemCollections } from './contract.ts';
-import { createKeeper } from './freshness/keeper.ts';
-import { CHANNEL, watchDatabase } from './freshness/watch.ts';
-import { buildOverview } from './overview/build.ts';
+import { installChangeTriggers, SCHEMA_CHANNEL } from './freshness/change-triggers.ts';
+import { createSchemaCache } from './freshness/schema-cache.ts';
 import manifest from './package.json' with { type: 'json' };
-import { type Declarations, declarations } from './system/declarations.ts';
+import { buildSchema } from './snapshot/build.ts';
+import { collectDeclarations, type Declarations } from './system/declarations.ts';
 import { registryCollections } from './system/registry.ts';
-import { hashOf, systemTables } from './system/tables.ts';
-import { findUnserved, unservedMessage } from './unserved.ts';
+import { createSystemTablesMigration, hashDeclarations } from './system/tables.ts';
+import { findUnservedTables, renderUnservedMessage } from './unserved-tables.ts';
 import { createSchemaWrites } from './writes/index.ts';
 
 interface Config {
@@ -25,48 +25,53 @@ export default definePlugin<Config>({
     host.define(systemCollections);
     for (const one of registryCollections) host.contribute(systemCollections, one);
 
-    let known: Declarations | undefined;
-    // Made again when a plugin with collections of its own is loaded or unloaded.
-    const declared = () => (known ??= declarations(host.read(systemCollections)));
-    host.contribute(migrations, systemTables(declared));
+    let collected: Declarations | undefined;
+    // Collected again when a plugin with system collections is loaded or unloaded.
+    const declared = () => (collected ??= collectDeclarations(host.read(systemCollections)));
+    host.contribute(migrations, createSystemTablesMigration(declared));
 
-    const inUnit = unitTest(db);
-    const keeper = createKeeper({
-      source: createSource(db),
+    const inUnit = createUnitCheck(db);
+    const cache = createSchemaCache({
+      source: createCatalogSource(db),
       build: (reading) =>
-        buildOverview({
+        buildSchema({
           content: reading.content(),
-          version: `${reading.digest.slice(0, 12)}${hashOf(declared()).slice(0, 6)}`,
-          declared: declared(),
-          first: db.schemas[0] as string,
+          version: `${reading.digest.slice(0, 12)}${hashDeclarations(declared()).slice(0, 6)}`,
+          declarations: declared(),
+          firstSchema: db.schemas[0] as string,
         }),
       inUnit,
       log,
     });
-    const unserved = async () => findUnserved(db, await keeper.overview(), declared());
-    host.provide(schema, { overview: keeper.overview, refresh: keeper.refresh, onChange: keeper.onChange, unserved });
-    host.provide(schemaWrites, createSchemaWrites({ db, keeper, events, bus: messages, inUnit }));
+    const unservedTables = async () => findUnservedTables(db, await cache.snapshot(), declared());
+    host.provide(schema, {
+      overview: cache.snapshot,
+      refresh: cache.refresh,
+      onChange: cache.onChange,
+      unservedTables,
+    });
+    host.provide(schemaWrites, createSchemaWrites({ db, cache, events, bus: messages, inUnit }));
 
     let isStarted = false;
     host.watch(systemCollections, () => {
-      known = undefined;
-      if (isStarted) keeper.rebuild();
+      collected = undefined;
+      if (isStarted) cache.rebuild();
     });
-    messages.subscribe(CHANNEL, keeper.heard);
-    messages.onLost(() => keeper.listening(false));
-    messages.onGap(() => keeper.listening(true));
+    messages.subscribe(SCHEMA_CHANNEL, cache.invalidate);
+    messages.onLost(() => cache.setAnnouncementsArriving(false));
+    messages.onGap(() => cache.setAnnouncementsArriving(true));
     host.onStart(async () => {
-      if (config.CACHE_SCHEMA || (await watchDatabase(db, log))) keeper.trustAnnouncements();
-      await keeper.refresh();
+      if (config.CACHE_SCHEMA || (await installChangeTriggers(db, log))) cache.trustAnnouncements();
+      await cache.refresh();
       isStarted = true;
-      const tables = await unserved();
-      if (tables.length > 0) log.warn(unservedMessage(tables));
+      const tables = await unservedTables();
+      if (tables.length > 0) log.warn(renderUnservedMessage(tables));
     });
   },
 });
 
-/** Is a unit of work open around the caller? An effect that has not run at once waits for one. */
-const unitTest = (db: Pick<Db, 'afterCommit'>) => (): boolean => {
+/** Whether a unit of work is open around the caller: then an after-commit effect does not run at once. */
+const createUnitCheck = (db: Pick<Db, 'afterCommit'>) => (): boolean => {
   let waits = true;
   db.afterCommit(() => {
     waits = false;

@@ -1,6 +1,7 @@
-/** Refusals for names that nothing has. */
-export { absent, absentCollection } from './absent.ts';
-/** What `/collections`, `/fields` and `/relations` show of parts of an overview. */
+/** Failures for unknown names. */
+
+/** Kinds of columns. */
 export { isMadeByDatabase, isRange, isSearchVector } from './column-kinds.ts';
+export { absentCollection, createNotFoundFailure } from './not-found.ts';
 export { isPlaceOfRow } from './overview/keys.ts';
 export { collectionRecord, fieldRecord, relationRecord } from './records.ts';

@@ -9,8 +9,8 @@ import type {
   Relation,
   RelationMeta,
 } from './contract.ts';
-import { defaultValue } from './default-value.ts';
-import { fieldMeta } from './overview/registry-rows.ts';
+import { parseDefaultValue } from './default-value.ts';
+import { toFieldMeta } from './snapshot/registry-rows.ts';
 
 /** A collection in an answer of the API: its table as `schema`, its registry row as `meta`. */
 export interface CollectionRecord {
@@ -43,20 +43,20 @@ export const collectionRecord = ({ name, meta, table }: Collection): CollectionR
   schema: table && { schema: table.schema, name: table.name, comment: table.comment },
 });
 
-export const fieldRecord = (field: Field, overview: Overview): FieldRecord => ({
+export const fieldRecord = (field: Field, snapshot: Overview): FieldRecord => ({
   collection: field.collection,
   field: field.name,
   type: field.type,
-  schema: columnRecord(field, overview),
-  meta: field.meta ?? choicesMeta(field),
+  schema: toColumnRecord(field, snapshot),
+  meta: field.meta ?? buildChoicesMeta(field),
 });
 
-/** How an editor shows an enum of which the registry has no row: as a choice of its values. */
-function choicesMeta({ collection, name, column }: Field): FieldMeta | null {
+/** `meta` of an enum column without a registry row: a dropdown of its values. */
+function buildChoicesMeta({ collection, name, column }: Field): FieldMeta | null {
   if (!column?.enumValues) return null;
   const choices = column.enumValues.map((value) => ({ text: value, value }));
   return {
-    ...fieldMeta({ collection, field: name }),
+    ...toFieldMeta({ collection, field: name }),
     interface: column.array ? 'select-multiple-dropdown' : 'select-dropdown',
     options: { choices },
   };
@@ -70,14 +70,14 @@ export const relationRecord = ({ collection, field, related, schema, meta }: Rel
   meta,
 });
 
-function columnRecord({ collection, column, type, relation }: Field, overview: Overview): FieldRecord['schema'] {
+function toColumnRecord({ collection, column, type, relation }: Field, snapshot: Overview): FieldRecord['schema'] {
   if (!column) return null;
   const key = relation?.kind === 'one' ? relation.relation.schema : null;
   return {
     name: column.name,
-    table: overview.collections.get(collection)?.table?.name ?? collection,
+    table: snapshot.collections.get(collection)?.table?.name ?? collection,
     data_type: column.dataType,
-    default_value: defaultValue(type, column),
+    default_value: parseDefaultValue(type, column),
     generation_expression: column.generationExpression,
     max_length: column.maxLength,
     numeric_precision: column.precision,

@@ -1,6 +1,6 @@
-import type { CollectionMeta, FieldType, Verb } from './overview-types.ts';
+import type { CollectionMeta, FieldType, Verb } from './schema-overview.ts';
 
-/** A field of a system collection. Its column is made from this. */
+/** A field of a system collection. The migration creates its column from this. */
 export interface SystemField {
   readonly field: string;
   readonly type: FieldType;
@@ -11,7 +11,7 @@ export interface SystemField {
   /** An SQL expression such as `'active'`, `true`, `now()`. */
   readonly default?: string;
   readonly unique?: boolean;
-  /** With `unique`: values that differ in case only count as the same. */
+  /** With `unique`: values that differ only in case are duplicates. */
   readonly caseInsensitive?: true;
   /** Characters. */
   readonly maxLength?: number;
@@ -23,21 +23,24 @@ export interface SystemField {
   readonly references?: SystemReference;
 }
 
-/** A foreign key; with `constraint: false` a relation by name only, whose value may outlive the row it leads to. */
+/** A foreign key; with `constraint: false` a relation without one, whose value may outlive the row it refers to. */
 export type SystemReference = {
   readonly collection: string;
   readonly alias?: string;
-  /** What happens to a row that a write leaves out of the list of the alias: its key is set to null, unless this says otherwise. */
+  /** What happens to a row that a write leaves out of the alias list. Default: its foreign key is set to null. */
   readonly deselect?: 'delete';
 } & (
   | { readonly onDelete: 'CASCADE' | 'SET NULL' | 'NO ACTION'; readonly constraint?: true }
-  /** It is left out of the API where no plugin declares its collection. It has an index where it has an alias. */
+  /**
+   * The API leaves the relation out where no plugin declares its collection. The column has an index where `alias` is
+   * set.
+   */
   | { readonly constraint: false }
 );
 
 /**
- * A collection of the service's own, declared as data: its table is made and extended from this, and it is served by the
- * same engine as any other. A to-many alias is declared by `references.alias` on the field that holds the key.
+ * A collection of the service, declared as data: a migration creates and extends its table, and the item routes serve
+ * it as any other collection. `references.alias` on the field that holds the key declares a to-many alias.
  */
 export interface SystemCollection {
   /** Starts with `platform_`. */
@@ -45,14 +48,14 @@ export interface SystemCollection {
   readonly note: string;
   readonly fields: readonly SystemField[];
   readonly unique?: readonly (readonly string[])[];
-  /** Indexes beside those of keys, unique fields and foreign keys: for what rows are looked up by. */
+  /** Additional indexes; keys, unique fields and foreign keys have theirs. */
   readonly indexes?: readonly (readonly string[])[];
   readonly singleton?: boolean;
-  /** What is recorded when rows are written: activity and revisions (the default), activity only, or nothing. */
+  /** What a write records: activity and revisions (default), activity only, or nothing. */
   readonly accountability?: CollectionMeta['accountability'];
   /**
-   * What the service offers of the usual verbs, to every caller; absent = all. `[]` for those with routes of their own. What
-   * is made from the overview (GraphQL, documents) keeps to it.
+   * The actions that the item routes, GraphQL and the API documents offer to every caller. Default: all. `[]` for
+   * collections with their own routes.
    */
   readonly verbs?: readonly Verb[];
   /** No request reads or writes its rows. `listed`: admins see it in lists of collections and fields. */

@@ -204,7 +204,7 @@ describe('hostile input', () => {
 
   it('a value that the driver cannot read (longer than any string) ends its own connection only', async () => {
     const log = createLog({ level: 'silent', style: 'raw' });
-    const target = { client: { connectionString: database.url }, called: 'the test' };
+    const target = { client: { connectionString: database.url }, label: 'the test' };
     const pool = createPool(target, { min: 0, max: 1, schemas: ['public'], statementTimeout: 0, log });
     try {
       const client = await pool.connect();

@@ -10,8 +10,8 @@ const query = {
 } as const;
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
 
-/** `/collections` by GraphQL. */
-export const collectionFields = (verbs: CollectionVerbs): readonly GraphqlField[] => [
+/** The GraphQL queries and mutations of `/collections`. */
+export const createCollectionGraphqlFields = (verbs: CollectionVerbs): readonly GraphqlField[] => [
   {
     ...query,
     definition: 'collections: [platform_collections!]',
@@ -20,7 +20,7 @@ export const collectionFields = (verbs: CollectionVerbs): readonly GraphqlField[
   {
     ...query,
     definition: 'collections_by_name(name: String!): platform_collections',
-    resolve: ({ name }, { caller }) => verbs.one(caller, name as string),
+    resolve: ({ name }, { caller }) => verbs.get(caller, name as string),
   },
   {
     ...mutation,

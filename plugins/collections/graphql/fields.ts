@@ -10,8 +10,8 @@ const query = {
 } as const;
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
 
-/** `/fields` by GraphQL. */
-export const fieldFields = (verbs: FieldVerbs): readonly GraphqlField[] => [
+/** The GraphQL queries and mutations of `/fields`. */
+export const createFieldGraphqlFields = (verbs: FieldVerbs): readonly GraphqlField[] => [
   {
     ...query,
     definition: 'fields: [platform_fields!]',
@@ -20,12 +20,12 @@ export const fieldFields = (verbs: FieldVerbs): readonly GraphqlField[] => [
   {
     ...query,
     definition: 'fields_in_collection(collection: String!): [platform_fields!]',
-    resolve: ({ collection }, { caller }) => verbs.of(caller, collection as string),
+    resolve: ({ collection }, { caller }) => verbs.listOf(caller, collection as string),
   },
   {
     ...query,
     definition: 'fields_by_name(collection: String!, field: String!): platform_fields',
-    resolve: ({ collection, field }, { caller }) => verbs.one(caller, collection as string, field as string),
+    resolve: ({ collection, field }, { caller }) => verbs.get(caller, collection as string, field as string),
   },
   {
     ...mutation,

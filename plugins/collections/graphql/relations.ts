@@ -10,8 +10,8 @@ const query = {
 } as const;
 const mutation = { scope: 'system', operation: 'mutation', offeredTo: 'admins' } as const;
 
-/** `/relations` by GraphQL. */
-export const relationFields = (verbs: RelationVerbs): readonly GraphqlField[] => [
+/** The GraphQL queries and mutations of `/relations`. */
+export const createRelationGraphqlFields = (verbs: RelationVerbs): readonly GraphqlField[] => [
   {
     ...query,
     definition: 'relations: [platform_relations!]',
@@ -20,12 +20,12 @@ export const relationFields = (verbs: RelationVerbs): readonly GraphqlField[] =>
   {
     ...query,
     definition: 'relations_in_collection(collection: String!): [platform_relations!]',
-    resolve: ({ collection }, { caller }) => verbs.of(caller, collection as string),
+    resolve: ({ collection }, { caller }) => verbs.listOf(caller, collection as string),
   },
   {
     ...query,
     definition: 'relations_by_name(collection: String!, field: String!): platform_relations',
-    resolve: ({ collection, field }, { caller }) => verbs.one(caller, collection as string, field as string),
+    resolve: ({ collection, field }, { caller }) => verbs.get(caller, collection as string, field as string),
   },
   {
     ...mutation,

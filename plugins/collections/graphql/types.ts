@@ -1,5 +1,5 @@
-// What `/collections`, `/fields` and `/relations` show, in the schema language. Inputs have the same members, so that what
-// was read can be sent back; the verbs take what can be changed of it, as they do by REST.
+// The answers of `/collections`, `/fields` and `/relations` in the GraphQL schema language. Inputs have the same
+// members, so that clients can send back what they have read; read-only members have no effect, as by REST.
 
 const COLLECTION_META = `{
   collection: String
@@ -95,39 +95,46 @@ const RELATION_SCHEMA = `{
   on_delete: String
 }`;
 
-const shown = (name: string, members: string, meta: string, schema: string): string => `
+const renderOutputTypes = (name: string, members: string, meta: string, schema: string): string => `
   type platform_${name} { ${members} meta: platform_${name}_meta schema: platform_${name}_schema }
   type platform_${name}_meta ${meta}
   type platform_${name}_schema ${schema}`;
-const parts = (name: string, meta: string, schema: string): string => `
+const renderInputParts = (name: string, meta: string, schema: string): string => `
   input platform_${name}_meta_input ${meta}
   input platform_${name}_schema_input ${schema}`;
-const input = (verb: 'create' | 'update', name: string, members: string): string => `
+const renderInput = (verb: 'create' | 'update', name: string, members: string): string => `
   input ${verb}_platform_${name}_input {
     ${members} meta: platform_${name}_meta_input schema: platform_${name}_schema_input
   }`;
 
-export const COLLECTIONS = shown('collections', 'collection: String', COLLECTION_META, COLLECTION_SCHEMA);
-export const FIELDS = shown('fields', 'collection: String field: String type: String', FIELD_META, FIELD_SCHEMA);
-export const RELATIONS = shown(
+export const COLLECTIONS = renderOutputTypes('collections', 'collection: String', COLLECTION_META, COLLECTION_SCHEMA);
+export const FIELDS = renderOutputTypes(
+  'fields',
+  'collection: String field: String type: String',
+  FIELD_META,
+  FIELD_SCHEMA,
+);
+export const RELATIONS = renderOutputTypes(
   'relations',
   'collection: String field: String related_collection: String',
   RELATION_META,
   RELATION_SCHEMA,
 );
 
-const FIELD_PARTS = parts('fields', FIELD_META, FIELD_SCHEMA);
-const COLLECTION_PARTS = parts('collections', COLLECTION_META, COLLECTION_SCHEMA);
-const RELATION_PARTS = parts('relations', RELATION_META, RELATION_SCHEMA);
+const FIELD_PARTS = renderInputParts('fields', FIELD_META, FIELD_SCHEMA);
+const COLLECTION_PARTS = renderInputParts('collections', COLLECTION_META, COLLECTION_SCHEMA);
+const RELATION_PARTS = renderInputParts('relations', RELATION_META, RELATION_SCHEMA);
 
-export const CREATE_FIELD = FIELD_PARTS + input('create', 'fields', 'collection: String field: String! type: String');
-export const UPDATE_FIELD = FIELD_PARTS + input('update', 'fields', 'collection: String field: String type: String');
+export const CREATE_FIELD =
+  FIELD_PARTS + renderInput('create', 'fields', 'collection: String field: String! type: String');
+export const UPDATE_FIELD =
+  FIELD_PARTS + renderInput('update', 'fields', 'collection: String field: String type: String');
 export const CREATE_COLLECTION =
   COLLECTION_PARTS +
-  input('create', 'collections', 'collection: String! fields: [create_platform_fields_input!]') +
+  renderInput('create', 'collections', 'collection: String! fields: [create_platform_fields_input!]') +
   CREATE_FIELD;
-export const UPDATE_COLLECTION = COLLECTION_PARTS + input('update', 'collections', 'collection: String');
+export const UPDATE_COLLECTION = COLLECTION_PARTS + renderInput('update', 'collections', 'collection: String');
 export const CREATE_RELATION =
-  RELATION_PARTS + input('create', 'relations', 'collection: String! field: String! related_collection: String');
+  RELATION_PARTS + renderInput('create', 'relations', 'collection: String! field: String! related_collection: String');
 export const UPDATE_RELATION =
-  RELATION_PARTS + input('update', 'relations', 'collection: String field: String related_collection: String');
+  RELATION_PARTS + renderInput('update', 'relations', 'collection: String field: String related_collection: String');

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { chown, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Log } from '#kernel';
-import { Remediable } from '../connect-failure.ts';
-import { finished } from './account.ts';
-import { program } from './binaries.ts';
-import type { Place } from './place.ts';
+import { RemediableError } from '../connect-failure.ts';
+import { runProgram } from './account.ts';
+import { programPath } from './binaries.ts';
+import type { ClusterLocation } from './cluster-location.ts';
 import { isAlive } from './running.ts';
 
-export const USER = 'tenon';
+export const SUPERUSER = 'tenon';
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -16,52 +16,54 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Makes the cluster where there is none, and answers its password. Any number of processes may do this at once. */
-export async function prepareCluster(place: Place, dataPath: string, log: Log): Promise<string> {
-  const made = await exists(join(place.cluster, 'PG_VERSION'));
-  const password = await passwordIn(join(dataPath, 'postgres.password'), made);
-  if (!made) {
-    log.info({ folder: place.cluster }, 'making a database: this takes some seconds, once');
-    await initialise(place, password);
+/**
+ * Creates the cluster where there is none, and answers its password. Several processes may do this at the same time.
+ */
+export async function prepareCluster(location: ClusterLocation, dataPath: string, log: Log): Promise<string> {
+  const clusterExists = await exists(join(location.cluster, 'PG_VERSION'));
+  const password = await readOrCreatePassword(join(dataPath, 'postgres.password'), clusterExists);
+  if (!clusterExists) {
+    log.info({ folder: location.cluster }, 'creating a database cluster: this takes some seconds, once');
+    await initializeCluster(location, password);
   }
   return password;
 }
 
-/** The first process to put a password in place decides it for all. */
-async function passwordIn(path: string, made: boolean): Promise<string> {
-  const kept = await readFile(path, 'utf8').catch(() => undefined);
-  if (kept) return kept.trim();
-  if (made) {
-    throw new Remediable(
+/** The first process that links its password file into place decides the password for all processes. */
+async function readOrCreatePassword(path: string, clusterExists: boolean): Promise<string> {
+  const stored = await readFile(path, 'utf8').catch(() => undefined);
+  if (stored) return stored.trim();
+  if (clusterExists) {
+    throw new RemediableError(
       `the password of the database is missing (${path})`,
-      'bring that file back, or remove the folder beside it to start with an empty database',
+      'restore that file, or remove the folder beside it to start with an empty database',
     );
   }
-  const half = `${path}.${process.pid}`;
-  await writeFile(half, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
-  await link(half, path).catch((error: NodeJS.ErrnoException) => {
+  const temporaryPath = `${path}.${process.pid}`;
+  await writeFile(temporaryPath, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
+  await link(temporaryPath, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  await rm(half);
+  await rm(temporaryPath);
   return (await readFile(path, 'utf8')).trim();
 }
 
-/** Made under another name and put in place by one rename, so that a half-made cluster is never taken for one. */
-async function initialise({ account, binaries, cluster }: Place, password: string): Promise<void> {
+/** Runs `initdb` in a temporary folder and renames it, so that no process ever opens an incomplete cluster. */
+async function initializeCluster({ account, binaries, cluster }: ClusterLocation, password: string): Promise<void> {
   const home = dirname(cluster);
   await removeLeftovers(home);
-  const half = join(home, `postgres.new-${process.pid}`);
-  const secret = `${half}.password`;
+  const temporaryFolder = join(home, `postgres.new-${process.pid}`);
+  const passwordFile = `${temporaryFolder}.password`;
   try {
-    await mkdir(half, { mode: 0o700 });
-    await writeFile(secret, password, { mode: 0o600 });
-    if (account) for (const path of [half, secret]) await chown(path, account.uid, account.gid);
-    const { code, output } = await finished(
-      program(binaries, 'initdb'),
+    await mkdir(temporaryFolder, { mode: 0o700 });
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    if (account) for (const path of [temporaryFolder, passwordFile]) await chown(path, account.uid, account.gid);
+    const { code, output } = await runProgram(
+      programPath(binaries, 'initdb'),
       [
-        `--pgdata=${half}`,
-        `--username=${USER}`,
-        `--pwfile=${secret}`,
+        `--pgdata=${temporaryFolder}`,
+        `--username=${SUPERUSER}`,
+        `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',
         // PostgreSQL's own C.UTF-8 is the same on every machine, whatever locales the system has.
@@ -73,16 +75,16 @@ async function initialise({ account, binaries, cluster }: Place, password: strin
       account,
     );
     if (code !== 0)
-      throw new Remediable(
-        `the database could not be made: ${output.trim()}`,
+      throw new RemediableError(
+        `the database cluster could not be created: ${output.trim()}`,
         'see the reason, or set DB_CONNECTION_STRING or DB_HOST',
       );
-    await rename(half, cluster).catch((error: NodeJS.ErrnoException) => {
+    await rename(temporaryFolder, cluster).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
   } finally {
-    await rm(half, { recursive: true, force: true });
-    await rm(secret, { force: true });
+    await rm(temporaryFolder, { recursive: true, force: true });
+    await rm(passwordFile, { force: true });
   }
 }
 

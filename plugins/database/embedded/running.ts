@@ -3,7 +3,7 @@ import { link, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What a server says about itself in its `postmaster.pid`. */
+/** The contents of `postmaster.pid`. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
@@ -21,21 +21,21 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The server that runs in this cluster, whoever started it. */
+/** The server that runs in this cluster, also where another process started it. */
 export async function runningServer(cluster: string): Promise<Postmaster | undefined> {
-  const said = parse(await readFile(pidFile(cluster), 'utf8').catch(() => ''));
-  return said && (await isServerOf(said.pid, cluster)) ? said : undefined;
+  const postmaster = parsePidFile(await readFile(pidFile(cluster), 'utf8').catch(() => ''));
+  return postmaster && (await isServerProcess(postmaster.pid, cluster)) ? postmaster : undefined;
 }
 
-function parse(text: string): Postmaster | undefined {
+function parsePidFile(text: string): Postmaster | undefined {
   const lines = text.split('\n');
   const [pid, port, status] = [Number(lines[0]), Number(lines[3]), lines[7]?.trim()];
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   return { pid, port, status: status === 'ready' || status === 'stopping' ? status : 'starting' };
 }
 
-/** After a restart of the machine the number may be anybody's. */
-async function isServerOf(pid: number, cluster: string): Promise<boolean> {
+/** After a restart of the machine another program may have this process id. */
+async function isServerProcess(pid: number, cluster: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const command =
     process.platform === 'linux'
@@ -48,17 +48,18 @@ async function isServerOf(pid: number, cluster: string): Promise<boolean> {
 }
 
 /**
- * A server looks at the number alone and would take any living process of the same user for one of its kind. Another
- * process may be starting a server at this very moment: what is taken away is looked at again and put back if it lives.
+ * PostgreSQL checks only that a process with this id exists, and then refuses to start. Another process may be starting
+ * a server at the same time: the moved file is read again, and put back if its server runs.
  */
-export async function removeStalePid(cluster: string): Promise<void> {
-  const aside = `${pidFile(cluster)}.${process.pid}`;
-  const taken = await rename(pidFile(cluster), aside).then(
+export async function removeStalePidFile(cluster: string): Promise<void> {
+  const asidePath = `${pidFile(cluster)}.${process.pid}`;
+  const isMoved = await rename(pidFile(cluster), asidePath).then(
     () => true,
     () => false,
   );
-  if (!taken) return;
-  const said = parse(await readFile(aside, 'utf8').catch(() => ''));
-  if (said && (await isServerOf(said.pid, cluster))) await link(aside, pidFile(cluster)).catch(() => {});
-  await rm(aside, { force: true });
+  if (!isMoved) return;
+  const postmaster = parsePidFile(await readFile(asidePath, 'utf8').catch(() => ''));
+  if (postmaster && (await isServerProcess(postmaster.pid, cluster)))
+    await link(asidePath, pidFile(cluster)).catch(() => {});
+  await rm(asidePath, { force: true });
 }

@@ -3,120 +3,129 @@ import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '#kernel';
-import { Remediable } from '../connect-failure.ts';
-import type { Target } from '../target.ts';
+import { RemediableError } from '../connect-failure.ts';
+import type { ConnectionTarget } from '../target.ts';
 import { findBinaries } from './binaries.ts';
-import { prepareCluster, USER } from './cluster.ts';
-import { findPlace, type Place } from './place.ts';
+import { prepareCluster, SUPERUSER } from './cluster.ts';
+import { type ClusterLocation, findClusterLocation } from './cluster-location.ts';
 import { isAlive, type Postmaster, runningServer } from './running.ts';
 import { startServer } from './start.ts';
 
 const DATABASE = 'tenon';
-/** Connections name their process: the server's list of them is a moment behind, and processes die without a word. */
-const OURSELVES = `tenon ${process.pid}`;
-/** After a crash a server first reads its log: that may take minutes, and cutting it short would only begin it anew. */
-const PATIENCE = 240_000;
-const STOPPING = 8_000;
+/**
+ * Names the process of a connection, so that `stop` can tell connections of running processes from those of killed
+ * ones.
+ */
+const APPLICATION_NAME = `tenon ${process.pid}`;
+/** Milliseconds. After a crash PostgreSQL replays its log for minutes; a restart would only begin the replay again. */
+const START_TIMEOUT = 240_000;
+/** Milliseconds. */
+const STOP_TIMEOUT = 8_000;
 
 export interface EmbeddedServer {
-  /** Stops the server unless another process of ours is connected to it. */
+  /** Stops the server unless another process of this service is connected to it. */
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL of our own in the data folder: found running, or started, or made and started. */
+/** Connects to the PostgreSQL of the data folder; creates and starts it where needed. */
 export async function embeddedServer(options: {
   dataPath: string;
   log: Log;
-  /** PostgreSQL settings over those of `start.ts`, for a server that this call starts. */
+  /** PostgreSQL settings that replace those of `start.ts`, for a server that this call starts. */
   overrides?: Readonly<Record<string, string>>;
-}): Promise<{ target: Target; server: EmbeddedServer }> {
+}): Promise<{ target: ConnectionTarget; server: EmbeddedServer }> {
   const { log, overrides } = options;
-  const dataPath = await ownFolder(resolve(options.dataPath));
-  const place = await findPlace(dataPath, await findBinaries(), log);
-  const password = await prepareCluster(place, dataPath, log);
-  const cluster = await realpath(place.cluster);
+  const dataPath = await ensureDataFolder(resolve(options.dataPath));
+  const location = await findClusterLocation(dataPath, await findBinaries(), log);
+  const password = await prepareCluster(location, dataPath, log);
+  const cluster = await realpath(location.cluster);
   const client = (port: number, database: string, application_name: string): pg.ClientConfig => ({
     host: '127.0.0.1',
     port,
-    user: USER,
+    user: SUPERUSER,
     password,
     database,
     application_name,
     keepAlive: true,
   });
 
-  const until = Date.now() + PATIENCE;
+  const deadline = Date.now() + START_TIMEOUT;
   for (;;) {
-    const { pid, port } = await ready({ ...place, cluster }, join(dataPath, 'postgres.log'), until, overrides);
+    const { pid, port } = await ensureRunning(
+      { ...location, cluster },
+      join(dataPath, 'postgres.log'),
+      deadline,
+      overrides,
+    );
     try {
-      await ensureDatabase((database) => client(port, database, OURSELVES));
+      await ensureDatabase((database) => client(port, database, APPLICATION_NAME));
     } catch (error) {
-      // Between our look and our connection another process may have stopped the server.
-      if ((await runningServer(cluster))?.status === 'ready' || Date.now() > until) throw error;
+      // Another process may have stopped the server after it was found running.
+      if ((await runningServer(cluster))?.status === 'ready' || Date.now() > deadline) throw error;
       continue;
     }
     return {
-      target: { client: client(port, DATABASE, OURSELVES), called: `in ${join(dataPath, 'postgres')}` },
-      server: { stop: () => stop(pid, cluster, client(port, DATABASE, 'closing')) },
+      target: { client: client(port, DATABASE, APPLICATION_NAME), label: `in ${join(dataPath, 'postgres')}` },
+      server: { stop: () => stopUnlessShared(pid, cluster, client(port, DATABASE, 'closing')) },
     };
   }
 }
 
-async function ownFolder(path: string): Promise<string> {
+async function ensureDataFolder(path: string): Promise<string> {
   try {
     await mkdir(path, { recursive: true });
-    // A folder that is there already may still be of another user, or on a disk that takes nothing.
+    // An existing folder may belong to another user, or be on a read-only disk.
     await rmdir(await mkdtemp(join(path, '.probe-')));
     return await realpath(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Remediable(
-      `the data folder ${path} cannot be made or written to (${code})`,
+    throw new RemediableError(
+      `the data folder ${path} cannot be created or written to (${code})`,
       'set DATA_PATH to a folder this user may write to',
     );
   }
 }
 
-/** Waits for the server that runs, or starts one; of several processes doing this at once one server results. */
-async function ready(
-  place: Place,
+/** Waits for the running server, or starts one. Several processes that do this at once end up with one server. */
+async function ensureRunning(
+  location: ClusterLocation,
   logFile: string,
-  until: number,
+  deadline: number,
   overrides?: Readonly<Record<string, string>>,
 ): Promise<Postmaster> {
   let attempts = 0;
-  while (Date.now() < until) {
-    const running = await runningServer(place.cluster);
+  while (Date.now() < deadline) {
+    const running = await runningServer(location.cluster);
     if (running?.status === 'ready') return running;
     if (!running) {
-      const failure = await startServer(place, logFile, overrides);
-      if (failure !== undefined && !(await runningServer(place.cluster)) && ++attempts >= 3) {
-        throw new Remediable(`PostgreSQL did not start:\n${failure}`, `see ${logFile}`);
+      const failure = await startServer(location, logFile, overrides);
+      if (failure !== undefined && !(await runningServer(location.cluster)) && ++attempts >= 3) {
+        throw new RemediableError(`PostgreSQL did not start:\n${failure}`, `see ${logFile}`);
       }
     }
     await wait(20);
   }
-  throw new Remediable('PostgreSQL did not become ready in time', `see ${logFile}`);
+  throw new RemediableError('PostgreSQL did not become ready in time', `see ${logFile}`);
 }
 
 async function ensureDatabase(client: (database: string) => pg.ClientConfig): Promise<void> {
-  if ((await connects(client(DATABASE))) === true) return;
+  if ((await databaseExists(client(DATABASE))) === true) return;
   const connection = new pg.Client(client('postgres'));
   connection.on('error', () => {});
   await connection.connect();
   try {
     await connection.query(`create database ${DATABASE}`);
   } catch (error) {
-    // Made by another process meanwhile.
+    // Another process has created it.
     if (!['42P04', '23505'].includes((error as { code: string }).code)) throw error;
   } finally {
     await connection.end();
   }
 }
 
-async function connects(config: pg.ClientConfig): Promise<boolean> {
+async function databaseExists(config: pg.ClientConfig): Promise<boolean> {
   const connection = new pg.Client(config);
-  // A server that is stopped at this moment says so to nobody in particular.
+  // A server that stops at this moment emits an error outside of any query.
   connection.on('error', () => {});
   try {
     await connection.connect();
@@ -129,7 +138,7 @@ async function connects(config: pg.ClientConfig): Promise<boolean> {
   }
 }
 
-async function stop(pid: number, cluster: string, config: pg.ClientConfig): Promise<void> {
+async function stopUnlessShared(pid: number, cluster: string, config: pg.ClientConfig): Promise<void> {
   const connection = new pg.Client(config);
   connection.on('error', () => {});
   try {
@@ -137,14 +146,14 @@ async function stop(pid: number, cluster: string, config: pg.ClientConfig): Prom
     const { rows } = await connection.query<{ name: string }>(
       `select distinct application_name as name from pg_stat_activity where application_name like 'tenon %'`,
     );
-    if (rows.some(({ name }) => name !== OURSELVES && isAlive(Number(name.slice('tenon '.length))))) return;
+    if (rows.some(({ name }) => name !== APPLICATION_NAME && isAlive(Number(name.slice('tenon '.length))))) return;
   } catch {
-    // Nobody can use what does not answer; below it is stopped if it still lives.
+    // A server that does not answer is of no use to any process; it is stopped below if it still runs.
   } finally {
     await connection.end().catch(() => {});
   }
-  const lives = async () => (await runningServer(cluster))?.pid === pid;
-  if (!(await lives())) return;
+  const isRunning = async () => (await runningServer(cluster))?.pid === pid;
+  if (!(await isRunning())) return;
   process.kill(pid, 'SIGINT');
-  for (const until = Date.now() + STOPPING; (await lives()) && Date.now() < until; ) await wait(20);
+  for (const until = Date.now() + STOP_TIMEOUT; (await isRunning()) && Date.now() < until; ) await wait(20);
 }

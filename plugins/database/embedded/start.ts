@@ -5,18 +5,21 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { childEnvironment } from './account.ts';
-import { program } from './binaries.ts';
-import type { Place } from './place.ts';
-import { removeStalePid, runningServer } from './running.ts';
+import { programPath } from './binaries.ts';
+import type { ClusterLocation } from './cluster-location.ts';
+import { removeStalePidFile, runningServer } from './running.ts';
 
-/** Modest: the server stands beside a node process on small machines, and its data is mostly in the system's cache. */
+/**
+ * Small values: the server runs beside a Node process on small machines, and the file cache of the system holds most
+ * data.
+ */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '50',
   shared_buffers: '64MB',
   max_wal_size: '256MB',
-  // See `sessionSettings` for jit; asynchronous reads by worker processes are for disks and data larger than ours.
+  // `renderSessionSettings` says why jit is off. Worker processes for asynchronous reads pay off for larger data only.
   jit: 'off',
   io_method: 'sync',
   fsync: 'on',
@@ -25,33 +28,37 @@ const SETTINGS = {
 };
 
 /**
- * Starts a server and waits until it is ready, answering undefined; or until it has ended, answering what it said. It
- * leads a session of its own, so that Ctrl-C in a terminal stops us and not it: we stop it in our own time.
+ * Starts a server. Answers undefined once it is ready, or its log output where it exits logSize. The server gets its own
+ * process session, so that Ctrl-C in a terminal stops this process, which then stops the server.
  */
 export async function startServer(
-  { account, binaries, cluster }: Place,
+  { account, binaries, cluster }: ClusterLocation,
   logFile: string,
   overrides: Readonly<Record<string, string>> = {},
 ): Promise<string | undefined> {
-  await removeStalePid(cluster);
+  await removeStalePidFile(cluster);
   const output = await open(logFile, 'a', 0o600);
-  const before = (await output.stat()).size;
+  const logSize = (await output.stat()).size;
   const settings = Object.entries({ ...SETTINGS, ...overrides }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(program(binaries, 'postgres'), ['-D', cluster, '-p', String(await freePort()), ...settings], {
-    ...account,
-    cwd: '/',
-    env: childEnvironment,
-    detached: true,
-    stdio: ['ignore', output.fd, output.fd],
-  });
-  const ended = once(child, 'exit').then(
+  const child = spawn(
+    programPath(binaries, 'postgres'),
+    ['-D', cluster, '-p', String(await findFreePort()), ...settings],
+    {
+      ...account,
+      cwd: '/',
+      env: childEnvironment,
+      detached: true,
+      stdio: ['ignore', output.fd, output.fd],
+    },
+  );
+  const exited = once(child, 'exit').then(
     () => true,
     () => true,
   );
   child.unref();
   try {
     for (;;) {
-      if (await Promise.race([ended, wait(15, false)])) return (await readFile(logFile, 'utf8')).slice(before).trim();
+      if (await Promise.race([exited, wait(15, false)])) return (await readFile(logFile, 'utf8')).slice(logSize).trim();
       const running = await runningServer(cluster);
       if (running?.pid === child.pid && running?.status === 'ready') return undefined;
     }
@@ -60,8 +67,10 @@ export async function startServer(
   }
 }
 
-/** Taken by somebody else before the server takes it, the start fails and is tried again with another one. */
-async function freePort(): Promise<number> {
+/**
+ * Where another program takes the port logSize the server does, the start fails and is tried again with another port.
+ */
+async function findFreePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;

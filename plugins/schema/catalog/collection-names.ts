@@ -2,32 +2,33 @@ import { SYSTEM_PREFIX } from '../contract.ts';
 import type { CatalogTable } from './content.ts';
 
 /**
- * Names under which tables are served: the table's own where it is in the first schema or alone with its name, else with
- * its schema before it. Tables with the system prefix are served only where they are declared and in the first schema.
+ * Assigns collection names to tables: the table's name where it is in the first schema or no other table has the name,
+ * else `<schema>_<table>`. Tables with the system prefix are served only where a plugin declares them and they are in
+ * the first schema.
  */
-export function collectionNames(
+export function assignCollectionNames(
   tables: readonly CatalogTable[],
-  first: string,
+  firstSchema: string,
   isDeclared: (name: string) => boolean,
 ): ReadonlyMap<CatalogTable, string> {
   const counts = new Map<string, number>();
   for (const { name } of tables) counts.set(name, (counts.get(name) ?? 0) + 1);
   const served = tables.filter(
-    ({ schema, name }) => !name.startsWith(SYSTEM_PREFIX) || (schema === first && isDeclared(name)),
+    ({ schema, name }) => !name.startsWith(SYSTEM_PREFIX) || (schema === firstSchema && isDeclared(name)),
   );
-  const named = new Map<CatalogTable, string>();
+  const assigned = new Map<CatalogTable, string>();
   const taken = new Set<string>();
-  const give = (table: CatalogTable, name: string) => {
+  const assign = (table: CatalogTable, name: string) => {
     let free = name;
     for (let at = 2; taken.has(free); at++) free = `${name}_${at}`;
     taken.add(free);
-    named.set(table, free);
+    assigned.set(table, free);
   };
-  const plain = ({ schema, name }: CatalogTable) => schema === first || counts.get(name) === 1;
-  for (const table of served) if (plain(table)) give(table, table.name);
+  const hasPlainName = ({ schema, name }: CatalogTable) => schema === firstSchema || counts.get(name) === 1;
+  for (const table of served) if (hasPlainName(table)) assign(table, table.name);
   for (const table of served) {
     const name = `${table.schema}_${table.name}`;
-    if (!plain(table) && !name.startsWith(SYSTEM_PREFIX)) give(table, name);
+    if (!hasPlainName(table) && !name.startsWith(SYSTEM_PREFIX)) assign(table, name);
   }
-  return named;
+  return assigned;
 }

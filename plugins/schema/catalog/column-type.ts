@@ -1,5 +1,5 @@
 import type { ElementType, FieldType } from '../contract.ts';
-import type { Bound, CatalogColumn } from './content.ts';
+import type { CatalogColumn, RangeBound } from './content.ts';
 
 const BUILTIN: Readonly<Record<string, FieldType>> = {
   int2: 'integer',
@@ -33,19 +33,19 @@ const GEOMETRIES: readonly string[] = [
   'MultiPolygon',
 ];
 
-/** The field type a column has by itself. */
-export const columnType = (column: CatalogColumn): FieldType => (column.array ? 'json' : valueType(column));
+/** The field type of a column without a registry row. */
+export const toFieldType = (column: CatalogColumn): FieldType => (column.array ? 'json' : toValueType(column));
 
-/** What is inside a value of an array, a range or a multirange; undefined for other types. */
-export function elementType(column: CatalogColumn): ElementType | undefined {
+/** The type of array elements, or of the bounds of a range or a multirange; undefined for other types. */
+export function toElementType(column: CatalogColumn): ElementType | undefined {
   const { array, bound, sqlType, dataType } = column;
-  if (array) return { type: valueType(column), sqlType: sqlType.slice(0, -'[]'.length), dataType };
-  return bound ? { type: builtinType(bound), sqlType: bound.sqlType, dataType: bound.dataType } : undefined;
+  if (array) return { type: toValueType(column), sqlType: sqlType.slice(0, -'[]'.length), dataType };
+  return bound ? { type: toBuiltinType(bound), sqlType: bound.sqlType, dataType: bound.dataType } : undefined;
 }
 
-function valueType(column: CatalogColumn): FieldType {
+function toValueType(column: CatalogColumn): FieldType {
   if (column.kind === 'e') return 'string';
-  if (column.builtin) return builtinType(column);
+  if (column.builtin) return toBuiltinType(column);
   if (column.type === 'citext') return 'string';
   if (column.type === 'geometry' || column.type === 'geography') {
     const shape = /\(([A-Za-z]+?)(?:ZM?|M)?[,)]/.exec(column.full)?.[1];
@@ -54,5 +54,5 @@ function valueType(column: CatalogColumn): FieldType {
   return 'unknown';
 }
 
-const builtinType = ({ type, builtin }: Pick<Bound, 'type' | 'builtin'>): FieldType =>
+const toBuiltinType = ({ type, builtin }: Pick<RangeBound, 'type' | 'builtin'>): FieldType =>
   (builtin && Object.hasOwn(BUILTIN, type) ? BUILTIN[type] : undefined) ?? 'unknown';

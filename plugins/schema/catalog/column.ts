@@ -1,17 +1,17 @@
 import type { Column } from '../contract.ts';
-import { elementType } from './column-type.ts';
+import { toElementType } from './column-type.ts';
 import type { CatalogColumn, CatalogTable } from './content.ts';
 
-/** Sizes in the sense of `information_schema`: binary digits of whole and floating numbers, decimal ones of numeric. */
+/** Precision as in `information_schema`: binary digits of integers and floats, decimal digits of numeric. */
 const PRECISION: Readonly<Record<string, number>> = { int2: 16, int4: 32, int8: 64, float4: 24, float8: 53 };
 
-/** A catalog column in the terms of the contract. */
-export function columnOf(column: CatalogColumn, table: CatalogTable): Column {
+/** Converts a catalog column to a `Column` of the contract. */
+export function toColumn(column: CatalogColumn, table: CatalogTable): Column {
   const { name, type, builtin, array, typmod } = column;
-  const alone = table.indexes.filter(({ columns }) => columns.length === 1 && columns[0] === name);
-  const sized = builtin && !array;
-  const element = elementType(column);
-  const numeric = sized && type === 'numeric' && typmod >= 4;
+  const singleColumnIndexes = table.indexes.filter(({ columns }) => columns.length === 1 && columns[0] === name);
+  const hasSize = builtin && !array;
+  const element = toElementType(column);
+  const isSizedNumeric = hasSize && type === 'numeric' && typmod >= 4;
   return {
     name,
     sqlType: column.sqlType,
@@ -22,15 +22,15 @@ export function columnOf(column: CatalogColumn, table: CatalogTable): Column {
     generationExpression: column.generation,
     autoIncrement: column.identity !== '' || column.default?.startsWith('nextval(') === true,
     identityAlways: column.identity === 'a',
-    maxLength: sized && (type === 'varchar' || type === 'bpchar') && typmod >= 4 ? typmod - 4 : null,
-    precision: numeric ? ((typmod - 4) >> 16) & 0xffff : sized ? (PRECISION[type] ?? null) : null,
-    // Eleven bits with a sign: PostgreSQL 15 and later allow negative scales.
-    scale: numeric
+    maxLength: hasSize && (type === 'varchar' || type === 'bpchar') && typmod >= 4 ? typmod - 4 : null,
+    precision: isSizedNumeric ? ((typmod - 4) >> 16) & 0xffff : hasSize ? (PRECISION[type] ?? null) : null,
+    // A signed number of eleven bits: PostgreSQL 15 and later allow negative scales.
+    scale: isSizedNumeric
       ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024
-      : sized && type.startsWith('int') && type in PRECISION
+      : hasSize && type.startsWith('int') && type in PRECISION
         ? 0
         : null,
-    unique: alone.some(({ unique }) => unique),
+    unique: singleColumnIndexes.some(({ unique }) => unique),
     indexed: table.indexes.some(({ columns, unique }) => !unique && columns[0] === name),
     leadsIndex: table.indexes.some(({ columns }) => columns[0] === name),
     primary: table.indexes.some(({ columns, primary }) => primary && columns.includes(name)),

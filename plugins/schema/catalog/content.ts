@@ -1,16 +1,16 @@
-/** What the catalog statement answers, with its lists put together. */
-export interface Content {
+/** The parsed answer of the catalog statement. */
+export interface CatalogContent {
   readonly tables: readonly CatalogTable[];
-  readonly keys: readonly ForeignKey[];
+  readonly foreignKeys: readonly ForeignKey[];
   readonly registry: {
-    readonly collections: readonly Row[];
-    readonly fields: readonly Row[];
-    readonly relations: readonly Row[];
+    readonly collections: readonly RegistryRow[];
+    readonly fields: readonly RegistryRow[];
+    readonly relations: readonly RegistryRow[];
   };
 }
 
 /** A registry row: csv columns are text, json columns are values. */
-export type Row = Readonly<Record<string, unknown>>;
+export type RegistryRow = Readonly<Record<string, unknown>>;
 
 export interface CatalogTable {
   readonly schema: string;
@@ -18,13 +18,13 @@ export interface CatalogTable {
   /** `pg_class.relkind`: r, p, v, m or f. */
   readonly kind: string;
   readonly comment: string | null;
-  /** Triggers, rules, partitions or heirs: more may change than a statement says. */
-  readonly reacts: boolean;
+  /** Triggers, rules, partitions or child tables: a write may change more than its statement names. */
+  readonly hasSideEffects: boolean;
   readonly columns: CatalogColumn[];
   readonly indexes: CatalogIndex[];
 }
 
-/** Valid and without a condition. */
+/** Indexes that are valid and not partial. */
 export interface CatalogIndex {
   readonly primary: boolean;
   readonly unique: boolean;
@@ -45,11 +45,11 @@ export interface CatalogType {
   readonly full: string;
   readonly typmod: number;
   readonly enum: readonly string[] | null;
-  /** Of ranges and multiranges the type of their bounds. */
-  readonly bound: Bound | null;
+  /** The type of the bounds of a range or a multirange. */
+  readonly bound: RangeBound | null;
 }
 
-export interface Bound {
+export interface RangeBound {
   readonly type: string;
   readonly builtin: boolean;
   readonly sqlType: string;
@@ -74,8 +74,8 @@ export interface ForeignKey {
   readonly toColumns: readonly string[];
   readonly onUpdate: string;
   readonly onDelete: string;
-  /** Whether all rows were found to keep to it. */
-  readonly checked: boolean;
+  /** `pg_constraint.convalidated`: whether PostgreSQL checked all rows. */
+  readonly isValidated: boolean;
 }
 
 type TypeRow = [string, boolean, string, boolean, string, string, string, number, string[] | null, BoundRow | null];
@@ -91,10 +91,10 @@ interface RawContent {
   readonly columns: readonly ColumnRow[] | null;
   readonly indexes: readonly IndexRow[] | null;
   readonly keys: readonly KeyRow[] | null;
-  readonly registry: { readonly [K in keyof Content['registry']]: readonly Row[] | null };
+  readonly registry: { readonly [K in keyof CatalogContent['registry']]: readonly RegistryRow[] | null };
 }
 
-export function parseContent(text: string): Content {
+export function parseContent(text: string): CatalogContent {
   const raw = JSON.parse(text) as RawContent;
   const types = (raw.types ?? []).map(
     ([type, builtin, kind, array, sqlType, dataType, full, typmod, values, bound]): CatalogType => ({
@@ -111,12 +111,12 @@ export function parseContent(text: string): Content {
     }),
   );
   const tables = (raw.tables ?? []).map(
-    ([schema, name, kind, comment, reacts]): CatalogTable => ({
+    ([schema, name, kind, comment, hasSideEffects]): CatalogTable => ({
       schema,
       name,
       kind,
       comment,
-      reacts,
+      hasSideEffects,
       columns: [],
       indexes: [],
     }),
@@ -129,7 +129,7 @@ export function parseContent(text: string): Content {
   for (const [at, primary, unique, columns] of raw.indexes ?? []) table(at).indexes.push({ primary, unique, columns });
   return {
     tables,
-    keys: (raw.keys ?? []).map(([name, from, columns, to, toColumns, onUpdate, onDelete, checked]) => ({
+    foreignKeys: (raw.keys ?? []).map(([name, from, columns, to, toColumns, onUpdate, onDelete, isValidated]) => ({
       name,
       from: table(from),
       columns,
@@ -137,7 +137,7 @@ export function parseContent(text: string): Content {
       toColumns,
       onUpdate,
       onDelete,
-      checked,
+      isValidated,
     })),
     registry: {
       collections: raw.registry.collections ?? [],

@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { Db } from '../../database/contract.ts';
-import { type Content, parseContent } from './content.ts';
-import { catalogStatement, fingerprintStatement } from './statement.ts';
+import { type CatalogContent, parseContent } from './content.ts';
+import { renderCatalogStatement, renderFingerprintStatement } from './statement.ts';
 
-export interface Reading {
+export interface CatalogReading {
   readonly fingerprint: string;
   /** Equal for equal content. */
   readonly digest: string;
-  content(): Content;
+  content(): CatalogContent;
 }
 
-/** The database's catalogs and registry tables, as far as the overview needs them. */
-export interface Source {
+/** Reads the catalogs and the registry tables of the database. */
+export interface CatalogSource {
   fingerprint(): Promise<string>;
-  read(): Promise<Reading>;
+  read(): Promise<CatalogReading>;
 }
 
-export function createSource(db: Pick<Db, 'query' | 'schemas'>): Source {
+export function createCatalogSource(db: Pick<Db, 'query' | 'schemas'>): CatalogSource {
   const first = db.schemas[0] as string;
-  const whole = catalogStatement(first);
-  const check = fingerprintStatement(first);
+  const catalogSql = renderCatalogStatement(first);
+  const fingerprintSql = renderFingerprintStatement(first);
   const params = [db.schemas];
 
-  const read = async (): Promise<Reading> => {
-    const { rows } = await db.query<{ fingerprint: string; content: string }>(whole, params, {
+  const read = async (): Promise<CatalogReading> => {
+    const { rows } = await db.query<{ fingerprint: string; content: string }>(catalogSql, params, {
       name: 'schema-catalog',
     });
     const { fingerprint, content } = rows[0] as { fingerprint: string; content: string };
@@ -35,7 +35,7 @@ export function createSource(db: Pick<Db, 'query' | 'schemas'>): Source {
   };
   return {
     async fingerprint() {
-      const { rows } = await db.query<{ fingerprint: string }>(check, params, { name: 'schema-fingerprint' });
+      const { rows } = await db.query<{ fingerprint: string }>(fingerprintSql, params, { name: 'schema-fingerprint' });
       return rows[0]?.fingerprint ?? '';
     },
     read,

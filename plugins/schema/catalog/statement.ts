@@ -1,12 +1,12 @@
 import { identifier } from '../../database/library.ts';
 
 /**
- * Everything the overview is made of, in one statement and so of one moment: the fingerprint, the tables with their
- * columns, indexes and foreign keys, and the registry rows. No object ids in `content`, so that equal
- * databases give equal texts; rows refer to tables and types by number, since texts are what this statement spends its
- * time on. `content.ts` names the places in each list.
+ * Reads all that a schema snapshot needs in one statement, and so at one moment: the fingerprint, the tables with their
+ * columns, indexes and foreign keys, and the registry rows. `content` holds no object ids, so that equal databases give
+ * equal texts. Rows refer to tables and types by number, because building texts takes most of the time. `content.ts`
+ * names the positions in each list.
  */
-export const catalogStatement = (registrySchema: string): string => `
+export const renderCatalogStatement = (registrySchema: string): string => `
 with recursive tables as materialized (
   select c.oid, row_number() over (order by array_position($1::text[], n.nspname::text), c.relname) - 1 as at,
     n.nspname, c.relname, c.relkind, c.relhassubclass or c.relhasrules or exists (
@@ -52,7 +52,7 @@ with recursive tables as materialized (
   join pg_namespace s on s.oid = e.typnamespace
   cross join lateral (select s.nspname = 'pg_catalog' as builtin) b
 )
-select (${fingerprintStatement(registrySchema)}) as fingerprint, json_build_object(
+select (${renderFingerprintStatement(registrySchema)}) as fingerprint, json_build_object(
   'types', (select json_agg(row order by at) from types),
   'tables', (select json_agg(json_build_array(t.nspname, t.relname, t.relkind, d.description, t.reacts) order by t.at)
     from tables t left join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = t.oid and d.objsubid = 0),
@@ -72,29 +72,29 @@ select (${fingerprintStatement(registrySchema)}) as fingerprint, json_build_obje
     from tables t join pg_index i on i.indrelid = t.oid join pg_class c on c.oid = i.indexrelid
     where i.indisvalid and i.indpred is null),
   'keys', (select json_agg(json_build_array(
-      k.conname, t.at, ${columnNames('k.conrelid', 'k.conkey')}, o.at, ${columnNames('k.confrelid', 'k.confkey')},
+      k.conname, t.at, ${renderColumnNames('k.conrelid', 'k.conkey')}, o.at, ${renderColumnNames('k.confrelid', 'k.confkey')},
       k.confupdtype, k.confdeltype, k.convalidated) order by t.at, k.conkey, k.conname)
     from pg_constraint k join tables t on t.oid = k.conrelid join tables o on o.oid = k.confrelid
     where k.contype = 'f' and k.conparentid = 0),
   'registry', json_build_object(
-    'collections', (select json_agg(row_to_json(r) order by r.collection) from ${registry(registrySchema, 'collections')} r),
-    'fields', (select json_agg(row_to_json(r) order by r.collection, r.sort nulls last, r.id) from ${registry(registrySchema, 'fields')} r),
-    'relations', (select json_agg(row_to_json(r) order by r.id) from ${registry(registrySchema, 'relations')} r))
+    'collections', (select json_agg(row_to_json(r) order by r.collection) from ${registryTableSql(registrySchema, 'collections')} r),
+    'fields', (select json_agg(row_to_json(r) order by r.collection, r.sort nulls last, r.id) from ${registryTableSql(registrySchema, 'fields')} r),
+    'relations', (select json_agg(row_to_json(r) order by r.id) from ${registryTableSql(registrySchema, 'relations')} r))
 )::text as content`;
 
-const columnNames = (table: string, numbers: string): string =>
+const renderColumnNames = (table: string, numbers: string): string =>
   `(select json_agg(a.attname order by c.at) from unnest(${numbers}) with ordinality c(attnum, at)
         join pg_attribute a on a.attrelid = ${table} and a.attnum = c.attnum)`;
 
 /**
- * A text that differs whenever the catalog rows behind the overview do. A row version is known by where it lies and who
- * wrote it, which no later one repeats; statistics and the like are kept without a new version.
+ * A text that changes whenever catalog rows behind the schema snapshot change. It hashes `ctid` and `xmin` of the rows,
+ * which no later row version repeats. PostgreSQL updates statistics in place, so they do not change it.
  */
-export const fingerprintStatement = (registrySchema: string): string => {
+export const renderFingerprintStatement = (registrySchema: string): string => {
   const versions = (from: string, where = 'true') =>
     `(select concat(count(*), ':', sum(hashtextextended(x.ctid::text || x.xmin::text, 0))) from ${from} where ${where})`;
-  // `is true` keeps this a lookup in a hash table. As a join it would depend on statistics, and in a young database those of the
-  // catalogs know of no foreign key: each one would be compared with every table.
+  // `is true` makes this a hashed subplan. As a join it would depend on statistics, and in a new database those of the
+  // catalogs know no foreign keys: PostgreSQL would compare each one with every table.
   const ofTables = (column: string) => `(${column} in (select oid from watched)) is true`;
   return `with watched as materialized (
     select c.oid, c.ctid, c.xmin from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -110,7 +110,8 @@ export const fingerprintStatement = (registrySchema: string): string => {
     ${versions('pg_type x', `x.typtype in ('d', 'e')`)},
     ${versions('pg_enum x')},
     ${versions('pg_description x', `x.classoid = 'pg_class'::regclass and ${ofTables('x.objoid')}`)},
-    ${['collections', 'fields', 'relations'].map((name) => versions(`${registry(registrySchema, name)} x`)).join(',\n    ')}) as fingerprint`;
+    ${['collections', 'fields', 'relations'].map((name) => versions(`${registryTableSql(registrySchema, name)} x`)).join(',\n    ')}) as fingerprint`;
 };
 
-const registry = (schema: string, name: string): string => `${identifier(schema)}.${identifier(`platform_${name}`)}`;
+const registryTableSql = (schema: string, name: string): string =>
+  `${identifier(schema)}.${identifier(`platform_${name}`)}`;

@@ -1,28 +1,28 @@
 import type { CatalogTable } from '../catalog/content.ts';
 import type { Column, Field } from '../contract.ts';
-import type { MutableFields } from './fields.ts';
+import type { MutableFields } from '../snapshot/fields.ts';
 
 /** See `Collection.primary`, `key` and `hasKey`. */
-export interface KeyOfTable {
+export interface TableKey {
   readonly primary: string | null;
   readonly key: Field | null;
   readonly hasKey: boolean;
 }
 
-export const NO_KEY: KeyOfTable = { primary: null, key: null, hasKey: false };
+export const NO_KEY: TableKey = { primary: null, key: null, hasKey: false };
 
-/** The primary key, or the first unique index over columns that are never null, or the place of the row. */
-export function keyOfTable(collection: string, table: CatalogTable, fields: MutableFields): KeyOfTable {
+/** The primary key, else the first unique index over columns that are not null, else the row location. */
+export function findTableKey(collection: string, table: CatalogTable, fields: MutableFields): TableKey {
   if (table.kind !== 'r' && table.kind !== 'p') return NO_KEY;
-  const parts = keyColumns(table, fields);
-  if (!parts) return { primary: null, key: placeOfRow(collection), hasKey: false };
+  const parts = findKeyColumns(table, fields);
+  if (!parts) return { primary: null, key: createRowLocationField(collection), hasKey: false };
   const [only] = parts as readonly [Field];
   return parts.length === 1
     ? { primary: only.name, key: only, hasKey: true }
     : { primary: null, key: joint(collection, parts.map(({ name }) => name).join(), parts), hasKey: true };
 }
 
-/** A field whose value is made of several columns. */
+/** A field whose value consists of several columns. */
 export const joint = (collection: string, name: string, parts: readonly Field[]) => ({
   collection,
   name,
@@ -36,7 +36,7 @@ export const joint = (collection: string, name: string, parts: readonly Field[])
   parts,
 });
 
-function keyColumns(table: CatalogTable, fields: MutableFields): readonly Field[] | undefined {
+function findKeyColumns(table: CatalogTable, fields: MutableFields): readonly Field[] | undefined {
   for (const { primary, unique, columns } of table.indexes) {
     if (!primary && !unique) continue;
     const parts = columns.map((name) => (name === null ? undefined : fields.get(name)));
@@ -45,18 +45,21 @@ function keyColumns(table: CatalogTable, fields: MutableFields): readonly Field[
   return undefined;
 }
 
-/** Rows of several partitions may have the same `ctid`. */
-const placeOfRow = (collection: string): Field => ({
-  ...joint(collection, 'ctid', [systemColumn(collection, 'tableoid', 'oid'), systemColumn(collection, 'ctid', 'tid')]),
-  special: [PLACE],
+/** `tableoid` and `ctid`: rows of different partitions may have the same `ctid`. */
+const createRowLocationField = (collection: string): Field => ({
+  ...joint(collection, 'ctid', [
+    createSystemColumnField(collection, 'tableoid', 'oid'),
+    createSystemColumnField(collection, 'ctid', 'tid'),
+  ]),
+  special: [ROW_LOCATION],
 });
 
-const PLACE = 'row-place';
+const ROW_LOCATION = 'row-place';
 
-/** Is this the key of a table without one? */
-export const isPlaceOfRow = ({ special }: Field): boolean => special.includes(PLACE);
+/** Whether this is the row location, the key of a table without a key. */
+export const isPlaceOfRow = ({ special }: Field): boolean => special.includes(ROW_LOCATION);
 
-const systemColumn = (collection: string, name: string, sqlType: string): Field => {
+const createSystemColumnField = (collection: string, name: string, sqlType: string): Field => {
   const column: Column = {
     name,
     sqlType,

@@ -1,20 +1,20 @@
 import { identifier } from '../../database/library.ts';
-import { columnSql } from '../column-sql.ts';
+import { renderColumnType } from '../column-sql.ts';
 import type { SystemField } from '../contract.ts';
 
 /** `"name" type default … not null` of a declared field; undefined for one without a column. */
-export function columnDefinition(field: SystemField): string | undefined {
+export function renderColumnDefinition(field: SystemField): string | undefined {
   if (field.type === 'alias') return undefined;
   const serial = field.autoIncrement ? (field.type === 'bigInteger' ? 'bigserial' : 'serial') : undefined;
   const fallback =
     field.default ?? (field.primary && field.special?.includes('uuid') ? 'gen_random_uuid()' : undefined);
   return [
     identifier(field.field),
-    serial ?? columnSql(field.type, { maxLength: field.maxLength }),
+    serial ?? renderColumnType(field.type, { maxLength: field.maxLength }),
     ...(fallback && !serial ? [`default ${fallback}`] : []),
     ...(isNullable(field) ? [] : ['not null']),
   ].join(' ');
 }
 
-/** Declared fields are filled unless they say otherwise; keys always are. */
+/** Declared fields are `not null` unless `nullable` is true; keys always are. */
 export const isNullable = (field: SystemField): boolean => !field.primary && field.nullable === true;

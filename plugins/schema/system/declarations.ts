@@ -1,10 +1,11 @@
 import type { SystemCollection, SystemField } from '../contract.ts';
 import { SYSTEM_PREFIX } from '../contract.ts';
 
-/** All declared system collections, checked against each other. */
+/** All declared system collections by name. */
 export type Declarations = ReadonlyMap<string, SystemCollection>;
 
-export function declarations(all: readonly SystemCollection[]): Declarations {
+/** Collects the declarations. @throws where a name is used twice, lacks the prefix, or a reference has no target */
+export function collectDeclarations(all: readonly SystemCollection[]): Declarations {
   const known = new Map<string, SystemCollection>();
   for (const one of all) {
     if (!one.collection.startsWith(SYSTEM_PREFIX))
@@ -16,19 +17,19 @@ export function declarations(all: readonly SystemCollection[]): Declarations {
     for (const { field, references } of one.fields) {
       const target = references && known.get(references.collection);
       if (references && !target && references.constraint !== false) {
-        throw new Error(`${one.collection}.${field} leads to ${references.collection}, which nobody declares`);
+        throw new Error(`${one.collection}.${field} leads to ${references.collection}, which no plugin declares`);
       }
-      if (target && !primaryField(target))
+      if (target && !findPrimaryField(target))
         throw new Error(`${one.collection}.${field} leads to a collection without a key`);
     }
   }
   return known;
 }
 
-export const primaryField = (collection: SystemCollection): SystemField | undefined =>
+export const findPrimaryField = (collection: SystemCollection): SystemField | undefined =>
   collection.fields.find(({ primary }) => primary);
 
-/** The to-many aliases of a collection, which others declare on the fields that hold its key. */
+/** The to-many aliases of a collection, which other collections declare on the fields that hold its key. */
 export const aliasesOf = (
   collection: string,
   all: Declarations,

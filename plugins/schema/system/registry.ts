@@ -6,10 +6,10 @@ const string = (field: string, maxLength = 255) => ({ field, type: 'string', max
 const text = (field: string) => ({ field, type: 'text', nullable: true }) as const;
 const csv = (field: string) => ({ field, type: 'csv', special: ['cast-csv'], nullable: true }) as const;
 const name = (field: string) => ({ field, type: 'string', maxLength: 64 }) as const;
-const whole = (field: string) => ({ field, type: 'integer', nullable: true }) as const;
+const integer = (field: string) => ({ field, type: 'integer', nullable: true }) as const;
 const id = { field: 'id', type: 'integer', primary: true, autoIncrement: true } as const;
 
-/** What the service knows about collections, fields and relations beside their tables: collections like any other. */
+/** The registry: system collections for the `meta` of collections, fields and relations. */
 export const registryCollections: readonly SystemCollection[] = [
   {
     collection: 'platform_collections',
@@ -31,7 +31,7 @@ export const registryCollections: readonly SystemCollection[] = [
       string('sort_field', 64),
       { ...string('accountability'), default: "'all'" },
       json('item_duplication_fields'),
-      whole('sort'),
+      integer('sort'),
       string('group', 64),
       { field: 'collapse', type: 'string', default: "'open'" },
     ],
@@ -52,7 +52,7 @@ export const registryCollections: readonly SystemCollection[] = [
       flag('readonly', false),
       flag('hidden', false),
       flag('required', false),
-      whole('sort'),
+      integer('sort'),
       { ...string('width', 30), default: "'full'" },
       string('group', 64),
       json('translations'),

@@ -2,60 +2,66 @@ import { createHash } from 'node:crypto';
 import type { Db, Migration } from '../../database/contract.ts';
 import { identifier, literal } from '../../database/library.ts';
 import type { SystemCollection } from '../contract.ts';
-import { objectName } from '../names.ts';
-import { columnDefinition } from './column-definition.ts';
-import { type Declarations, primaryField } from './declarations.ts';
+import { buildObjectName } from '../names.ts';
+import { renderColumnDefinition } from './column-definition.ts';
+import { type Declarations, findPrimaryField } from './declarations.ts';
 
-/** On every table made here, so that one of somebody else's with the same name is never taken for ours. */
-const MARK = 'system collection';
+/**
+ * The comment of every table created here. A table of the same name without it belongs to another program and is left
+ * alone.
+ */
+const TABLE_COMMENT = 'system collection';
 
-const SERIES = 'system-collections-';
+const ID_PREFIX = 'system-collections-';
 
-/** Makes and extends the tables of all declared collections; runs again whenever the declarations change. */
-export const systemTables = (read: () => Declarations): Migration => ({
-  series: SERIES,
+/**
+ * Creates and extends the tables of all declared collections. Its id holds a hash, so it runs again when declarations
+ * change.
+ */
+export const createSystemTablesMigration = (read: () => Declarations): Migration => ({
+  idPrefix: ID_PREFIX,
   get id() {
-    return `${SERIES}${hashOf(read())}`;
+    return `${ID_PREFIX}${hashDeclarations(read())}`;
   },
   async up(db) {
     const all = [...read().values()];
-    const there = await tablesThere(db, all);
+    const existing = await readTables(db, all);
     await runAll(
       db,
-      all.flatMap((one) => tableStatements(db, one, there.get(one.collection))),
+      all.flatMap((one) => renderTableStatements(db, one, existing.get(one.collection))),
     );
-    // Constraints between tables come when all tables are there.
-    const constraints = await constraintsThere(db, all);
+    // Foreign keys follow when all tables exist.
+    const constraints = await readConstraints(db, all);
     await runAll(
       db,
-      all.flatMap((one) => referenceStatements(db, one, read(), constraints)),
+      all.flatMap((one) => renderReferenceStatements(db, one, read(), constraints)),
     );
   },
 });
 
-export const hashOf = (all: Declarations): string =>
+export const hashDeclarations = (all: Declarations): string =>
   createHash('sha1')
     .update(JSON.stringify([...all.values()]))
     .digest('hex')
     .slice(0, 12);
 
-type Runner = Pick<Db, 'query' | 'schemas'>;
-const tableOf = (db: Runner, name: string) => `${identifier(db.schemas[0] as string)}.${identifier(name)}`;
+type QueryDb = Pick<Db, 'query' | 'schemas'>;
+const quoteTable = (db: QueryDb, name: string) => `${identifier(db.schemas[0] as string)}.${identifier(name)}`;
 
-async function tablesThere(
-  db: Runner,
+async function readTables(
+  db: QueryDb,
   all: readonly SystemCollection[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const { rows } = await db.query<{ name: string; ours: boolean; columns: string[] }>(
     `select c.relname as name, obj_description(c.oid, 'pg_class') is not distinct from $3 and c.relkind = 'r' as ours,
       array(select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = any($2::text[])`,
-    [db.schemas[0], all.map(({ collection }) => collection), MARK],
+    [db.schemas[0], all.map(({ collection }) => collection), TABLE_COMMENT],
   );
-  const foreign = rows.find(({ ours }) => !ours);
-  if (foreign) {
+  const unmarked = rows.find(({ ours }) => !ours);
+  if (unmarked) {
     throw Object.assign(
-      new Error(`the table ${foreign.name} in schema ${db.schemas[0]} was not made by this service`),
+      new Error(`the table ${unmarked.name} in schema ${db.schemas[0]} was not created by this service`),
       {
         remedy: 'rename it, or name an empty schema first in DB_SCHEMAS',
       },
@@ -64,15 +70,19 @@ async function tablesThere(
   return new Map(rows.map(({ name, columns }) => [name, columns]));
 }
 
-/** In one message: a first start has some two hundred statements, and would wait for the answer of each. */
-async function runAll(db: Runner, statements: readonly string[]): Promise<void> {
+/** Sends all statements in one message: a first start has about two hundred, and would wait for each answer. */
+async function runAll(db: QueryDb, statements: readonly string[]): Promise<void> {
   if (statements.length > 0) await db.query(statements.join(';\n'));
 }
 
-function tableStatements(db: Runner, one: SystemCollection, columns: readonly string[] | undefined): readonly string[] {
-  const table = tableOf(db, one.collection);
+function renderTableStatements(
+  db: QueryDb,
+  one: SystemCollection,
+  columns: readonly string[] | undefined,
+): readonly string[] {
+  const table = quoteTable(db, one.collection);
   const definitions = one.fields.flatMap((field) => {
-    const sql = columnDefinition(field);
+    const sql = renderColumnDefinition(field);
     return sql ? [{ field, sql }] : [];
   });
   const statements: string[] = [];
@@ -81,36 +91,42 @@ function tableStatements(db: Runner, one: SystemCollection, columns: readonly st
       if (!columns.includes(field.field)) statements.push(`alter table ${table} add column ${sql}`);
     }
   } else {
-    const key = primaryField(one);
+    const key = findPrimaryField(one);
     const lines = [...definitions.map(({ sql }) => sql), ...(key ? [`primary key (${identifier(key.field)})`] : [])];
-    statements.push(`create table ${table} (${lines.join(', ')})`, `comment on table ${table} is ${literal(MARK)}`);
+    statements.push(
+      `create table ${table} (${lines.join(', ')})`,
+      `comment on table ${table} is ${literal(TABLE_COMMENT)}`,
+    );
   }
   for (const { field } of definitions) {
-    if (field.unique) statements.push(uniqueIndex(db, one.collection, [field.field], field.caseInsensitive === true));
+    if (field.unique)
+      statements.push(renderUniqueIndex(db, one.collection, [field.field], field.caseInsensitive === true));
     if (field.references && (field.references.constraint !== false || field.references.alias)) {
-      const key = primaryField(one)?.field;
-      statements.push(index(db, one.collection, [field.field], key === undefined ? [field.field] : [field.field, key]));
+      const key = findPrimaryField(one)?.field;
+      statements.push(
+        renderIndex(db, one.collection, [field.field], key === undefined ? [field.field] : [field.field, key]),
+      );
     }
   }
-  for (const fields of one.unique ?? []) statements.push(uniqueIndex(db, one.collection, fields, false));
-  for (const fields of one.indexes ?? []) statements.push(index(db, one.collection, fields, fields));
+  for (const fields of one.unique ?? []) statements.push(renderUniqueIndex(db, one.collection, fields, false));
+  for (const fields of one.indexes ?? []) statements.push(renderIndex(db, one.collection, fields, fields));
   return statements;
 }
 
-function uniqueIndex(db: Runner, collection: string, fields: readonly string[], anyCase: boolean): string {
-  const columns = fields.map((field) => (anyCase ? `lower(${identifier(field)})` : identifier(field)));
-  const name = identifier(objectName(collection, ...fields, 'unique'));
-  return `create unique index if not exists ${name} on ${tableOf(db, collection)} (${columns.join(', ')})`;
+function renderUniqueIndex(db: QueryDb, collection: string, fields: readonly string[], ignoresCase: boolean): string {
+  const columns = fields.map((field) => (ignoresCase ? `lower(${identifier(field)})` : identifier(field)));
+  const name = identifier(buildObjectName(collection, ...fields, 'unique'));
+  return `create unique index if not exists ${name} on ${quoteTable(db, collection)} (${columns.join(', ')})`;
 }
 
-function index(db: Runner, collection: string, called: readonly string[], fields: readonly string[]): string {
-  const name = identifier(objectName(collection, ...called, 'index'));
+function renderIndex(db: QueryDb, collection: string, nameParts: readonly string[], fields: readonly string[]): string {
+  const name = identifier(buildObjectName(collection, ...nameParts, 'index'));
   const columns = fields.map(identifier).join(', ');
-  return `create index if not exists ${name} on ${tableOf(db, collection)} (${columns})`;
+  return `create index if not exists ${name} on ${quoteTable(db, collection)} (${columns})`;
 }
 
-/** Names of the constraints of these tables, each after its table and a space. */
-async function constraintsThere(db: Runner, all: readonly SystemCollection[]): Promise<ReadonlySet<string>> {
+/** Names of the constraints of these tables, as `<table> <constraint>`. */
+async function readConstraints(db: QueryDb, all: readonly SystemCollection[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ at: string }>(
     `select c.relname || ' ' || k.conname as at from pg_constraint k join pg_class c on c.oid = k.conrelid
     join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = any($2::text[])`,
@@ -119,47 +135,47 @@ async function constraintsThere(db: Runner, all: readonly SystemCollection[]): P
   return new Set(rows.map(({ at }) => at));
 }
 
-function referenceStatements(
-  db: Runner,
+function renderReferenceStatements(
+  db: QueryDb,
   one: SystemCollection,
   all: Declarations,
   constraints: ReadonlySet<string>,
 ): readonly string[] {
-  const table = tableOf(db, one.collection);
+  const table = quoteTable(db, one.collection);
   return one.fields.flatMap(({ field, references }) => {
     if (!references) return [];
-    const name = objectName(one.collection, field, 'foreign');
-    const isThere = constraints.has(`${one.collection} ${name}`);
-    // An earlier version may have declared one.
+    const name = buildObjectName(one.collection, field, 'foreign');
+    const exists = constraints.has(`${one.collection} ${name}`);
+    // An earlier version may have created the foreign key.
     if (references.constraint === false)
-      return isThere ? [`alter table ${table} drop constraint ${identifier(name)}`] : [];
-    if (isThere) return [];
-    const key = primaryField(all.get(references.collection) as SystemCollection)?.field as string;
+      return exists ? [`alter table ${table} drop constraint ${identifier(name)}`] : [];
+    if (exists) return [];
+    const key = findPrimaryField(all.get(references.collection) as SystemCollection)?.field as string;
     return [
       ...(references.onDelete === 'SET NULL'
-        ? staleStatements(db, one.collection, field, references.collection, key)
+        ? renderOrphanStatements(db, one.collection, field, references.collection, key)
         : []),
       `alter table ${table} add constraint ${identifier(name)} foreign key (${identifier(field)})
-      references ${tableOf(db, references.collection)} (${identifier(key)}) on delete ${references.onDelete}`,
+      references ${quoteTable(db, references.collection)} (${identifier(key)}) on delete ${references.onDelete}`,
     ];
   });
 }
 
 /**
- * A field may be older than what it leads to, and have values that lead nowhere. They become what they would be if that had been
- * there and deleted; nobody writes new ones until the constraint is in its place.
+ * A field may be older than the collection it refers to, and hold values without a row. They are set to null, as if
+ * their row had been deleted. The lock keeps other transactions from writing new ones until the foreign key exists.
  */
-function staleStatements(
-  db: Runner,
+function renderOrphanStatements(
+  db: QueryDb,
   collection: string,
   field: string,
   related: string,
   key: string,
 ): readonly string[] {
-  const [table, column] = [tableOf(db, collection), identifier(field)];
+  const [table, column] = [quoteTable(db, collection), identifier(field)];
   return [
     `lock table ${table} in share row exclusive mode`,
     `update ${table} set ${column} = null where ${column} is not null
-    and not exists (select from ${tableOf(db, related)} one where one.${identifier(key)} = ${table}.${column})`,
+    and not exists (select from ${quoteTable(db, related)} one where one.${identifier(key)} = ${table}.${column})`,
   ];
 }

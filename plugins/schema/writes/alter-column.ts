@@ -1,28 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '#kernel';
 import { identifier } from '../../database/library.ts';
-import { columnSql } from '../column-sql.ts';
+import { renderColumnType } from '../column-sql.ts';
 import type { Collection, Column, Field, FieldType } from '../contract.ts';
-import { defaultValue } from '../default-value.ts';
-import { objectName } from '../names.ts';
-import { addIndex, addUnique, sizeOf } from './column-ddl.ts';
-import { defaultSql } from './default-sql.ts';
-import { tableOf, type WriteDeps } from './deps.ts';
-import { flagOf, invalid, member, type Payload } from './payload.ts';
+import { parseDefaultValue } from '../default-value.ts';
+import { buildObjectName } from '../names.ts';
+import { parseSize, renderAddIndex, renderAddUnique } from './column-ddl.ts';
+import { renderDefault } from './default-sql.ts';
+import { quoteTable, type WriteDeps } from './deps.ts';
+import { invalidPayload, ownMember, type Payload, parseFlag } from './payload.ts';
 
-interface Place {
+interface ColumnTarget {
   readonly deps: WriteDeps;
   readonly collection: Collection;
   readonly field: Field;
   readonly column: Column;
   readonly table: string;
-  /** Begins every change: `alter table … alter column …`. */
+  /** How every statement begins: `alter table … alter column …`. */
   readonly alter: string;
 }
 
 /**
- * Brings a column to what is asked for. Clients send back the whole description they were given, so what is as it was
- * asks for nothing.
+ * Alters a column to match the request. Clients send back the full `schema` they have read, so unchanged members run no
+ * statement.
  */
 export async function alterColumn(
   deps: WriteDeps,
@@ -32,19 +32,19 @@ export async function alterColumn(
   schema: Payload,
 ): Promise<void> {
   const column = field.column as Column;
-  const changesType = type !== field.type || (await changesSize(deps, field, type, schema));
-  const asked = member(schema, 'default_value');
-  const before = defaultValue(field.type, column);
-  const changesDefault = asked !== undefined && !isDeepStrictEqual(asked, before);
-  refuseImpossible(field, column, schema);
+  const changesType = type !== field.type || (await isSizeChange(deps, field, type, schema));
+  const requestedDefault = ownMember(schema, 'default_value');
+  const currentDefault = parseDefaultValue(field.type, column);
+  const changesDefault = requestedDefault !== undefined && !isDeepStrictEqual(requestedDefault, currentDefault);
+  assertChangeable(field, column, schema);
   if (collection.kind !== 'table') {
-    if (changesType || changesDefault || differs(schema, 'is_nullable', column.nullable)) {
-      throw invalid(`"${collection.name}" is a view of the database and is changed there.`);
+    if (changesType || changesDefault || isDifferent(schema, 'is_nullable', column.nullable)) {
+      throw invalidPayload(`"${collection.name}" is a view of the database and is changed there.`);
     }
     return;
   }
-  const table = tableOf(collection);
-  const place: Place = {
+  const table = quoteTable(collection);
+  const target: ColumnTarget = {
     deps,
     collection,
     field,
@@ -53,63 +53,65 @@ export async function alterColumn(
     alter: `alter table ${table} alter column ${identifier(column.name)}`,
   };
   if ((changesType || changesDefault) && column.generated)
-    throw invalid(`Field "${field.name}" is computed by the database.`);
+    throw invalidPayload(`Field "${field.name}" is computed by the database.`);
 
-  if (changesType) await changeType(place, type, schema, changesDefault ? asked : before);
-  else if (changesDefault) await setDefault(place, type, asked);
-  if (differs(schema, 'is_nullable', column.nullable)) await changeNullable(place, !column.nullable);
-  if (differs(schema, 'is_unique', column.unique)) await changeUnique(place, !column.unique);
-  if (differs(schema, 'is_indexed', column.indexed)) await changeIndex(place, !column.indexed);
+  if (changesType) await changeType(target, type, schema, changesDefault ? requestedDefault : currentDefault);
+  else if (changesDefault) await setDefault(target, type, requestedDefault);
+  if (isDifferent(schema, 'is_nullable', column.nullable)) await changeNullable(target, !column.nullable);
+  if (isDifferent(schema, 'is_unique', column.unique)) await changeUnique(target, !column.unique);
+  if (isDifferent(schema, 'is_indexed', column.indexed)) await changeIndex(target, !column.indexed);
 }
 
-const differs = (schema: Payload, key: string, now: boolean): boolean => (flagOf(schema, key) ?? now) !== now;
+const isDifferent = (schema: Payload, key: string, now: boolean): boolean => (parseFlag(schema, key) ?? now) !== now;
 
-function refuseImpossible(field: Field, column: Column, schema: Payload): void {
-  if (differs(schema, 'is_primary_key', column.primary))
-    throw invalid('The primary key of a collection cannot be changed.');
-  if (differs(schema, 'has_auto_increment', column.autoIncrement))
-    throw invalid('Auto-increment is set when a field is created.');
-  if (column.primary && (flagOf(schema, 'is_nullable') === true || flagOf(schema, 'is_unique') === false)) {
-    throw invalid(`Field "${field.name}" is the primary key: it is always filled and unique.`);
+function assertChangeable(field: Field, column: Column, schema: Payload): void {
+  if (isDifferent(schema, 'is_primary_key', column.primary))
+    throw invalidPayload('The primary key of a collection cannot be changed.');
+  if (isDifferent(schema, 'has_auto_increment', column.autoIncrement))
+    throw invalidPayload('Auto-increment is set when a field is created.');
+  if (column.primary && (parseFlag(schema, 'is_nullable') === true || parseFlag(schema, 'is_unique') === false)) {
+    throw invalidPayload(`Field "${field.name}" is the primary key: it is always filled and unique.`);
   }
 }
 
-async function changesSize({ db }: WriteDeps, field: Field, type: FieldType, schema: Payload): Promise<boolean> {
+async function isSizeChange({ db }: WriteDeps, field: Field, type: FieldType, schema: Payload): Promise<boolean> {
   const column = field.column as Column;
-  const { maxLength, precision, scale } = await sizeOf(db, type, schema);
+  const { maxLength, precision, scale } = await parseSize(db, type, schema);
   if (column.dataType === 'character varying') return (maxLength ?? column.maxLength) !== column.maxLength;
   if (column.dataType !== 'numeric') return false;
   return (precision ?? column.precision) !== column.precision || (scale ?? column.scale) !== column.scale;
 }
 
-async function changeType(place: Place, type: FieldType, schema: Payload, fallback: unknown): Promise<void> {
-  const { deps, field, column, alter } = place;
-  const asked = await sizeOf(deps.db, type, schema);
-  const same = type === field.type;
-  const sql = columnSql(type, {
-    maxLength: asked.maxLength ?? (same ? column.maxLength : undefined),
-    precision: asked.precision ?? (same ? column.precision : undefined),
-    scale: asked.scale ?? (same ? column.scale : undefined),
-    geometrySchema: asked.geometrySchema,
+async function changeType(target: ColumnTarget, type: FieldType, schema: Payload, fallback: unknown): Promise<void> {
+  const { deps, field, column, alter } = target;
+  const requested = await parseSize(deps.db, type, schema);
+  const keepsType = type === field.type;
+  const sql = renderColumnType(type, {
+    maxLength: requested.maxLength ?? (keepsType ? column.maxLength : undefined),
+    precision: requested.precision ?? (keepsType ? column.precision : undefined),
+    scale: requested.scale ?? (keepsType ? column.scale : undefined),
+    geometrySchema: requested.geometrySchema,
   });
-  // An automatic default is kept or goes with its type; any other one is written anew for the new type.
-  const counts = column.autoIncrement && (type === 'integer' || type === 'bigInteger');
-  if (column.default !== null && !counts) await deps.db.ddl(`${alter} drop default`);
-  // To text first and then by assignment: an explicit cast to varchar(n) would cut values off without a word.
+  // The default of an auto-increment column stays while the type is an integer; any other default is set again for the
+  // new type.
+  const staysAutoIncrement = column.autoIncrement && (type === 'integer' || type === 'bigInteger');
+  if (column.default !== null && !staysAutoIncrement) await deps.db.ddl(`${alter} drop default`);
+  // A cast to text and an assignment fail for values that are too long; an explicit cast to varchar(n) would truncate
+  // them.
   const cast = sql === 'text' || sql.startsWith('varchar') ? 'text' : sql;
   await deps.db.ddl(`${alter} type ${sql} using ${identifier(column.name)}::${cast}`);
-  if (!column.autoIncrement) await setDefault(place, type, fallback);
+  if (!column.autoIncrement) await setDefault(target, type, fallback);
 }
 
-async function setDefault({ deps, column, alter }: Place, type: FieldType, value: unknown): Promise<void> {
+async function setDefault({ deps, column, alter }: ColumnTarget, type: FieldType, value: unknown): Promise<void> {
   if (column.identityAlways || (column.autoIncrement && column.default === null)) {
-    throw invalid('A field that increments by itself has no other default.');
+    throw invalidPayload('A field that increments by itself has no other default.');
   }
-  const sql = defaultSql(type, value);
+  const sql = renderDefault(type, value);
   await deps.db.ddl(sql === null ? `${alter} drop default` : `${alter} set default ${sql}`);
 }
 
-async function changeNullable({ deps, field, column, table, alter }: Place, nullable: boolean): Promise<void> {
+async function changeNullable({ deps, field, column, table, alter }: ColumnTarget, nullable: boolean): Promise<void> {
   if (nullable) return deps.db.ddl(`${alter} drop not null`);
   const { rows } = await deps.db.query(`select 1 from ${table} where ${identifier(column.name)} is null limit 1`);
   if (rows.length > 0) {
@@ -122,35 +124,35 @@ async function changeNullable({ deps, field, column, table, alter }: Place, null
   await deps.db.ddl(`${alter} set not null`);
 }
 
-async function changeUnique({ deps, collection, column, table }: Place, unique: boolean): Promise<void> {
-  if (unique) return deps.db.ddl(addUnique(table, nameOf(collection), column.name));
-  for (const { name, constraint } of await indexesOn(deps, table, column.name, true)) {
+async function changeUnique({ deps, collection, column, table }: ColumnTarget, unique: boolean): Promise<void> {
+  if (unique) return deps.db.ddl(renderAddUnique(table, tableName(collection), column.name));
+  for (const { name, constraint } of await readIndexes(deps, table, column.name, true)) {
     await deps.db.ddl(
       constraint ? `alter table ${table} drop constraint ${identifier(constraint)}` : `drop index ${name}`,
     );
   }
 }
 
-async function changeIndex({ deps, collection, column, table }: Place, indexed: boolean): Promise<void> {
-  if (indexed) return deps.db.ddl(addIndex(table, nameOf(collection), [column.name]));
-  const ours = objectName(nameOf(collection), column.name, 'index');
-  for (const { name, columns, plain } of await indexesOn(deps, table, column.name, false)) {
-    if (columns === 1 || plain === ours) await deps.db.ddl(`drop index ${name}`);
+async function changeIndex({ deps, collection, column, table }: ColumnTarget, indexed: boolean): Promise<void> {
+  if (indexed) return deps.db.ddl(renderAddIndex(table, tableName(collection), [column.name]));
+  const ours = buildObjectName(tableName(collection), column.name, 'index');
+  for (const { name, columns, unquoted } of await readIndexes(deps, table, column.name, false)) {
+    if (columns === 1 || unquoted === ours) await deps.db.ddl(`drop index ${name}`);
   }
 }
 
-const nameOf = (collection: Collection): string => collection.table?.name ?? collection.name;
+const tableName = (collection: Collection): string => collection.table?.name ?? collection.name;
 
 interface IndexRow {
   /** Quoted, with its schema. */
   readonly name: string;
-  readonly plain: string;
+  readonly unquoted: string;
   readonly constraint: string | null;
   readonly columns: number;
 }
 
-/** Indexes that begin with this column; unique ones only where it is their only one. */
-async function indexesOn(
+/** Indexes that begin with this column; unique ones only where it is their only column. */
+async function readIndexes(
   { db }: WriteDeps,
   table: string,
   column: string,

@@ -1,12 +1,12 @@
 import { identifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
-import { tableOf, type WriteDeps } from './deps.ts';
+import { quoteTable, type WriteDeps } from './deps.ts';
 
-/** A foreign key to another collection's primary key. */
-interface Constraint {
+/** A foreign key from `many` to the key of `one`. */
+interface ForeignKeyConstraint {
   readonly many: Collection;
   readonly one: Collection;
-  /** In the order of the columns of the other side's key. */
+  /** In the order of the key of `one`. */
   readonly columns: readonly string[];
   readonly name: string;
   readonly onDelete: string;
@@ -15,15 +15,15 @@ interface Constraint {
 
 export const addConstraint = (
   { db }: WriteDeps,
-  { many, one, columns, name, onDelete, onUpdate }: Constraint,
+  { many, one, columns, name, onDelete, onUpdate }: ForeignKeyConstraint,
 ): Promise<void> =>
   db.ddl(
-    `alter table ${tableOf(many)} add constraint ${identifier(name)} foreign key (${columns.map(identifier).join(', ')})
-    references ${tableOf(one)} (${keyColumns(one)}) on delete ${onDelete} on update ${onUpdate}`,
+    `alter table ${quoteTable(many)} add constraint ${identifier(name)} foreign key (${columns.map(identifier).join(', ')})
+    references ${quoteTable(one)} (${renderKeyColumns(one)}) on delete ${onDelete} on update ${onUpdate}`,
   );
 
-const keyColumns = ({ key }: Collection): string =>
+const renderKeyColumns = ({ key }: Collection): string =>
   (key?.parts ?? [key]).map((field) => identifier(field?.column?.name ?? '')).join(', ');
 
 export const dropConstraint = ({ db }: WriteDeps, many: Collection, name: string): Promise<void> =>
-  db.ddl(`alter table ${tableOf(many)} drop constraint ${identifier(name)}`);
+  db.ddl(`alter table ${quoteTable(many)} drop constraint ${identifier(name)}`);

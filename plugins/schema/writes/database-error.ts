@@ -8,14 +8,17 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   '22003': 'VALUE_OUT_OF_RANGE',
 };
 
-/** Classes of errors that mean "not like this": bad values, unknown or doubled names, dependent objects, limits, rights. */
-const REFUSALS = ['22', '2B', '42', '0A', '54'];
+/**
+ * Classes of SQLSTATE that become INVALID_PAYLOAD: bad values, unknown or duplicate names, dependent objects, limits,
+ * privileges.
+ */
+const REFUSED_CLASSES = ['22', '2B', '42', '0A', '54'];
 
-/** A lock that somebody else holds: waited for too long, or for each other. */
-const IN_THE_WAY = ['55P03', '40P01'];
+/** SQLSTATE of a lock timeout and of a deadlock. */
+const LOCK_ERRORS = ['55P03', '40P01'];
 
-/** What PostgreSQL has against a change of the schema, as a failure; only admins get here, so it may be quoted. */
-export function statedFailure(error: unknown): unknown {
+/** Turns an error of PostgreSQL into a failure. Only admins change the schema, so it may quote the message. */
+export function toFailure(error: unknown): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   const { code, message, table, column } = error as {
     code?: unknown;
@@ -24,9 +27,11 @@ export function statedFailure(error: unknown): unknown {
     column?: string;
   };
   if (typeof code !== 'string' || code.length !== 5) return error;
-  if (IN_THE_WAY.includes(code))
+  if (LOCK_ERRORS.includes(code))
     return fail('SERVICE_UNAVAILABLE', 'The table is in use; try again.', { service: 'database' });
-  const stated = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
-  if (stated) return fail(stated, message, { ...(table && { collection: table }), ...(column && { field: column }) });
-  return REFUSALS.includes(code.slice(0, 2)) ? fail('INVALID_PAYLOAD', `The database refuses: ${message}.`) : error;
+  const known = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
+  if (known) return fail(known, message, { ...(table && { collection: table }), ...(column && { field: column }) });
+  return REFUSED_CLASSES.includes(code.slice(0, 2))
+    ? fail('INVALID_PAYLOAD', `The database refuses: ${message}.`)
+    : error;
 }

@@ -1,37 +1,38 @@
 import { literal } from '../../database/library.ts';
 import type { FieldType } from '../contract.ts';
-import { invalid } from './payload.ts';
+import { invalidPayload } from './payload.ts';
 
-const NUMBERS: readonly FieldType[] = ['integer', 'bigInteger', 'float', 'decimal'];
-const MOMENTS: readonly FieldType[] = ['date', 'dateTime', 'timestamp', 'time'];
+const NUMBER_TYPES: readonly FieldType[] = ['integer', 'bigInteger', 'float', 'decimal'];
+const TIME_TYPES: readonly FieldType[] = ['date', 'dateTime', 'timestamp', 'time'];
 const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i;
-/** The expressions a client may name; everything else becomes a quoted literal. */
+/** Expressions that a request may name; other texts become literals. */
 const NOW = /^(now\(\)|current_timestamp)$/i;
 
-/** A default as SQL; null for none. */
-export function defaultSql(type: FieldType, value: unknown): string | null {
+/** A default as SQL; null without one. @throws INVALID_PAYLOAD */
+export function renderDefault(type: FieldType, value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  if (NUMBERS.includes(type)) {
-    if (typeof value === 'boolean' || !NUMBER.test(String(value))) throw invalid('"default_value" must be a number.');
+  if (NUMBER_TYPES.includes(type)) {
+    if (typeof value === 'boolean' || !NUMBER.test(String(value)))
+      throw invalidPayload('"default_value" must be a number.');
     return String(value);
   }
   if (type === 'boolean') {
-    if (!['true', 'false'].includes(String(value))) throw invalid('"default_value" must be true or false.');
+    if (!['true', 'false'].includes(String(value))) throw invalidPayload('"default_value" must be true or false.');
     return String(value);
   }
-  if (type === 'json') return `${quoted(JSON.stringify(value))}::jsonb`;
-  if (type === 'csv' && Array.isArray(value)) return quoted(value.map(String).join(','));
-  if (typeof value === 'object') throw invalid('"default_value" must be a single value.');
+  if (type === 'json') return `${quoteDefault(JSON.stringify(value))}::jsonb`;
+  if (type === 'csv' && Array.isArray(value)) return quoteDefault(value.map(String).join(','));
+  if (typeof value === 'object') throw invalidPayload('"default_value" must be a single value.');
   const text = String(value);
-  if (MOMENTS.includes(type) && NOW.test(text)) return 'CURRENT_TIMESTAMP';
+  if (TIME_TYPES.includes(type) && NOW.test(text)) return 'CURRENT_TIMESTAMP';
   if (type === 'uuid' && text === 'gen_random_uuid()') return text;
   if (type === 'binary' || type.startsWith('geometry'))
-    throw invalid(`A field of type "${type}" cannot have a default.`);
-  return quoted(text);
+    throw invalidPayload(`A field of type "${type}" cannot have a default.`);
+  return quoteDefault(text);
 }
 
-function quoted(text: string): string {
+function quoteDefault(text: string): string {
   if (text.includes('\0') || /(?<!\\)(\\\\)*\\u0000/.test(text))
-    throw invalid('"default_value" must not contain a NUL character.');
+    throw invalidPayload('"default_value" must not contain a NUL character.');
   return literal(text);
 }

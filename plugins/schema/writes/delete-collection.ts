@@ -2,50 +2,50 @@ import type { Caller } from '#kernel';
 import { identifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { removeField } from './delete-field.ts';
-import { isSystemField, knownCollection, registryTable, tableOf, type WriteDeps } from './deps.ts';
-import { aboutCollection } from './events.ts';
-import { invalid } from './payload.ts';
-import { changeRows, deleteRows } from './registry-row.ts';
+import { isSystemField, quoteRegistryTable, quoteTable, requireCollection, type WriteDeps } from './deps.ts';
+import { createCollectionContext } from './events.ts';
+import { invalidPayload } from './payload.ts';
+import { deleteRows, updateRows } from './registry-row.ts';
 
-/** Drops a table and every trace of it, fields of other collections that led to it included. */
+/** Drops a table, its registry rows, and the fields of other collections that refer to it. */
 export async function deleteCollection(deps: WriteDeps, caller: Caller, name: string): Promise<void> {
-  const overview = await deps.keeper.overview();
-  const collection = knownCollection(overview, name);
-  if (collection.system) throw invalid(`"${name}" belongs to the service and cannot be deleted.`);
+  const snapshot = await deps.cache.snapshot();
+  const collection = requireCollection(snapshot, name);
+  if (collection.system) throw invalidPayload(`"${name}" belongs to the service and cannot be deleted.`);
   if (collection.kind === 'view')
-    throw invalid(
-      `"${name}" is a view of the database and is changed there; "meta": null forgets what is known about it.`,
+    throw invalidPayload(
+      `"${name}" is a view of the database and is changed there; "meta": null deletes its registry row.`,
     );
-  const about = aboutCollection(caller, name);
-  await deps.events.filter(['collections.delete'], [name], about);
+  const context = createCollectionContext(caller, name);
+  await deps.events.filter(['collections.delete'], [name], context);
 
   if (collection.table) await dropConstraintsTo(deps, collection);
-  for (const relation of overview.relations) {
+  for (const relation of snapshot.relations) {
     if (relation.related !== name || relation.collection === name) continue;
-    const field = overview.collections.get(relation.collection)?.fields.get(relation.field);
+    const field = snapshot.collections.get(relation.collection)?.fields.get(relation.field);
     if (!field || isSystemField(field)) continue;
-    // A key that was also a reference stays: its table would be nothing without it.
-    if (field.column?.primary || overview.collections.get(relation.collection)?.kind === 'view') {
+    // A primary key that is also a foreign key stays: its table needs it.
+    if (field.column?.primary || snapshot.collections.get(relation.collection)?.kind === 'view') {
       await deleteRows(deps, 'relations', { many_collection: relation.collection, many_field: relation.field });
     } else await removeField(deps, caller, relation.collection, relation.field);
   }
-  for (const { collection: holder, meta } of overview.relations) {
+  for (const { collection: holder, meta } of snapshot.relations) {
     if (holder === name && meta?.one_collection && meta.one_field && meta.one_collection !== name) {
       await removeField(deps, caller, meta.one_collection, meta.one_field);
     }
   }
-  if (collection.table) await deps.db.ddl(`drop table ${tableOf(collection)}`);
-  await forget(deps, name);
-  deps.events.action(['collections.delete'], { ...about, payload: [name] });
+  if (collection.table) await deps.db.ddl(`drop table ${quoteTable(collection)}`);
+  await deleteRegistryRows(deps, name);
+  deps.events.action(['collections.delete'], { ...context, payload: [name] });
 }
 
-/** Constraints of other tables that lead here, also of those that are not served. */
+/** Drops the foreign keys of other tables to this one, also of tables that are not served. */
 async function dropConstraintsTo({ db }: WriteDeps, collection: Collection): Promise<void> {
   const { rows } = await db.query<{ schema: string; table: string; name: string }>(
     `select n.nspname as schema, c.relname as table, k.conname as name
     from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
     where k.contype = 'f' and k.conparentid = 0 and k.confrelid = to_regclass($1) and k.conrelid <> k.confrelid`,
-    [tableOf(collection)],
+    [quoteTable(collection)],
   );
   for (const { schema, table, name } of rows) {
     await db.ddl(
@@ -54,16 +54,16 @@ async function dropConstraintsTo({ db }: WriteDeps, collection: Collection): Pro
   }
 }
 
-async function forget(deps: WriteDeps, name: string): Promise<void> {
+async function deleteRegistryRows(deps: WriteDeps, name: string): Promise<void> {
   await deleteRows(deps, 'fields', { collection: name });
   await deleteRows(deps, 'relations', { many_collection: name });
   await deleteRows(deps, 'relations', { one_collection: name });
   await deps.db.query(
-    `update ${registryTable(deps, 'relations')}
+    `update ${quoteRegistryTable(deps, 'relations')}
     set one_allowed_collections = array_to_string(array_remove(string_to_array(one_allowed_collections, ','), $1), ',')
     where $1 = any(string_to_array(one_allowed_collections, ','))`,
     [name],
   );
-  await changeRows(deps, 'collections', { group: null }, { group: name });
+  await updateRows(deps, 'collections', { group: null }, { group: name });
   await deleteRows(deps, 'collections', { collection: name });
 }

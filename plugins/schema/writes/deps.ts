@@ -2,42 +2,44 @@ import { type Caller, type EventsApi, fail } from '#kernel';
 import type { Bus } from '../../cluster/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { identifier } from '../../database/library.ts';
-import { absent } from '../absent.ts';
 import type { Collection, Field, Overview } from '../contract.ts';
-import type { Keeper } from '../freshness/keeper.ts';
+import type { SchemaCache } from '../freshness/schema-cache.ts';
+import { createNotFoundFailure } from '../not-found.ts';
 
 export interface WriteDeps {
   readonly db: Db;
-  readonly keeper: Keeper;
+  readonly cache: SchemaCache;
   readonly events: Pick<EventsApi, 'filter' | 'action'>;
   readonly bus: Pick<Bus, 'publish' | 'confirmed'>;
   readonly inUnit: () => boolean;
 }
 
-/** One of the registry's own tables, ready for SQL. */
-export const registryTable = ({ db }: Pick<WriteDeps, 'db'>, name: 'collections' | 'fields' | 'relations'): string =>
-  `${identifier(db.schemas[0] as string)}.${identifier(`platform_${name}`)}`;
+/** The quoted name of a registry table. */
+export const quoteRegistryTable = (
+  { db }: Pick<WriteDeps, 'db'>,
+  name: 'collections' | 'fields' | 'relations',
+): string => `${identifier(db.schemas[0] as string)}.${identifier(`platform_${name}`)}`;
 
-/** A collection's table, ready for SQL. */
-export function tableOf(collection: Collection): string {
+/** The quoted name of the table of a collection. @throws INVALID_PAYLOAD for a folder */
+export function quoteTable(collection: Collection): string {
   if (!collection.table) throw fail('INVALID_PAYLOAD', `Collection "${collection.name}" has no table.`);
   return `${identifier(collection.table.schema)}.${identifier(collection.table.name)}`;
 }
 
-export function adminOnly(caller: Caller): void {
+export function assertAdmin(caller: Caller): void {
   if (!caller.admin) throw fail('FORBIDDEN', 'the schema is changed by admins only');
 }
 
-/** Only admins come this far: nothing is hidden from them (ADR 42). */
-export function knownCollection(overview: Overview, name: string): Collection {
-  const collection = overview.collections.get(name);
-  if (!collection) throw absent('collection', name);
+/** @throws ROUTE_NOT_FOUND for an unknown name: only admins get here, who may know which names exist (ADR 42) */
+export function requireCollection(snapshot: Overview, name: string): Collection {
+  const collection = snapshot.collections.get(name);
+  if (!collection) throw createNotFoundFailure('collection', name);
   return collection;
 }
 
-export function knownField(collection: Collection, name: string): Field {
+export function requireField(collection: Collection, name: string): Field {
   const field = collection.fields.get(name);
-  if (!field) throw absent('field', `${collection.name}.${name}`);
+  if (!field) throw createNotFoundFailure('field', `${collection.name}.${name}`);
   return field;
 }
 

@@ -1,23 +1,23 @@
 import type { Caller } from '#kernel';
 import type { WriteDeps } from './deps.ts';
-import { objectOf, type Payload } from './payload.ts';
+import { type Payload, parseObject } from './payload.ts';
 import { declarationOf, type RegistryName } from './registry-row.ts';
 
-/** What an event of the schema says beside its payload. `collection` and `keys` say together what is written. */
-export interface About {
+/** The meta of a schema event. `keys` are names of collections, or of fields of `collection`. */
+export interface SchemaEventContext {
   readonly caller: Caller;
   readonly collection?: string;
   readonly keys?: readonly string[];
 }
 
-/** Events of collections are about rows of this one, whose keys are the names of collections. */
-export const aboutCollection = (caller: Caller, name: string) => ({
+/** Events `collections.*` name `platform_collections`, whose keys are names of collections. */
+export const createCollectionContext = (caller: Caller, name: string) => ({
   caller,
   collection: 'platform_collections',
   keys: [name],
 });
 
-const WHAT: Readonly<Record<RegistryName, string>> = {
+const LABELS: Readonly<Record<RegistryName, string>> = {
   collections: 'A collection',
   fields: 'A field',
   relations: 'A relation',
@@ -26,41 +26,47 @@ const WHAT: Readonly<Record<RegistryName, string>> = {
 const isObject = (value: unknown): value is Payload =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Listeners find what is in `meta` beside the rest as well: `payload.note` is `payload.meta.note`. */
-const flat = (payload: Payload): Payload => ({ ...(isObject(payload.meta) ? payload.meta : {}), ...payload });
+/** Copies the members of `meta` into the payload for listeners: `payload.note` is `payload.meta.note`. */
+const flattenMeta = (payload: Payload): Payload => ({ ...(isObject(payload.meta) ? payload.meta : {}), ...payload });
 
 /**
- * Asks the filters of `<name>.create` or `<name>.update`, which may change the flat form or `meta`.
- * @throws INVALID_PAYLOAD where the input, or what a filter answers, is no object; what a filter throws.
+ * Runs the filters of `<name>.create` or `<name>.update`, which may change members of the payload or of `meta`.
+ * @throws INVALID_PAYLOAD where the input or the answer of a filter is no object; the error of a filter
  */
-export async function filtered(
+export async function applyFilters(
   deps: Pick<WriteDeps, 'events'>,
   name: RegistryName,
   verb: 'create' | 'update',
   input: unknown,
-  about: About,
+  context: SchemaEventContext,
 ): Promise<Payload> {
-  const payload = objectOf(input, WHAT[name]);
-  const offered = flat(payload);
-  // A filter may write into the object that it is handed.
-  const before = Object.fromEntries(Object.entries(offered).map(([key, value]) => [key, JSON.stringify(value)]));
-  const answer = objectOf(await deps.events.filter([`${name}.${verb}`], offered, { ...about }), WHAT[name]);
-  const known = new Set(declarationOf(name).fields.map(({ field }) => field));
-  const isFlat = (key: string) => !Object.hasOwn(payload, key) && (Object.hasOwn(before, key) || known.has(key));
-  const entries = Object.entries(answer);
+  const payload = parseObject(input, LABELS[name]);
+  const flattened = flattenMeta(payload);
+  // A filter may change the payload object in place.
+  const valuesBefore = Object.fromEntries(
+    Object.entries(flattened).map(([key, value]) => [key, JSON.stringify(value)]),
+  );
+  const filteredPayload = parseObject(
+    await deps.events.filter([`${name}.${verb}`], flattened, { ...context }),
+    LABELS[name],
+  );
+  const registryFields = new Set(declarationOf(name).fields.map(({ field }) => field));
+  const isFlat = (key: string) =>
+    !Object.hasOwn(payload, key) && (Object.hasOwn(valuesBefore, key) || registryFields.has(key));
+  const entries = Object.entries(filteredPayload);
   const changed = entries.filter(
-    ([key, value]) => known.has(key) && isFlat(key) && JSON.stringify(value) !== before[key],
+    ([key, value]) => registryFields.has(key) && isFlat(key) && JSON.stringify(value) !== valuesBefore[key],
   );
   const rest = Object.fromEntries(entries.filter(([key]) => !isFlat(key)));
   if (changed.length === 0) return rest;
   return { ...rest, meta: { ...(isObject(rest.meta) ? rest.meta : {}), ...Object.fromEntries(changed) } };
 }
 
-/** The action of what was created or updated. */
-export const announce = (
+/** Emits the action event after a create or an update. */
+export const emitAction = (
   deps: Pick<WriteDeps, 'events'>,
   name: RegistryName,
   verb: 'create' | 'update',
   payload: Payload,
-  about: About & { readonly key?: string },
-): void => deps.events.action([`${name}.${verb}`], { ...about, payload: flat(payload) });
+  context: SchemaEventContext & { readonly key?: string },
+): void => deps.events.action([`${name}.${verb}`], { ...context, payload: flattenMeta(payload) });

@@ -1,56 +1,64 @@
 import type { FieldType } from '../contract.ts';
-import { ALIAS_SPECIALS } from '../overview/fields.ts';
-import { invalid, member, nameOf, objectOf, type Payload, part, typeOf } from './payload.ts';
-import { type RowValues, rowValues } from './registry-row.ts';
+import { ALIAS_SPECIALS } from '../snapshot/fields.ts';
+import {
+  invalidPayload,
+  ownMember,
+  type Payload,
+  parseName,
+  parseObject,
+  parseObjectMember,
+  parseType,
+} from './payload.ts';
+import { parseMeta, type RowValues } from './registry-row.ts';
 
-/** A field to be made, checked as far as it can be by itself. */
+/** A validated request for a new field. */
 export interface NewField {
   readonly name: string;
   readonly type: FieldType;
   readonly schema: Payload;
-  /** Registry values; null where the field shall not be registered. */
+  /** Values of the registry row; null without one. */
   readonly row: RowValues | null;
 }
 
-/** Flags without which a text column would not read as the type asked for. */
-const NEEDED: Partial<Record<FieldType, string>> = { hash: 'hash', csv: 'cast-csv', json: 'cast-json' };
+/** Values of `special` that a column needs to be read as this type. */
+const REQUIRED_FLAGS: Partial<Record<FieldType, string>> = { hash: 'hash', csv: 'cast-csv', json: 'cast-json' };
 const TYPE_FLAGS: readonly string[] = ['hash', 'cast-csv', 'csv', 'cast-json'];
 
-export function newField(input: unknown): NewField {
-  const payload = objectOf(input, 'A field');
-  const name = nameOf(payload, 'field');
-  const meta = part(payload, 'meta');
-  const special = specialOf(meta) ?? [];
-  const asked = typeOf(payload);
+export function parseNewField(input: unknown): NewField {
+  const payload = parseObject(input, 'A field');
+  const name = parseName(payload, 'field');
+  const meta = parseObjectMember(payload, 'meta');
+  const special = parseSpecial(meta) ?? [];
+  const requestedType = parseType(payload);
   const isAlias = special.some((flag) => ALIAS_SPECIALS.includes(flag));
-  if (isAlias && asked !== undefined && asked !== 'alias')
-    throw invalid(`Field "${name}" is an alias by "special" and cannot have a type.`);
-  const type = asked ?? (isAlias ? 'alias' : undefined);
-  if (!type) throw invalid(`"type" of field "${name}" is required.`);
-  if (type === 'unknown') throw invalid('A column cannot have the type "unknown".');
+  if (isAlias && requestedType !== undefined && requestedType !== 'alias')
+    throw invalidPayload(`Field "${name}" is an alias by "special" and cannot have a type.`);
+  const type = requestedType ?? (isAlias ? 'alias' : undefined);
+  if (!type) throw invalidPayload(`"type" of field "${name}" is required.`);
+  if (type === 'unknown') throw invalidPayload('A column cannot have the type "unknown".');
   if (type === 'alias') {
-    const row = rowValues('fields', meta ?? {});
+    const row = parseMeta('fields', meta ?? {});
     return { name, type, schema: {}, row: isAlias ? row : { ...row, special: [...special, 'alias'].join(',') } };
   }
   const flags = withTypeFlag(type, special);
-  const registered = meta !== null || NEEDED[type] !== undefined;
-  const row = { ...rowValues('fields', meta ?? {}), ...(flags.length > 0 ? { special: flags.join(',') } : {}) };
-  return { name, type, schema: part(payload, 'schema') ?? {}, row: registered ? row : null };
+  const isRegistered = meta !== null || REQUIRED_FLAGS[type] !== undefined;
+  const row = { ...parseMeta('fields', meta ?? {}), ...(flags.length > 0 ? { special: flags.join(',') } : {}) };
+  return { name, type, schema: parseObjectMember(payload, 'schema') ?? {}, row: isRegistered ? row : null };
 }
 
-export function specialOf(meta: Payload | null | undefined): readonly string[] | undefined {
-  if (!meta || member(meta, 'special') === undefined) return undefined;
-  const { special } = rowValues('fields', { special: meta.special });
+export function parseSpecial(meta: Payload | null | undefined): readonly string[] | undefined {
+  if (!meta || ownMember(meta, 'special') === undefined) return undefined;
+  const { special } = parseMeta('fields', { special: meta.special });
   return special === null ? [] : String(special).split(',').filter(Boolean);
 }
 
-/** With the flag that this type rests on. */
+/** Adds the flag that the type needs. */
 export function withTypeFlag(type: FieldType, special: readonly string[]): readonly string[] {
-  const needed = NEEDED[type];
-  if (!needed || special.includes(needed) || (type === 'csv' && special.includes('csv'))) return special;
-  return [needed, ...special];
+  const required = REQUIRED_FLAGS[type];
+  if (!required || special.includes(required) || (type === 'csv' && special.includes('csv'))) return special;
+  return [required, ...special];
 }
 
-/** Without those of another type. */
+/** Removes the flags of all types. */
 export const withoutTypeFlags = (special: readonly string[]): readonly string[] =>
   special.filter((flag) => !TYPE_FLAGS.includes(flag));

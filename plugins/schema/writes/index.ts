@@ -6,22 +6,22 @@ import { createRelation } from './create-relation.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { deleteField } from './delete-field.ts';
 import { deleteRelation } from './delete-relation.ts';
-import { adminOnly, type WriteDeps } from './deps.ts';
-import { schemaUnit } from './unit.ts';
+import { assertAdmin, type WriteDeps } from './deps.ts';
+import { runSchemaUnit } from './schema-unit.ts';
 import { updateCollection } from './update-collection.ts';
 import { updateField } from './update-field.ts';
 import { updateRelation } from './update-relation.ts';
 
-/** Every verb: admins only, in a unit of work. */
+/** Wraps every change: for admins only, in a unit of work. */
 export function createSchemaWrites(deps: WriteDeps): SchemaWrites {
   const verb =
     <Rest extends readonly unknown[], T>(work: (deps: WriteDeps, caller: Caller, ...rest: Rest) => Promise<T>) =>
     async (caller: Caller, ...rest: Rest): Promise<T> => {
-      adminOnly(caller);
-      return schemaUnit(deps, () => work(deps, caller, ...rest));
+      assertAdmin(caller);
+      return runSchemaUnit(deps, () => work(deps, caller, ...rest));
     };
   return {
-    unit: (work) => schemaUnit(deps, work),
+    unit: (work) => runSchemaUnit(deps, work),
     createCollection: verb(createCollection),
     updateCollection: verb(updateCollection),
     deleteCollection: verb(deleteCollection),

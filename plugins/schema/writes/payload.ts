@@ -4,75 +4,77 @@ import { MAX_NAME_BYTES } from '../names.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
-export const invalid = (reason: string): Error => fail('INVALID_PAYLOAD', reason);
+export const invalidPayload = (reason: string): Error => fail('INVALID_PAYLOAD', reason);
 
-export function objectOf(value: unknown, what: string): Payload {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(`${what} must be an object.`);
+export function parseObject(value: unknown, label: string): Payload {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalidPayload(`${label} must be an object.`);
   return value as Payload;
 }
 
-/** An own member, so that `constructor` and the like are nothing. */
-export const member = (payload: Payload, key: string): unknown =>
+/** An own member: inherited ones such as `constructor` are undefined. */
+export const ownMember = (payload: Payload, key: string): unknown =>
   Object.hasOwn(payload, key) ? payload[key] : undefined;
 
-/** A member that is an object, null, or not there. */
-export function part(payload: Payload, key: string): Payload | null | undefined {
-  const value = member(payload, key);
-  return value === undefined || value === null ? value : objectOf(value, `"${key}"`);
+/** A member that is an object, null or absent. @throws INVALID_PAYLOAD */
+export function parseObjectMember(payload: Payload, key: string): Payload | null | undefined {
+  const value = ownMember(payload, key);
+  return value === undefined || value === null ? value : parseObject(value, `"${key}"`);
 }
 
-export function flagOf(payload: Payload | null | undefined, key: string): boolean | undefined {
-  const value = payload ? member(payload, key) : undefined;
+export function parseFlag(payload: Payload | null | undefined, key: string): boolean | undefined {
+  const value = payload ? ownMember(payload, key) : undefined;
   if (value === undefined || value === null || typeof value === 'boolean') return value ?? undefined;
-  throw invalid(`"${key}" must be true or false.`);
+  throw invalidPayload(`"${key}" must be true or false.`);
 }
 
-export function wholeOf(
+export function parseInteger(
   payload: Payload | null | undefined,
   key: string,
   least: number,
   most: number,
 ): number | undefined {
-  const value = payload ? member(payload, key) : undefined;
+  const value = payload ? ownMember(payload, key) : undefined;
   if (value === undefined || value === null) return undefined;
   if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most) {
-    throw invalid(`"${key}" must be a whole number from ${least} to ${most}.`);
+    throw invalidPayload(`"${key}" must be a whole number from ${least} to ${most}.`);
   }
   return value as number;
 }
 
-export function typeOf(payload: Payload): FieldType | undefined {
-  const value = member(payload, 'type');
+export function parseType(payload: Payload): FieldType | undefined {
+  const value = ownMember(payload, 'type');
   if (value === undefined || value === null) return undefined;
-  if (!FIELD_TYPES.includes(value as FieldType)) throw invalid(`"${String(value)}" is not a field type.`);
+  if (!FIELD_TYPES.includes(value as FieldType)) throw invalidPayload(`"${String(value)}" is not a field type.`);
   return value as FieldType;
 }
 
-// Characters that mean something in queries, paths or SQL, and control characters.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
-const UNFIT = /[\u0000-\u001f\u007f"'`/\\.,:;*()[\]{}?#%&=<>|]/;
-/** Words that queries and JavaScript objects keep for themselves. */
-const KEPT = ['_and', '_or', '_some', '_none', '__proto__', 'constructor', 'prototype'];
+// Characters with a meaning in queries, paths or SQL, and control characters.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression refuses them
+const FORBIDDEN_CHARACTERS = /[\u0000-\u001f\u007f"'`/\\.,:;*()[\]{}?#%&=<>|]/;
+/** Names that queries and JavaScript objects reserve. */
+const RESERVED_NAMES = ['_and', '_or', '_some', '_none', '__proto__', 'constructor', 'prototype'];
 
-/** A name for a new collection or field. */
-export function nameOf(payload: Payload, key: 'collection' | 'field'): string {
-  const value = member(payload, key);
-  if (typeof value !== 'string' || value === '') throw invalid(`"${key}" is required.`);
+/** Parses the name of a new collection or field. @throws INVALID_PAYLOAD */
+export function parseName(payload: Payload, key: 'collection' | 'field'): string {
+  const value = ownMember(payload, key);
+  if (typeof value !== 'string' || value === '') throw invalidPayload(`"${key}" is required.`);
   if (
     value.trim() !== value ||
-    UNFIT.test(value) ||
+    FORBIDDEN_CHARACTERS.test(value) ||
     value.startsWith('$') ||
-    KEPT.includes(value) ||
+    RESERVED_NAMES.includes(value) ||
     !value.isWellFormed()
   ) {
-    throw invalid(
+    throw invalidPayload(
       `"${key}" must be a plain name: no spaces around it, no quotes, dots, slashes or control characters.`,
     );
   }
   const bytes = Buffer.byteLength(value);
-  if (bytes > MAX_NAME_BYTES) throw invalid(`"${key}" has ${bytes} bytes, more than the ${MAX_NAME_BYTES} allowed.`);
+  if (bytes > MAX_NAME_BYTES)
+    throw invalidPayload(`"${key}" has ${bytes} bytes, more than the ${MAX_NAME_BYTES} allowed.`);
   if (key === 'collection' && value.toLowerCase().startsWith(SYSTEM_PREFIX)) {
-    throw invalid(`Names starting with "${SYSTEM_PREFIX}" are reserved.`);
+    throw invalidPayload(`Names starting with "${SYSTEM_PREFIX}" are reserved.`);
   }
   return value;
 }

@@ -2,12 +2,12 @@ import { fail } from '#kernel';
 import { identifier } from '../../database/library.ts';
 import type { SystemCollection, SystemField } from '../contract.ts';
 import { registryCollections } from '../system/registry.ts';
-import { registryTable, type WriteDeps } from './deps.ts';
-import { invalid, member, type Payload } from './payload.ts';
+import { quoteRegistryTable, type WriteDeps } from './deps.ts';
+import { invalidPayload, ownMember, type Payload } from './payload.ts';
 
-/** One of the tables of the registry, without its prefix. */
+/** A registry table without its prefix. */
 export type RegistryName = 'collections' | 'fields' | 'relations';
-/** Column values ready for parameters. */
+/** Column values, ready to be parameters. */
 export type RowValues = Readonly<Record<string, unknown>>;
 
 const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
@@ -15,59 +15,62 @@ const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
   one_deselect_action: ['nullify', 'delete'],
 };
 
-/** Which columns tell a row from others; they are never taken from `meta`. */
-const KEYS: Readonly<Record<RegistryName, readonly string[]>> = {
+/** The columns that identify a row; `meta` never sets them. */
+const KEY_COLUMNS: Readonly<Record<RegistryName, readonly string[]>> = {
   collections: ['collection'],
   fields: ['collection', 'field'],
   relations: ['many_collection', 'many_field'],
 };
 
-/** The declared columns of a table of the registry. */
+/** The declaration of a registry table. */
 export const declarationOf = (name: RegistryName): SystemCollection =>
   registryCollections.find(({ collection }) => collection === `platform_${name}`) as SystemCollection;
 
-/** The members of a `meta` object that the registry knows, checked; others are left aside. */
-export function rowValues(name: RegistryName, meta: Payload): RowValues {
+/**
+ * Parses the members of `meta` that are registry columns; ignores other members.
+ * @throws INVALID_PAYLOAD, VALUE_TOO_LONG
+ */
+export function parseMeta(name: RegistryName, meta: Payload): RowValues {
   const values: Record<string, unknown> = {};
   for (const field of declarationOf(name).fields) {
-    const value = member(meta, field.field);
-    if (value === undefined || field.primary || KEYS[name].includes(field.field)) continue;
+    const value = ownMember(meta, field.field);
+    if (value === undefined || field.primary || KEY_COLUMNS[name].includes(field.field)) continue;
     if (value === null && field.nullable !== true) continue;
-    values[field.field] = value === null ? null : columnValue(field, value);
+    values[field.field] = value === null ? null : toColumnValue(field, value);
     const choices = Object.hasOwn(CHOICES, field.field) ? CHOICES[field.field] : undefined;
     if (choices && !choices.includes(value))
-      throw invalid(`"meta.${field.field}" must be one of ${choices.map(String).join(', ')}.`);
+      throw invalidPayload(`"meta.${field.field}" must be one of ${choices.map(String).join(', ')}.`);
   }
   if ('validation' in values && values.validation !== null && !String(values.validation).startsWith('{')) {
-    throw invalid('"meta.validation" must be a filter object.');
+    throw invalidPayload('"meta.validation" must be a filter object.');
   }
   return values;
 }
 
-function columnValue({ field, type, maxLength }: SystemField, value: unknown): unknown {
-  const wrong = (expected: string) => invalid(`"meta.${field}" must be ${expected}.`);
+function toColumnValue({ field, type, maxLength }: SystemField, value: unknown): unknown {
+  const invalidMember = (expected: string) => invalidPayload(`"meta.${field}" must be ${expected}.`);
   switch (type) {
     case 'boolean':
-      if (typeof value !== 'boolean') throw wrong('true or false');
+      if (typeof value !== 'boolean') throw invalidMember('true or false');
       return value;
     case 'integer':
-      if (!Number.isInteger(value) || Math.abs(value as number) > 2 ** 31 - 1) throw wrong('a whole number');
+      if (!Number.isInteger(value) || Math.abs(value as number) > 2 ** 31 - 1) throw invalidMember('a whole number');
       return value;
     case 'json':
-      return jsonText(field, value);
+      return toJsonText(field, value);
     case 'csv': {
       const list = typeof value === 'string' ? value.split(',') : value;
-      if (!Array.isArray(list) || list.some((one) => typeof one !== 'string')) throw wrong('a list of texts');
-      return checkedText(field, list.map((one: string) => one.trim()).join(','), undefined);
+      if (!Array.isArray(list) || list.some((one) => typeof one !== 'string')) throw invalidMember('a list of texts');
+      return assertText(field, list.map((one: string) => one.trim()).join(','), undefined);
     }
     default:
-      if (typeof value !== 'string' && typeof value !== 'number') throw wrong('a text');
-      return checkedText(field, String(value), maxLength);
+      if (typeof value !== 'string' && typeof value !== 'number') throw invalidMember('a text');
+      return assertText(field, String(value), maxLength);
   }
 }
 
-function checkedText(field: string, text: string, maxLength: number | undefined): string {
-  if (text.includes('\0')) throw invalid(`"meta.${field}" must not contain a NUL character.`);
+function assertText(field: string, text: string, maxLength: number | undefined): string {
+  if (text.includes('\0')) throw invalidPayload(`"meta.${field}" must not contain a NUL character.`);
   const { length } = [...text];
   if (maxLength !== undefined && length > maxLength) {
     const reason = `"meta.${field}" has ${length} characters, more than the ${maxLength} allowed.`;
@@ -76,23 +79,23 @@ function checkedText(field: string, text: string, maxLength: number | undefined)
   return text;
 }
 
-function jsonText(field: string, value: unknown): string {
+function toJsonText(field: string, value: unknown): string {
   const text = JSON.stringify(value);
-  if (/(?<!\\)(\\\\)*\\u0000/.test(text)) throw invalid(`"meta.${field}" must not contain a NUL character.`);
+  if (/(?<!\\)(\\\\)*\\u0000/.test(text)) throw invalidPayload(`"meta.${field}" must not contain a NUL character.`);
   return text;
 }
 
-/** Inserts a row, or changes the one that is there. */
+/** Inserts a row, or updates the existing one. */
 export async function upsertRow(deps: WriteDeps, name: RegistryName, key: RowValues, values: RowValues): Promise<void> {
   const all = { ...key, ...values };
   const columns = Object.keys(all).map(identifier).join(', ');
-  const places = Object.keys(all)
+  const placeholders = Object.keys(all)
     .map((_key, at) => `$${at + 1}`)
     .join(', ');
   const changes = Object.keys(values).map((column) => `${identifier(column)} = excluded.${identifier(column)}`);
   const action = changes.length > 0 ? `update set ${changes.join(', ')}` : 'nothing';
   await deps.db.query(
-    `insert into ${registryTable(deps, name)} (${columns}) values (${places})
+    `insert into ${quoteRegistryTable(deps, name)} (${columns}) values (${placeholders})
     on conflict (${Object.keys(key).map(identifier).join(', ')}) do ${action}`,
     Object.values(all),
   );
@@ -101,20 +104,23 @@ export async function upsertRow(deps: WriteDeps, name: RegistryName, key: RowVal
 /** Deletes the rows whose columns have these values. */
 export async function deleteRows(deps: WriteDeps, name: RegistryName, where: RowValues): Promise<void> {
   const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${at + 1}`);
-  await deps.db.query(`delete from ${registryTable(deps, name)} where ${tests.join(' and ')}`, Object.values(where));
+  await deps.db.query(
+    `delete from ${quoteRegistryTable(deps, name)} where ${tests.join(' and ')}`,
+    Object.values(where),
+  );
 }
 
-/** Changes the rows whose columns have these values. */
-export async function changeRows(
+/** Updates the rows whose columns have these values. */
+export async function updateRows(
   deps: WriteDeps,
   name: RegistryName,
   values: RowValues,
   where: RowValues,
 ): Promise<void> {
-  const places = Object.keys(values).map((column, at) => `${identifier(column)} = $${at + 1}`);
-  const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${places.length + at + 1}`);
-  await deps.db.query(`update ${registryTable(deps, name)} set ${places.join(', ')} where ${tests.join(' and ')}`, [
-    ...Object.values(values),
-    ...Object.values(where),
-  ]);
+  const assignments = Object.keys(values).map((column, at) => `${identifier(column)} = $${at + 1}`);
+  const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${assignments.length + at + 1}`);
+  await deps.db.query(
+    `update ${quoteRegistryTable(deps, name)} set ${assignments.join(', ')} where ${tests.join(' and ')}`,
+    [...Object.values(values), ...Object.values(where)],
+  );
 }

@@ -1,14 +1,14 @@
 import type { Caller } from '#kernel';
 import type { Field } from '../contract.ts';
-import { ALIAS_SPECIALS } from '../overview/fields.ts';
+import { ALIAS_SPECIALS } from '../snapshot/fields.ts';
 import { alterColumn } from './alter-column.ts';
-import { isSystemField, knownCollection, knownField, type WriteDeps } from './deps.ts';
-import { announce, filtered } from './events.ts';
-import { specialOf, withoutTypeFlags, withTypeFlag } from './field-input.ts';
-import { invalid, member, type Payload, part, typeOf } from './payload.ts';
-import { deleteRows, type RowValues, rowValues, upsertRow } from './registry-row.ts';
+import { isSystemField, requireCollection, requireField, type WriteDeps } from './deps.ts';
+import { applyFilters, emitAction } from './events.ts';
+import { parseSpecial, withoutTypeFlags, withTypeFlag } from './field-input.ts';
+import { invalidPayload, ownMember, type Payload, parseObjectMember, parseType } from './payload.ts';
+import { deleteRows, parseMeta, type RowValues, upsertRow } from './registry-row.ts';
 
-/** Changes a field's column and what is known about it. */
+/** Changes the column and the registry row of a field. */
 export async function updateField(
   deps: WriteDeps,
   caller: Caller,
@@ -16,29 +16,29 @@ export async function updateField(
   name: string,
   input: unknown,
 ): Promise<void> {
-  const known = knownCollection(await deps.keeper.overview(), collection);
-  const field = knownField(known, name);
-  const about = { caller, collection, keys: [name] };
-  const payload = await filtered(deps, 'fields', 'update', input, about);
-  if (member(payload, 'field') !== undefined && member(payload, 'field') !== name)
-    throw invalid('A field cannot be renamed.');
-  if (isSystemField(field)) refuseSystemChange(payload, field);
-  const type = typeOf(payload);
+  const holder = requireCollection(await deps.cache.snapshot(), collection);
+  const field = requireField(holder, name);
+  const context = { caller, collection, keys: [name] };
+  const payload = await applyFilters(deps, 'fields', 'update', input, context);
+  if (ownMember(payload, 'field') !== undefined && ownMember(payload, 'field') !== name)
+    throw invalidPayload('A field cannot be renamed.');
+  if (isSystemField(field)) assertAllowedSystemChange(payload, field);
+  const type = parseType(payload);
   if ((type === 'alias') !== (field.column === null) && type !== undefined) {
-    throw invalid(`Field "${name}" cannot change between an alias and a column.`);
+    throw invalidPayload(`Field "${name}" cannot change between an alias and a column.`);
   }
-  const schema = part(payload, 'schema');
-  if (field.column && (schema || type)) await alterColumn(deps, known, field, type ?? field.type, schema ?? {});
+  const schema = parseObjectMember(payload, 'schema');
+  if (field.column && (schema || type)) await alterColumn(deps, holder, field, type ?? field.type, schema ?? {});
   await changeMeta(deps, field, type, payload);
-  announce(deps, 'fields', 'update', payload, about);
+  emitAction(deps, 'fields', 'update', payload, context);
 }
 
-/** The columns of the service's own collections are its own matter; an index on one of them is not. */
-function refuseSystemChange(payload: Payload, field: Field): void {
+/** Of a system field only the index may change. */
+function assertAllowedSystemChange(payload: Payload, field: Field): void {
   const others = Object.keys(payload).filter((key) => !['collection', 'field', 'schema'].includes(key));
-  const columnOthers = Object.keys(part(payload, 'schema') ?? {}).filter((key) => key !== 'is_indexed');
+  const columnOthers = Object.keys(parseObjectMember(payload, 'schema') ?? {}).filter((key) => key !== 'is_indexed');
   if (others.length + columnOthers.length > 0) {
-    throw invalid(`Field "${field.name}" belongs to the service: only "schema.is_indexed" can be changed.`);
+    throw invalidPayload(`Field "${field.name}" belongs to the service: only "schema.is_indexed" can be changed.`);
   }
 }
 
@@ -49,30 +49,31 @@ async function changeMeta(
   payload: Payload,
 ): Promise<void> {
   const key = { collection: field.collection, field: field.name };
-  const meta = part(payload, 'meta');
+  const meta = parseObjectMember(payload, 'meta');
   if (meta === null) {
-    if (!field.column) throw invalid(`Field "${field.name}" is nothing but what is known about it; delete it instead.`);
+    if (!field.column)
+      throw invalidPayload(`Field "${field.name}" has only its registry row; delete the field instead.`);
     return deleteRows(deps, 'fields', key);
   }
-  const special = specialFor(field, type, specialOf(meta));
+  const special = mergeSpecial(field, type, parseSpecial(meta));
   const values: RowValues = {
-    ...rowValues('fields', meta ?? {}),
+    ...parseMeta('fields', meta ?? {}),
     ...(special ? { special: special.length > 0 ? special.join(',') : null } : {}),
   };
   if (Object.keys(values).length > 0 || meta) await upsertRow(deps, 'fields', key, values);
 }
 
-/** The flags to store; undefined where they stay. */
-function specialFor(
+/** The value of `special` to store; undefined where it stays. */
+function mergeSpecial(
   field: Field,
   type: Field['type'] | undefined,
-  given: readonly string[] | undefined,
+  requested: readonly string[] | undefined,
 ): readonly string[] | undefined {
-  const isAlias = (given ?? field.special).some((flag) => ALIAS_SPECIALS.includes(flag));
+  const isAlias = (requested ?? field.special).some((flag) => ALIAS_SPECIALS.includes(flag));
   if (isAlias !== (field.column === null))
-    throw invalid(`Field "${field.name}" cannot change between an alias and a column.`);
+    throw invalidPayload(`Field "${field.name}" cannot change between an alias and a column.`);
   const changed = type !== undefined && type !== field.type;
-  if (given === undefined && !changed) return undefined;
-  const flags = given ?? withoutTypeFlags(field.special);
+  if (requested === undefined && !changed) return undefined;
+  const flags = requested ?? withoutTypeFlags(field.special);
   return changed ? withTypeFlag(type, flags) : flags;
 }

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type Served, withRoutes } from './support.ts';
+import { type RoutesFixture, withRoutes } from './support.ts';
 
 const SETUP = `create table author (id serial primary key, name text, secret text);
 create table post (id serial primary key, title varchar(20) not null, author int references author);`;
 const ROLE = '22222222-2222-4222-8222-222222222222';
 
 /** A role that may read some fields of some collections. */
-async function roleThatReads({ database }: Served, fields: Record<string, string>): Promise<string> {
+async function createReadingRole({ database }: RoutesFixture, fields: Record<string, string>): Promise<string> {
   await database.query(
     `insert into platform_roles (id, name, admin_access, app_access) values ($1, 'reader', false, false) on conflict do nothing`,
     [ROLE],
@@ -141,7 +141,7 @@ describe('collections: /fields', () => {
 
   it('deleting a field takes it out of permissions in the same transaction', () =>
     withRoutes(SETUP, async (served) => {
-      const role = await roleThatReads(served, { ...registry, post: 'id,title,author' });
+      const role = await createReadingRole(served, { ...registry, post: 'id,title,author' });
       expect(pick((await served.as(role, 'GET', '/fields/post')).body.data, 'field')).to.deep.equal([
         'id',
         'title',
@@ -195,7 +195,7 @@ describe('collections: who sees what', () => {
 
   it('nobody sees anything without a permission to read the registry', () =>
     withRoutes(SETUP, async (served) => {
-      const role = await roleThatReads(served, { post: '*' });
+      const role = await createReadingRole(served, { post: '*' });
       for (const path of READS) {
         expect((await served.as(null, 'GET', path)).status, path).to.equal(403);
         expect((await served.as(role, 'GET', path)).status, path).to.equal(403);
@@ -210,7 +210,7 @@ describe('collections: who sees what', () => {
         { collection: 'empty' },
       ]);
       await served.admin('PATCH', '/collections/post', { meta: { group: 'inner' } });
-      const role = await roleThatReads(served, { ...registry, post: 'id,author' });
+      const role = await createReadingRole(served, { ...registry, post: 'id,author' });
       const see = async (path: string) => (await served.as(role, 'GET', path)).body.data;
       expect(
         pick(await see('/collections'), 'collection').filter((name) => !name.startsWith('platform_')),
@@ -233,13 +233,13 @@ describe('collections: who sees what', () => {
 
   it('both ends of a relation have to be readable', () =>
     withRoutes(SETUP, async (served) => {
-      const role = await roleThatReads(served, { ...registry, post: '*', author: 'id' });
+      const role = await createReadingRole(served, { ...registry, post: '*', author: 'id' });
       expect((await served.as(role, 'GET', '/relations/post')).body.data).to.have.length(1);
     }));
 
   it('app access reads the registry by itself', () =>
     withRoutes(SETUP, async (served) => {
-      const role = await roleThatReads(served, { post: '*' });
+      const role = await createReadingRole(served, { post: '*' });
       await served.database.query('update platform_roles set app_access = true where id = $1', [role]);
       expect((await served.as(`${role}+app`, 'GET', '/fields/post')).status).to.equal(200);
       expect((await served.as(`${role}+app`, 'GET', '/fields/author')).status).to.equal(403);
@@ -247,7 +247,7 @@ describe('collections: who sees what', () => {
 
   it('only admins write, and others learn nothing from trying', () =>
     withRoutes(SETUP, async (served) => {
-      const role = await roleThatReads(served, { ...registry, post: '*' });
+      const role = await createReadingRole(served, { ...registry, post: '*' });
       for (const [method, path, body] of [
         ['POST', '/collections', { collection: 'x', schema: {} }],
         ['POST', '/collections', []],

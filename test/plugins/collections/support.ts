@@ -7,7 +7,7 @@ import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { quiet, sketch } from '../../support/plugin.ts';
 import { type Reply, sender } from '../../support/send.ts';
 
-export interface Served {
+export interface RoutesFixture {
   readonly database: FreshDatabase;
   readonly writes: SchemaWrites;
   /** As an admin. */
@@ -21,7 +21,7 @@ const folders = ['database', 'cluster', 'http', 'schema', 'query', 'access', 'co
 );
 
 /** The routes over HTTP with a real `access` behind them; who asks is said in a header. */
-export async function withRoutes<T>(sql: string, work: (served: Served) => Promise<T>): Promise<T> {
+export async function withRoutes<T>(sql: string, work: (served: RoutesFixture) => Promise<T>): Promise<T> {
   const database = await freshDatabase('collections');
   let writes: SchemaWrites | undefined;
   const sketched = await sketch([

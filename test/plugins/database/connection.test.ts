@@ -64,8 +64,8 @@ describe('a connection that cannot be made', () => {
   });
 
   it('is told by codes for a wrong password, a full server and missing rights', async () => {
-    const { connectFailure } = await import('../../../plugins/database/connect-failure.ts');
-    const told = (code: string) => connectFailure(Object.assign(new Error('no'), { code }), 'there:1/x');
+    const { toConnectError } = await import('../../../plugins/database/connect-failure.ts');
+    const told = (code: string) => toConnectError(Object.assign(new Error('no'), { code }), 'there:1/x');
     expect(told('28P01')).to.include({ message: 'the database there:1/x refuses user name or password' });
     for (const code of ['28P01', '28000', '53300', '42501', 'ETIMEDOUT']) expect(told(code).remedy).to.be.a('string');
   });

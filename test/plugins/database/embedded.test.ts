@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createLog } from '../../../kernel/log.ts';
 import { findBinaries } from '../../../plugins/database/embedded/binaries.ts';
-import { findPlace } from '../../../plugins/database/embedded/place.ts';
+import { findClusterLocation } from '../../../plugins/database/embedded/cluster-location.ts';
 import { isAlive } from '../../../plugins/database/embedded/running.ts';
 import { embeddedServer } from '../../../plugins/database/embedded/server.ts';
 
@@ -134,7 +134,11 @@ describe('the embedded server', function () {
     const found = await findBinaries();
     const hidden = { folder: join(locked, 'native'), version: `test-${process.pid}` };
     await cp(found.folder, hidden.folder, { recursive: true, verbatimSymlinks: true });
-    const { binaries } = await findPlace(await folder(), hidden, createLog({ level: 'silent', style: 'raw' }));
+    const { binaries } = await findClusterLocation(
+      await folder(),
+      hidden,
+      createLog({ level: 'silent', style: 'raw' }),
+    );
     expect(binaries.folder === hidden.folder).to.equal(!isRoot);
     if (isRoot) await rm(binaries.folder, { recursive: true });
   });

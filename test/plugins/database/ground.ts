@@ -11,7 +11,7 @@ export interface Ground {
   stop(): Promise<void>;
 }
 
-export interface GroundOptions {
+export interface TestKernelOptions {
   readonly database?: FreshDatabase;
   readonly environment?: Record<string, string>;
   /** Up to and including this phase. */
@@ -21,7 +21,7 @@ export interface GroundOptions {
 const folders = ['broker', 'database', 'cluster'].map((name) => new URL(`../../../plugins/${name}/`, import.meta.url));
 
 /** The database and cluster plugins with sketches on top, on a database of their own. */
-export async function startGround(sketches: readonly PluginSketch[], options: GroundOptions = {}): Promise<Ground> {
+export async function startGround(sketches: readonly PluginSketch[], options: TestKernelOptions = {}): Promise<Ground> {
   const database = options.database ?? (await freshDatabase('ground'));
   const { composition, remove } = await sketch(sketches);
   const log: Record<string, unknown>[] = [];
@@ -59,7 +59,7 @@ export function holder(
 }
 
 /** Everything that a stream has. */
-export async function allOf<T>(stream: AsyncIterable<T>): Promise<readonly T[]> {
+export async function collectAll<T>(stream: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const one of stream) all.push(one);
   return all;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { healthChecks } from '../../../plugins/database/health-checks.ts';
+import { createHealthChecks } from '../../../plugins/database/health-checks.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Ground, holder, startGround } from './ground.ts';
 
@@ -51,9 +51,9 @@ describe('statements', () => {
 
   it('are measured for the health of the service', async () => {
     let waited = 0;
-    const places = { held: 1, waiting: 0, refusedAt: 0, longestWait: () => waited };
-    const connection = { places, alone: () => Promise.reject(new Error('a place is free')) };
-    const [time, free, used, waiting] = healthChecks({ statements: db, connection, max: 10, threshold: 150 });
+    const slots = { held: 1, waiting: 0, refusedAt: 0, longestWait: () => waited };
+    const connection = { slots, connectOutsidePool: () => Promise.reject(new Error('a place is free')) };
+    const [time, free, used, waiting] = createHealthChecks({ statements: db, connection, max: 10, threshold: 150 });
     expect(time).to.include({ name: 'pg:responseTime', componentType: 'datastore', threshold: 150 });
     expect((await time?.check())?.value).to.be.within(0, 1000);
     expect([await free?.check(), await used?.check()]).to.deep.equal([

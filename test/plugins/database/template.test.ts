@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Db, Statement, Table } from '../../../plugins/database/contract.ts';
 import { type ObservedStatement, onStatement } from '../../../plugins/database/library.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { allOf, type Ground, holder, startGround } from './ground.ts';
+import { collectAll, type Ground, holder, startGround } from './ground.ts';
 
 describe('statements of granted tables', () => {
   let ground: Ground;
@@ -46,7 +46,7 @@ describe('statements of granted tables', () => {
     await db.query(db.sql`insert into ${db.write('mine')} values (1, 'a')`);
     const NAMES = db.sql`select name from ${db.read('mine')}`;
     expect(await db.first(NAMES)).to.deep.equal(['a']);
-    expect(await allOf(db.stream(NAMES))).to.deep.equal([['a']]);
+    expect(await collectAll(db.stream(NAMES))).to.deep.equal([['a']]);
   });
 
   it('make and change tables that the plugin owns, and put triggers on those that it watches', async () => {

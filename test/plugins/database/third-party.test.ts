@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type Admitted, broker, type Subjects } from '../../../plugins/broker/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { failureOf } from '../../support/plugin.ts';
-import { allOf, type Ground, holder, startGround } from './ground.ts';
+import { collectAll, type Ground, holder, startGround } from './ground.ts';
 
 describe('statements of third-party plugins', () => {
   let ground: Ground;
@@ -42,7 +42,7 @@ describe('statements of third-party plugins', () => {
     expect((await db.query(WRITE)).count).to.equal(1);
     const NAMES = db.sql`select count(*)::text from ${mine}`;
     expect(await db.first(NAMES)).to.deep.equal(['2']);
-    expect(await allOf(db.stream(NAMES))).to.deep.equal([['2']]);
+    expect(await collectAll(db.stream(NAMES))).to.deep.equal([['2']]);
     expect(await db.table('mine').where({ id: 1 }).pluck('id')).to.deep.equal([1, 1]);
   });
 
@@ -56,7 +56,7 @@ describe('statements of third-party plugins', () => {
       db.sql`select '${condition}', 1 from ${mine} where sql_of_another_plugin`,
     ]) {
       const failed = await failureOf(db.query(hidden));
-      expect(failed.message).to.contain('put the text of another plugin anywhere but in the place of an expression');
+      expect(failed.message).to.contain('interpolate the text of another plugin outside the place of an expression');
     }
   });
 
@@ -73,7 +73,7 @@ describe('statements of third-party plugins', () => {
     ['a table by name', () => db.query(db.sql`select * from ${db.name('secrets')}`), 'use the table secrets'],
     ['a table in a sub-query', () => db.query(db.sql`select (select name from secrets)`), 'use the table secrets'],
     ['a table command', () => db.query(db.sql`table secrets`), 'use the table secrets'],
-    ['a table when streamed', () => allOf(db.stream(db.sql`select name from secrets`)), 'use the table secrets'],
+    ['a table when streamed', () => collectAll(db.stream(db.sql`select name from secrets`)), 'use the table secrets'],
     ['a table when its first row is wanted', () => db.first(db.sql`select name from secrets`), 'use the table secrets'],
     [
       'a table outside of the expression that hides it',
@@ -143,12 +143,12 @@ describe('statements of third-party plugins', () => {
       `other.anything()`,
     ].map((call): [string, () => Promise<unknown>, string] => [
       call,
-      () => db.query(db.sql(template(`select ${call}`))),
+      () => db.query(db.sql(createTemplate(`select ${call}`))),
       'call the function',
     ]),
     [
       'a raw part of a builder',
-      async () => db.table('mine').select(rawOf(db, '(select 1 from secrets)')),
+      async () => db.table('mine').select(createRaw(db, '(select 1 from secrets)')),
       'use the table secrets',
     ],
   ];
@@ -163,8 +163,8 @@ describe('statements of third-party plugins', () => {
 });
 
 /** What the language makes of a template without interpolations. */
-const template = (text: string): TemplateStringsArray =>
+const createTemplate = (text: string): TemplateStringsArray =>
   Object.freeze(Object.assign([text], { raw: Object.freeze([text]) }));
 
-const rawOf = (db: Db, text: string) =>
+const createRaw = (db: Db, text: string) =>
   (db.table('mine') as unknown as { client: { raw(text: string): never } }).client.raw(text);

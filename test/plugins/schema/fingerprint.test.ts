@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fingerprintStatement } from '../../../plugins/schema/catalog/statement.ts';
+import { renderFingerprintStatement } from '../../../plugins/schema/catalog/statement.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createLargeSchema } from '../../support/large-database.ts';
 
@@ -14,7 +14,7 @@ describe('fingerprintStatement', () => {
   after(() => database?.drop());
 
   it('compares no constraint with every table, though the catalogs are not analysed', async () => {
-    const text = fingerprintStatement('public').replaceAll('$1', `'{public}'`);
+    const text = renderFingerprintStatement('public').replaceAll('$1', `'{public}'`);
     const rows = await database.query<{ 'QUERY PLAN': string }>(`explain ${text}`);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).to.include('pg_constraint').and.to.include('hashed SubPlan');

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type Probe, type ProbeOptions, probeOn, withProbe } from './support.ts';
 
-/** Resolves when the probe has an overview for which this holds; the test's time limit is the patience. */
+/** Resolves when the probe has a schema snapshot for which this holds; the test's time limit is the patience. */
 async function until(probe: Probe, holds: (names: ReadonlySet<string>) => boolean): Promise<void> {
   const changes = new EventEmitter();
   probe.schema.onChange(() => changes.emit('change'));
@@ -30,7 +30,7 @@ async function asOrdinaryRole(database: FreshDatabase, work: (url: string) => Pr
   }
 }
 
-const withTwo = async (
+const withTwoProbes = async (
   work: (one: Probe, two: Probe, database: FreshDatabase) => Promise<void>,
   options?: ProbeOptions,
 ) => {
@@ -50,7 +50,7 @@ const withTwo = async (
 
 describe('schema: freshness', () => {
   it('two processes may start on an empty database at the same moment', () =>
-    withTwo(async (one, two) => {
+    withTwoProbes(async (one, two) => {
       expect((await one.schema.overview()).version).to.equal((await two.schema.overview()).version);
     }));
 
@@ -69,20 +69,20 @@ describe('schema: freshness', () => {
 
   it('nothing is asked of the database while nothing changes', () =>
     withProbe('create table a (id int primary key)', async (probe) => {
-      const overview = await probe.schema.overview();
-      expect(await probe.schema.overview()).to.equal(overview);
-      expect(await probe.schema.refresh()).to.equal(overview);
+      const snapshot = await probe.schema.overview();
+      expect(await probe.schema.overview()).to.equal(snapshot);
+      expect(await probe.schema.refresh()).to.equal(snapshot);
     }));
 
   it('temporary tables are nobody’s news, and commands of others never fail for our sake', () =>
     withProbe('', async (probe, database) => {
-      const overview = await probe.schema.overview();
+      const snapshot = await probe.schema.overview();
       await database.query(
         'create temporary table passing (id int); drop function platform_registry_changed() cascade',
       );
       await database.query('insert into platform_collections (collection) values ($1)', ['quiet']);
       expect((await probe.schema.refresh()).collections.has('quiet')).to.equal(true);
-      expect(overview.collections.has('quiet')).to.equal(false);
+      expect(snapshot.collections.has('quiet')).to.equal(false);
     }));
 
   it('without the right to watch, each request sees what was there when it came', async () => {
@@ -143,7 +143,7 @@ describe('schema: freshness', () => {
 
   for (const CACHE_SCHEMA of ['false', 'true']) {
     it(`own changes are there at once, and in other processes too (CACHE_SCHEMA=${CACHE_SCHEMA})`, () =>
-      withTwo(
+      withTwoProbes(
         async (one, two) => {
           await one.writes.createCollection(one.admin, { collection: 'posts', schema: {} });
           expect((await one.schema.overview()).collections.has('posts')).to.equal(true);

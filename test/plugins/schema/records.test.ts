@@ -15,9 +15,9 @@ create view seen as select id from parent;
 `;
 
 const defaultsOf = async (probe: Probe) => {
-  const overview = await probe.schema.overview();
+  const snapshot = await probe.schema.overview();
   const fields = [...(await probe.collection('defaults')).fields.values()];
-  return Object.fromEntries(fields.map((field) => [field.name, fieldRecord(field, overview).schema?.default_value]));
+  return Object.fromEntries(fields.map((field) => [field.name, fieldRecord(field, snapshot).schema?.default_value]));
 };
 
 describe('schema: records', () => {
@@ -46,7 +46,7 @@ describe('schema: records', () => {
 
   it('have the shapes of the conventions', () =>
     withProbe(SETUP, async (probe) => {
-      const overview = await probe.schema.overview();
+      const snapshot = await probe.schema.overview();
       expect(collectionRecord(await probe.collection('parent'))).to.deep.equal({
         collection: 'parent',
         meta: null,
@@ -56,7 +56,7 @@ describe('schema: records', () => {
         system: true,
         singleton: false,
       });
-      expect(fieldRecord(await probe.field('child', 'parent'), overview)).to.deep.equal({
+      expect(fieldRecord(await probe.field('child', 'parent'), snapshot)).to.deep.equal({
         collection: 'child',
         field: 'parent',
         type: 'integer',
@@ -83,7 +83,7 @@ describe('schema: records', () => {
           enum_values: null,
         },
       });
-      expect(overview.relations.map(relationRecord)).to.deep.equal([
+      expect(snapshot.relations.map(relationRecord)).to.deep.equal([
         {
           collection: 'child',
           field: 'parent',

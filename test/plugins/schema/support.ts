@@ -77,15 +77,15 @@ export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: Pro
     throw error;
   }
   const { db, events, asSystem } = host as Host;
-  const { schema: overviews, schemaWrites: writes } = used as NonNullable<typeof used>;
+  const { schema: schemaService, schemaWrites: writes } = used as NonNullable<typeof used>;
   const collection = async (name: string): Promise<Collection> => {
-    const found = (await overviews.overview()).collections.get(name);
+    const found = (await schemaService.overview()).collections.get(name);
     if (!found) throw new Error(`there is no collection ${name}`);
     return found;
   };
   return {
     kernel,
-    schema: overviews,
+    schema: schemaService,
     writes,
     db,
     events,

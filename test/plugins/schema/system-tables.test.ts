@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type SystemCollection, systemCollections } from '../../../plugins/schema/contract.ts';
-import { systemTables } from '../../../plugins/schema/system/tables.ts';
+import { createSystemTablesMigration } from '../../../plugins/schema/system/tables.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type ProbeOptions, probeOn, withProbe } from './support.ts';
@@ -57,7 +57,7 @@ describe('systemTables', () => {
       },
     };
     const all = new Map([owners, things, inner].map((one) => [one.collection, one]));
-    await systemTables(() => all).up(db as never);
+    await createSystemTablesMigration(() => all).up(db as never);
     const [lookup, tables, constraints, references, ...more] = messages;
     expect(lookup).to.match(/^select /);
     expect(tables?.match(/^create table /gm)).to.have.length(3);

@@ -10,7 +10,7 @@ interface Event {
 }
 
 /** Runs `work` where every event of the schema is kept; `change` is what filters of an event answer. */
-async function events(
+async function recordEvents(
   work: (probe: Probe) => Promise<void>,
   change: (event: string, payload: Meta) => unknown = () => undefined,
 ): Promise<readonly Event[]> {
@@ -32,7 +32,7 @@ async function events(
   return kept;
 }
 
-async function everything({ writes, admin }: Probe): Promise<void> {
+async function changeEverything({ writes, admin }: Probe): Promise<void> {
   await writes.createCollection(admin, { collection: 'a', schema: {}, meta: { note: 'made', icon: 'box' } });
   await writes.updateCollection(admin, 'a', { meta: { note: 'changed' } });
   await writes.createField(admin, 'a', { field: 'b', type: 'integer', meta: { note: 'made', width: 'half' } });
@@ -51,7 +51,7 @@ async function everything({ writes, admin }: Probe): Promise<void> {
 
 describe('events of the schema', () => {
   it('carry what is in "meta" flat as well, in filters and actions', async () => {
-    const kept = await events(everything);
+    const kept = await recordEvents(changeEverything);
     const payloads = (event: string) => kept.filter((one) => one.event === event).map(({ payload }) => payload);
     for (const kind of ['collections', 'fields']) {
       for (const [verb, note] of [
@@ -71,7 +71,7 @@ describe('events of the schema', () => {
   });
 
   it('of collections name the system collection, and the collection by its key', async () => {
-    const kept = await events(everything);
+    const kept = await recordEvents(changeEverything);
     const ofCollections = kept.filter(({ event }) => event.startsWith('collections.'));
     expect(ofCollections).to.have.length(6);
     for (const { event, meta } of ofCollections) expect(meta.collection, event).to.equal('platform_collections');
@@ -84,7 +84,7 @@ describe('events of the schema', () => {
   });
 
   it('of fields and relations name the collection they are of', async () => {
-    const kept = await events(everything);
+    const kept = await recordEvents(changeEverything);
     for (const { event, meta } of kept.filter(({ event }) => /^(fields|relations)\.(update|delete)/.test(event)))
       expect(meta, event).to.deep.include({ collection: 'a', keys: ['b'] });
   });
@@ -93,12 +93,12 @@ describe('events of the schema', () => {
     ['the flat form', (payload) => ({ ...payload, note: 'mine' }), 'mine'],
     ['"meta"', (payload) => ({ ...payload, meta: { ...(payload.meta as Meta), note: 'mine' } }), 'mine'],
     ['the flat form of the payload in place', (payload) => void Object.assign(payload, { note: 'mine' }), 'mine'],
-    ['"meta" of a copy of the payload', (payload) => withMeta(structuredClone(payload), { note: 'mine' }), 'mine'],
+    ['"meta" of a copy of the payload', (payload) => mergeMeta(structuredClone(payload), { note: 'mine' }), 'mine'],
     ['nothing', () => undefined, 'asked'],
   ];
   for (const [how, change, note] of CHANGES) {
     it(`let a filter change ${how}`, async () => {
-      await events(
+      await recordEvents(
         async (probe) => {
           const { writes, admin } = probe;
           const meta = { note: 'asked', display_template: '{{x}}' };
@@ -119,7 +119,7 @@ describe('events of the schema', () => {
   }
 
   it('let a filter add what was not asked for', async () => {
-    await events(
+    await recordEvents(
       async (probe) => {
         await probe.writes.createCollection(probe.admin, { collection: 'a', schema: {} });
         expect((await probe.collection('a')).meta).to.include({ icon: 'added' });
@@ -129,4 +129,4 @@ describe('events of the schema', () => {
   });
 });
 
-const withMeta = (payload: Meta, more: Meta): Meta => ({ ...payload, meta: { ...(payload.meta as Meta), ...more } });
+const mergeMeta = (payload: Meta, more: Meta): Meta => ({ ...payload, meta: { ...(payload.meta as Meta), ...more } });

@@ -2,16 +2,19 @@
 export interface ObservedStatement {
   readonly plugin: string;
   readonly kind: 'query' | 'ddl' | 'plain';
-  /** As the grant has to allow it: without the texts that other plugins made by `raw`. */
+  /** The text that the grant has to allow: without the texts that other plugins created by `raw`. */
   readonly text: string;
 }
 
 let observer: ((statement: ObservedStatement) => void) | undefined;
 
-/** For test runs: is called with every statement of every plugin of this process, before it runs. One observer at a time. */
+/**
+ * For test runs: calls `observe` with every statement of every plugin of this process, before it runs. One observer at
+ * a time.
+ */
 export function onStatement(observe: ((statement: ObservedStatement) => void) | undefined): void {
   observer = observe;
 }
 
-export const noteStatement = (plugin: string, kind: ObservedStatement['kind'], text: string): void =>
+export const notifyStatementObserver = (plugin: string, kind: ObservedStatement['kind'], text: string): void =>
   observer?.({ plugin, kind, text });

@@ -1,23 +1,23 @@
 import type { Log } from '#kernel';
 
-/** Milliseconds between two lines about one outage. */
+/** Milliseconds between two log lines about one outage. */
 const INTERVAL = 10_000;
 
-/** Tells the log of an outage once, how many requests it takes while it lasts, and when it is over. */
-export interface Outage {
+/** Logs the start and the end of an outage once each, and meanwhile how many requests have failed. */
+export interface OutageLog {
   failed(error: unknown): void;
-  reached(): void;
+  recovered(): void;
 }
 
-export function createOutage(log: Log): Outage {
+export function createOutageLog(log: Log): OutageLog {
   let since: number | undefined;
   let failures = 0;
-  let told = 0;
+  let reported = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function tell(): void {
-    if (failures > told) log.warn({ more: failures - told }, 'there is still no connection to the database');
-    told = failures;
+  function report(): void {
+    if (failures > reported) log.warn({ more: failures - reported }, 'there is still no connection to the database');
+    reported = failures;
   }
 
   return {
@@ -25,11 +25,11 @@ export function createOutage(log: Log): Outage {
       failures++;
       if (since !== undefined) return;
       since = performance.now();
-      told = failures;
+      reported = failures;
       log.error({ reason: (error as Error).message }, 'no connection to the database');
-      timer = setInterval(tell, INTERVAL).unref();
+      timer = setInterval(report, INTERVAL).unref();
     },
-    reached() {
+    recovered() {
       if (since === undefined) return;
       clearInterval(timer);
       const seconds = Math.round((performance.now() - since) / 1000);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Share } from '../../../plugins/database/contract.ts';
-import { createPlaces, type Places } from '../../../plugins/database/places.ts';
+import { createFairSemaphore, type FairSemaphore } from '../../../plugins/database/fair-semaphore.ts';
 import { failureOf } from '../../support/plugin.ts';
 
 const share = (collection: string | undefined, client: string, rank: Share['rank'] = 'request'): Share => ({
@@ -10,11 +10,12 @@ const share = (collection: string | undefined, client: string, rank: Share['rank
 });
 
 describe('places of the pool', () => {
-  const open = (limit = 10, deadline = 60_000): Places => createPlaces({ limit, deadline, called: 'places' });
+  const open = (limit = 10, deadline = 60_000): FairSemaphore =>
+    createFairSemaphore({ limit, deadline, label: 'places' });
   /** How many of the same share get a place at once. */
-  const taken = (places: Places, one: Share, count = 20): number => {
+  const taken = (places: FairSemaphore, one: Share, count = 20): number => {
     let got = 0;
-    for (let at = 0; at < count; at++) if (places.enter(one, undefined) === undefined) got++;
+    for (let at = 0; at < count; at++) if (places.acquire(one, undefined) === undefined) got++;
     return got;
   };
 
@@ -60,15 +61,15 @@ describe('places of the pool', () => {
   it('pass to those who wait, by turns, and in the order in which those of one share came', async () => {
     const places = open(1);
     const holder = share('a', 'x');
-    places.enter(holder, undefined);
+    places.acquire(holder, undefined);
     const order: string[] = [];
     const waits = ['x1', 'x2', 'y1', 'x3', 'y2'].map(async (name) => {
       const own = share('a', name[0] as string);
-      await places.enter(own, undefined);
+      await places.acquire(own, undefined);
       order.push(name);
-      places.leave(own);
+      places.release(own);
     });
-    places.leave(holder);
+    places.release(holder);
     await Promise.all(waits);
     expect(order).to.deep.equal(['x1', 'y1', 'x2', 'y2', 'x3']);
     expect([places.held, places.waiting]).to.deep.equal([0, 0]);
@@ -77,28 +78,28 @@ describe('places of the pool', () => {
   it('are waited for by a bounded number, of which one share is half', async () => {
     const places = open(1);
     const holder = share('a', 'x');
-    places.enter(holder, undefined);
+    places.acquire(holder, undefined);
     const waits: (Promise<void> | undefined)[] = [];
-    const waiting = (one: Share) => waits.push(places.enter(one, undefined)?.then(() => places.leave(one)));
+    const waiting = (one: Share) => waits.push(places.acquire(one, undefined)?.then(() => places.release(one)));
     for (let at = 0; at < 50; at++) waiting(share('a', 'x'));
-    expect(() => places.enter(share('a', 'x'), undefined)).to.throw(/too many requests wait/);
+    expect(() => places.acquire(share('a', 'x'), undefined)).to.throw(/too many requests wait/);
     for (let at = 0; at < 50; at++) waiting(share(`b${at}`, `y${at}`));
     expect(places.waiting).to.equal(100);
-    expect(() => places.enter(share('c', 'z'), undefined)).to.throw(/too many requests wait/);
+    expect(() => places.acquire(share('c', 'z'), undefined)).to.throw(/too many requests wait/);
     expect(places.refusedAt).to.be.above(0);
-    places.leave(holder);
+    places.release(holder);
     await Promise.all(waits);
     expect([places.held, places.waiting]).to.deep.equal([0, 0]);
   });
 
   it('are waited for as long as is set, and by no client that left', async () => {
     const places = open(1, 20);
-    places.enter(share('a', 'x'), undefined);
-    const late = await failureOf(places.enter(share('a', 'x'), undefined) as Promise<void>);
+    places.acquire(share('a', 'x'), undefined);
+    const late = await failureOf(places.acquire(share('a', 'x'), undefined) as Promise<void>);
     expect(late.message).to.contain('were in use for 20 ms');
     expect((late as unknown as { extensions: object }).extensions).to.include({ retryAfter: 1 });
     const leaving = new AbortController();
-    const left = places.enter(share('a', 'x'), () => leaving.signal) as Promise<void>;
+    const left = places.acquire(share('a', 'x'), () => leaving.signal) as Promise<void>;
     leaving.abort(new Error('gone'));
     expect((await failureOf(left)).message).to.equal('gone');
     expect(places.waiting).to.equal(0);

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
 import type { Caller } from '#kernel';
-import { absentCollection } from '../../../plugins/schema/absent.ts';
 import type { Overview } from '../../../plugins/schema/contract.ts';
-import { findUnserved, unservedMessage } from '../../../plugins/schema/unserved.ts';
+import { absentCollection } from '../../../plugins/schema/not-found.ts';
+import { findUnservedTables, renderUnservedMessage } from '../../../plugins/schema/unserved-tables.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 
 describe('findUnserved', () => {
@@ -38,7 +38,7 @@ describe('findUnserved', () => {
       query: (text: string, params: readonly unknown[]) => client.query(text, [...params]),
       schemas: ['public', 'closed', 'platform_like'],
       ownedTables: () => new Set<string>(),
-    } as unknown as Parameters<typeof findUnserved>[0];
+    } as unknown as Parameters<typeof findUnservedTables>[0];
     const served = ['readable', 'unreadable', 'partly', 'readable_too'].map((name) => [
       name,
       {
@@ -47,8 +47,8 @@ describe('findUnserved', () => {
         fields: new Map(name === 'readable_too' ? [] : [['id', { column: { primary: true } }]]),
       },
     ]);
-    const overview = { collections: new Map(served as []) } as unknown as Overview;
-    const found = await findUnserved(db, overview, new Map());
+    const snapshot = { collections: new Map(served as []) } as unknown as Overview;
+    const found = await findUnservedTables(db, snapshot, new Map());
     expect(found.map(({ schema, name, reason }) => `${schema}.${name}: ${reason}`)).to.deep.equal([
       'public.platform_mine: names that begin with platform_ are reserved for the service: rename it',
       `public.unreadable: the database role ${role} may not read it: grant select on it`,
@@ -59,7 +59,7 @@ describe('findUnserved', () => {
 });
 
 describe('absentCollection', () => {
-  const schema = { unserved: async () => [{ schema: 'public', name: 'locked', reason: 'grant select on it' }] };
+  const schema = { unservedTables: async () => [{ schema: 'public', name: 'locked', reason: 'grant select on it' }] };
   const admin = { admin: true } as Caller;
 
   it('is 404 with the reason for an admin, 404 without for other names, and 403 for all others', async () => {
@@ -82,9 +82,11 @@ describe('unservedMessage', () => {
       name: `t${at}`,
       reason: 'it has no key',
     }));
-    const message = unservedMessage(tables);
+    const message = renderUnservedMessage(tables);
     expect(message).to.match(/^500 of the database's tables are not served: public\.t0 \(it has no key\); /);
     expect(message).to.match(/public\.t19 \(it has no key\); and 480 more, which GET \/collections names$/);
-    expect(unservedMessage(tables.map((one) => ({ ...one, reason: 'x'.repeat(1000) })))).to.have.length.at.most(4000);
+    expect(renderUnservedMessage(tables.map((one) => ({ ...one, reason: 'x'.repeat(1000) })))).to.have.length.at.most(
+      4000,
+    );
   });
 });

@@ -2,10 +2,10 @@ import type { Db } from '../database/contract.ts';
 import { type Overview, SYSTEM_PREFIX, type UnservedTable } from './contract.ts';
 import type { Declarations } from './system/declarations.ts';
 
-/** Made before any plugin's. */
-const MIGRATIONS = `${SYSTEM_PREFIX}migrations`;
+/** Created by the plugin `database`. */
+const MIGRATIONS_TABLE = `${SYSTEM_PREFIX}migrations`;
 
-/** The tables that the catalog statement looks at, and what the role of the service may do with them. */
+/** The tables of the catalog statement, with the privileges of the database role. */
 const TABLES = `
 select n.nspname as schema, c.relname as name, current_user as role, has_schema_privilege(n.oid, 'usage') as enters,
   has_table_privilege(c.oid, 'select') or has_any_column_privilege(c.oid, 'select') as reads
@@ -23,29 +23,29 @@ interface CatalogRow {
   readonly reads: boolean;
 }
 
-/** Tables and views that no request can read, each with the reason (ADR 42). One statement: for the start and for admins. */
-export async function findUnserved(
+/** Tables and views that no request can read, each with the reason (ADR 42). Runs one statement. */
+export async function findUnservedTables(
   db: Pick<Db, 'query' | 'schemas' | 'ownedTables'>,
-  overview: Overview,
+  snapshot: Overview,
   declared: Declarations,
 ): Promise<readonly UnservedTable[]> {
   const { rows } = await db.query<CatalogRow>(TABLES, [db.schemas]);
   const owned = db.ownedTables();
-  const served = new Map([...overview.collections.values()].map((one) => [placeOf(one.table), one]));
+  const served = new Map([...snapshot.collections.values()].map((one) => [tableKey(one.table), one]));
   return rows.flatMap((row) => {
     const { schema, name } = row;
-    const isOwn = schema === db.schemas[0] && (declared.has(name) || owned.has(name) || name === MIGRATIONS);
-    const reason = isOwn ? undefined : reasonOf(row, served.get(placeOf(row)));
+    const isOwn = schema === db.schemas[0] && (declared.has(name) || owned.has(name) || name === MIGRATIONS_TABLE);
+    const reason = isOwn ? undefined : findReason(row, served.get(tableKey(row)));
     return reason === undefined ? [] : { schema, name, reason };
   });
 }
 
-const placeOf = (table: { readonly schema: string; readonly name: string } | null): string =>
+const tableKey = (table: { readonly schema: string; readonly name: string } | null): string =>
   JSON.stringify(table && [table.schema, table.name]);
 
-type Served = NonNullable<ReturnType<Overview['collections']['get']>>;
+type ServedCollection = NonNullable<ReturnType<Overview['collections']['get']>>;
 
-function reasonOf({ schema, name, role, enters, reads }: CatalogRow, collection: Served | undefined) {
+function findReason({ schema, name, role, enters, reads }: CatalogRow, collection: ServedCollection | undefined) {
   if (!enters) return `the database role ${role} may not use the schema ${schema}: grant usage on it`;
   if (!reads) return `the database role ${role} may not read it: grant select on it`;
   if (!collection)
@@ -55,11 +55,11 @@ function reasonOf({ schema, name, role, enters, reads }: CatalogRow, collection:
   return undefined;
 }
 
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
-/** For the log of the start, whatever the number of tables. */
-export function unservedMessage(tables: readonly UnservedTable[]): string {
-  const named = tables.slice(0, MOST_NAMES).map(({ schema, name, reason }) => `${schema}.${name} (${reason})`);
+/** The warning at the start. It names at most twenty tables, in at most 4,000 characters. */
+export function renderUnservedMessage(tables: readonly UnservedTable[]): string {
+  const named = tables.slice(0, MAX_NAMES).map(({ schema, name, reason }) => `${schema}.${name} (${reason})`);
   const rest = tables.length - named.length;
   const more = rest > 0 ? `; and ${rest} more, which GET /collections names` : '';
   return `${tables.length} of the database's tables are not served: ${named.join('; ')}${more}`.slice(0, 4000);

@@ -4,14 +4,14 @@ import type { Db } from '../../database/contract.ts';
 import { identifier, literal } from '../../database/library.ts';
 
 /** The bus channel on which changes of the schema are announced. */
-export const CHANNEL = 'schema';
+export const SCHEMA_CHANNEL = 'schema';
 
-const NOTIFY = `${notifySql(CHANNEL)};`;
-const REGISTRY = ['platform_collections', 'platform_fields', 'platform_relations'];
+const NOTIFY = `${notifySql(SCHEMA_CHANNEL)};`;
+const REGISTRY_TABLES = ['platform_collections', 'platform_fields', 'platform_relations'];
 const EVENT_TRIGGER = 'platform_schema_watch';
 
-// Temporary tables are nobody's schema. What a DROP removed is not listed, so each one is announced.
-const ON_COMMAND = `begin
+// Temporary tables are not served. The event trigger cannot list what a DROP removed, so every DROP is announced.
+const COMMAND_TRIGGER_BODY = `begin
   if tg_tag not like 'DROP%' and not exists (
     select from pg_event_trigger_ddl_commands() where schema_name is distinct from 'pg_temp') then
     return;
@@ -21,7 +21,7 @@ exception when others then
   null; -- other people's commands must never fail for our sake
 end`;
 
-const ON_ROWS = `begin
+const ROW_TRIGGER_BODY = `begin
   ${NOTIFY}
   return null;
 exception when others then
@@ -29,21 +29,23 @@ exception when others then
 end`;
 
 /**
- * Lets the database announce changes of tables and of registry rows on the bus, whoever makes them. True where it does;
- * an event trigger needs a superuser (or what a hosted database offers in his place).
+ * Installs triggers with which the database announces changes of tables and registry rows on the bus, also changes by
+ * other programs. False where it cannot: an event trigger needs a superuser, or the substitute role of a hosted
+ * database.
  */
-export async function watchDatabase(db: Db, log: Log): Promise<boolean> {
+export async function installChangeTriggers(db: Db, log: Log): Promise<boolean> {
   const schema = identifier(db.schemas[0] as string);
-  // Processes that start together would change the same catalog rows at once.
-  const alone = `select pg_advisory_xact_lock(hashtext('${EVENT_TRIGGER}'))`;
+  // Processes that start at the same time would change the same catalog rows.
+  const takeLock = `select pg_advisory_xact_lock(hashtext('${EVENT_TRIGGER}'))`;
   try {
     await db.transaction(async () => {
-      await db.query(alone);
-      const { commands, rows, triggers } = await stateOf(db);
-      if (commands !== ON_COMMAND)
-        await db.ddl(functionText(`${schema}.platform_schema_changed`, 'event_trigger', ON_COMMAND));
-      if (rows !== ON_ROWS) await db.ddl(functionText(`${schema}.platform_registry_changed`, 'trigger', ON_ROWS));
-      for (const table of REGISTRY.filter((name) => !triggers.includes(name))) {
+      await db.query(takeLock);
+      const { commands, rows, triggers } = await readWatchState(db);
+      if (commands !== COMMAND_TRIGGER_BODY)
+        await db.ddl(renderFunction(`${schema}.platform_schema_changed`, 'event_trigger', COMMAND_TRIGGER_BODY));
+      if (rows !== ROW_TRIGGER_BODY)
+        await db.ddl(renderFunction(`${schema}.platform_registry_changed`, 'trigger', ROW_TRIGGER_BODY));
+      for (const table of REGISTRY_TABLES.filter((name) => !triggers.includes(name))) {
         await db.ddl(
           `create trigger platform_registry_changed after insert or update or delete or truncate on ${schema}.${identifier(table)}
           for each statement execute function ${schema}.platform_registry_changed()`,
@@ -51,8 +53,8 @@ export async function watchDatabase(db: Db, log: Log): Promise<boolean> {
       }
     });
     await db.transaction(async () => {
-      await db.query(alone);
-      if ((await stateOf(db)).watched) return;
+      await db.query(takeLock);
+      if ((await readWatchState(db)).watched) return;
       await db.ddl(
         `create event trigger ${EVENT_TRIGGER} on ddl_command_end execute function ${schema}.platform_schema_changed()`,
       );
@@ -61,31 +63,31 @@ export async function watchDatabase(db: Db, log: Log): Promise<boolean> {
   } catch (error) {
     log.info(
       { reason: (error as Error).message },
-      'the database cannot announce changes of tables: each request looks for them',
+      'the change triggers could not be installed: each request checks the catalogs for changes',
     );
     return false;
   }
 }
 
-const functionText = (name: string, returns: string, body: string): string =>
+const renderFunction = (name: string, returns: string, body: string): string =>
   `create or replace function ${name}() returns ${returns} language plpgsql set search_path = pg_catalog as ${literal(body)}`;
 
-interface State {
+interface WatchState {
   readonly commands: string | null;
   readonly rows: string | null;
   readonly triggers: readonly string[];
   readonly watched: boolean;
 }
 
-async function stateOf(db: Db): Promise<State> {
+async function readWatchState(db: Db): Promise<WatchState> {
   const source = (name: string) =>
     `(select p.prosrc from pg_proc p where p.pronamespace = to_regnamespace(quote_ident($1)) and p.proname = '${name}')`;
-  const { rows } = await db.query<State>(
+  const { rows } = await db.query<WatchState>(
     `select ${source('platform_schema_changed')} as commands, ${source('platform_registry_changed')} as rows,
       array(select c.relname::text from pg_trigger t join pg_class c on c.oid = t.tgrelid
         where c.relnamespace = to_regnamespace(quote_ident($1)) and t.tgname = 'platform_registry_changed') as triggers,
       exists (select from pg_event_trigger where evtname = '${EVENT_TRIGGER}' and evtenabled in ('O', 'A')) as watched`,
     [db.schemas[0]],
   );
-  return rows[0] as State;
+  return rows[0] as WatchState;
 }

@@ -1,45 +1,45 @@
 import { expect } from 'chai';
 import type { Log } from '#kernel';
-import type { Reading } from '../../../plugins/schema/catalog/source.ts';
+import type { CatalogReading } from '../../../plugins/schema/catalog/source.ts';
 import type { Overview } from '../../../plugins/schema/contract.ts';
-import { createKeeper } from '../../../plugins/schema/freshness/keeper.ts';
+import { createSchemaCache } from '../../../plugins/schema/freshness/schema-cache.ts';
 
 /** A keeper over a database whose state is a number, and how often the keeper looked at it. */
-function openKeeper() {
+function openSchemaCache() {
   const database = { state: 1, looks: 0 };
   const source = {
     async fingerprint() {
       database.looks++;
       return String(database.state);
     },
-    read: async () => ({ fingerprint: String(database.state), digest: String(database.state) }) as Reading,
+    read: async () => ({ fingerprint: String(database.state), digest: String(database.state) }) as CatalogReading,
   };
-  const keeper = createKeeper({
+  const keeper = createSchemaCache({
     source: source as never,
     build: ({ digest }) => ({ version: digest }) as Overview,
     inUnit: () => false,
     log: { warn() {}, error() {} } as unknown as Log,
   });
-  return { database, keeper, version: async () => (await keeper.overview()).version };
+  return { database, keeper, version: async () => (await keeper.snapshot()).version };
 }
 
-describe('schema: the keeper of the overview', () => {
+describe('schema: the keeper of the snapshot', () => {
   it('looks at the database for each request while no announcement can arrive, and not before or after', async () => {
-    const { database, keeper, version } = openKeeper();
+    const { database, keeper, version } = openSchemaCache();
     keeper.trustAnnouncements();
     expect(await version()).to.equal('1');
     const before = database.looks;
     expect(await version()).to.equal('1');
     expect(database.looks).to.equal(before);
 
-    keeper.listening(false);
+    keeper.setAnnouncementsArriving(false);
     database.state = 2;
     expect(await version()).to.equal('2');
     database.state = 3;
     expect(await version()).to.equal('3');
 
     database.state = 4;
-    keeper.listening(true);
+    keeper.setAnnouncementsArriving(true);
     expect(await version()).to.equal('4');
     const after = database.looks;
     expect(await version()).to.equal('4');

@@ -1,4 +1,7 @@
-/** Field types of the API (conventions, "Field types"). `unknown` is read and written as the text that PostgreSQL prints. */
+/**
+ * Field types of the API (conventions, "Field types"). A field of type `unknown` is read and written as PostgreSQL's
+ * text.
+ */
 export const FIELD_TYPES = [
   'bigInteger',
   'boolean',
@@ -30,7 +33,7 @@ export const FIELD_TYPES = [
 /** One of `FIELD_TYPES`. */
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** The type of the values inside a value: domains are resolved to their base type in `type` and `dataType`. */
+/** The type of array elements or range bounds. `type` and `dataType` are those of the base type of a domain. */
 export interface ElementType {
   readonly type: FieldType;
   /** As in `Column.sqlType`. */
@@ -39,7 +42,7 @@ export interface ElementType {
   readonly dataType: string;
 }
 
-/** A column of a table or of a view, as the catalog of PostgreSQL has it. */
+/** A column of a table or view, from the catalog of PostgreSQL. */
 export interface Column {
   readonly name: string;
   /** PostgreSQL's type as it stands in casts, e.g. `integer`, `text[]`, `"public"."mood"`. */
@@ -61,19 +64,19 @@ export interface Column {
   readonly scale: number | null;
   readonly unique: boolean;
   readonly indexed: boolean;
-  /** Some index, unique or not, begins with it: rows are found by it without reading the table. */
+  /** Whether an index, unique or not, begins with this column, so that a lookup need not scan the table. */
   readonly leadsIndex: boolean;
   readonly primary: boolean;
   /** A PostgreSQL array; read and written as a JSON array. */
   readonly array: boolean;
   /** Elements of an array, bounds of a range or a multirange; absent for other types. */
   readonly element?: ElementType;
-  /** Of an array of an enum the values of its elements. */
+  /** The values of an enum, or of the elements of an array of an enum. */
   readonly enumValues: readonly string[] | null;
   readonly comment: string | null;
 }
 
-/** The registry row of a field, with the names of the API; that of a system field is made from its declaration. */
+/** The registry row of a field, with the names of the API. A system field gets it from its declaration. */
 export interface FieldMeta {
   readonly id: number | null;
   readonly collection: string;
@@ -111,11 +114,11 @@ export interface Field {
   readonly concealed: boolean;
   /** Left out of `*`: has to be listed by name in a permission's field list. */
   readonly sensitive: boolean;
-  /** What this field leads to, if anything. */
+  /** The relation of this field; null without one. */
   readonly relation: RelationEnd | null;
   /**
-   * Fields of columns that together are this one's value, in the order of the key: a key or a foreign key of several columns
-   * (ADR 44). Such a field has no column of its own; it reads as the text of the key.
+   * The fields of a composite key or a composite foreign key, in the order of the key (ADR 44). Such a field has no
+   * column; it reads as the text of the key.
    */
   readonly parts?: readonly Field[];
 }
@@ -126,7 +129,9 @@ export type RelationEnd =
   | { readonly kind: 'one'; readonly relation: Relation; readonly to: string }
   /** This alias lists rows of `to` whose field `relation.field` holds this row's key. */
   | { readonly kind: 'many'; readonly relation: Relation; readonly to: string }
-  /** This field holds a key of one of several collections, named by `by`. */
+  /**
+   * Many-to-any: this field holds a key of one of `allowedCollections`; the field `collectionField` names which one.
+   */
   | { readonly kind: 'any'; readonly relation: Relation; readonly by: string; readonly allowed: readonly string[] };
 
 /** The registry row of a relation, with the names of the API. */
@@ -158,13 +163,13 @@ export interface Relation {
     readonly foreign_key_schema: string;
     readonly foreign_key_table: string;
     readonly foreign_key_column: string;
-    /** Of a foreign key of several columns, in the order of the key it leads to. */
+    /** Of a composite foreign key, in the order of the referenced key. */
     readonly columns?: readonly string[];
     readonly foreign_key_columns?: readonly string[];
     readonly on_update: string;
     readonly on_delete: string;
   } | null;
-  /** The constraint is `not valid`: rows that were there before it may lead nowhere. */
+  /** The constraint is `not valid`: older rows may refer to missing rows. */
   readonly unchecked?: true;
 }
 
@@ -197,20 +202,21 @@ export interface Collection {
   /** Null for folders (collections without a table). */
   readonly table: { readonly schema: string; readonly name: string; readonly comment: string | null } | null;
   readonly kind: 'table' | 'view' | 'folder';
-  /** Triggers, rules or partitions: an update may change more columns than it names. */
+  /** Triggers, rules or partitions: a write may change more than its statement names. */
   readonly reacts: boolean;
   readonly system: boolean;
   readonly meta: CollectionMeta | null;
-  /** The name of a key of one column; null where there are several or none. */
+  /** The name of a key of one column; null for a composite key and without a key. */
   readonly primary: string | null;
   /**
-   * The field that rows are known by: that column, or a field with `parts`, which is not among `fields`. In a table without a key it
-   * is the place of the row, which holds within one transaction and is never shown. Null for views and folders.
+   * The field that identifies rows: the key column, or a field with `parts`, which is not in `fields`. In a table
+   * without a key it is the row location (`ctid`), which is valid in one transaction only and never part of an answer.
+   * Null for views and folders.
    */
   readonly key: Field | null;
-  /** Whether clients may name a row: true for tables with a primary key or a unique index over columns that are never null. */
+  /** Whether requests can name a row: true with a primary key, or a unique index over columns that are not null. */
   readonly hasKey: boolean;
-  /** Foreign keys of several columns, which are among `fields` too. */
+  /** Composite foreign keys; `fields` holds them too. */
   readonly jointFields: readonly Field[];
   readonly fields: ReadonlyMap<string, Field>;
   readonly singleton: boolean;
@@ -219,15 +225,18 @@ export interface Collection {
   readonly verbs?: readonly Verb[];
 }
 
-/** What a service can offer of the rows of a collection. */
+/** What requests may do with the rows of a collection. */
 export type Verb = 'read' | 'create' | 'update' | 'delete';
 
-/** Everything known about the database at one moment. Immutable; a new one is made when something changes. */
+/** The schema snapshot: collections, fields and relations at one moment. Immutable; a change creates a new one. */
 export interface Overview {
-  /** Changes whenever anything below changes; usable in cache keys. */
+  /** Changes whenever a member below changes; usable in cache keys. Equal in all processes. */
   readonly version: string;
   readonly collections: ReadonlyMap<string, Collection>;
   readonly relations: readonly Relation[];
-  /** Tables that admins see in lists of collections and fields, and whose rows no request reads or writes (sessions, migrations). */
+  /**
+   * System tables that admins see in /collections and /fields, and whose rows no request reads or writes (sessions,
+   * migrations).
+   */
   readonly listed: ReadonlyMap<string, Collection>;
 }

@@ -1,0 +1,106 @@
+import type { Log } from '#kernel';
+import { coalesce } from '../../cluster/library.ts';
+import type { CatalogReading, CatalogSource } from '../catalog/source.ts';
+import type { Overview } from '../contract.ts';
+import { SchemaStore } from './schema-store.ts';
+
+interface SchemaCacheDeps {
+  readonly source: CatalogSource;
+  readonly build: (reading: CatalogReading) => Overview;
+  /** Whether a unit of work is open around the caller. */
+  readonly inUnit: () => boolean;
+  readonly log: Log;
+}
+
+export interface SchemaCache {
+  snapshot(): Promise<Overview>;
+  /** Checks the catalogs, also where no change was announced. */
+  refresh(): Promise<Overview>;
+  onChange(handle: (snapshot: Overview) => void): void;
+  /** The schema may have changed: later calls of `snapshot` wait for a check of the catalogs. */
+  invalidate(): void;
+  /** The declared system collections have changed: drops all stored snapshots and reads again. */
+  rebuild(): void;
+  /** From now on `invalidate` announces every change, so that `snapshot` needs no check. */
+  trustAnnouncements(): void;
+  /** Whether announcements arrive: while they do not, every `snapshot` checks the catalogs. */
+  setAnnouncementsArriving(arrives: boolean): void;
+  /** Until `end`, `snapshot` inside a unit of work checks the catalogs on the connection of that unit. */
+  beginUncommittedChange(): { end(): void };
+}
+
+/** Caches the schema snapshot and tracks whether it is up to date. */
+export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDeps): SchemaCache {
+  const store = new SchemaStore(source, build);
+  let isTrusting = false;
+  let isArriving = true;
+  /** `isTrusting` and `isArriving`. */
+  let isAnnounced = false;
+  let announcements = 0;
+  let checkedAnnouncements = 0;
+  const uncommitted = new Set<object>();
+  const handlers: ((snapshot: Overview) => void)[] = [];
+
+  /** Calls at the same time share one read that begins after them. */
+  const check = coalesce(readShared);
+
+  async function readShared(): Promise<Overview> {
+    const before = announcements;
+    const latest = await store.read();
+    checkedAnnouncements = before;
+    const isChanged = store.current?.schema.version !== latest.schema.version;
+    store.current = latest;
+    if (isChanged) for (const handle of handlers) notifyHandler(handle, latest.schema);
+    return latest.schema;
+  }
+
+  function notifyHandler(handle: (snapshot: Overview) => void, snapshot: Overview): void {
+    try {
+      handle(snapshot);
+    } catch (error) {
+      log.error({ err: error }, 'a listener to schema changes failed');
+    }
+  }
+
+  function invalidate(): void {
+    announcements++;
+    if (!inUnit())
+      check().catch((error) =>
+        log.warn({ reason: (error as Error).message }, 'reading the schema failed; the next request tries again'),
+      );
+  }
+
+  return {
+    async snapshot() {
+      const { current } = store;
+      if (isAnnounced && current && checkedAnnouncements === announcements && uncommitted.size === 0)
+        return current.schema;
+      if (inUnit()) return (await store.read()).schema;
+      if (isAnnounced && current && checkedAnnouncements === announcements) return current.schema;
+      return check();
+    },
+    async refresh() {
+      return inUnit() ? (await store.read()).schema : check();
+    },
+    onChange: (handle) => void handlers.push(handle),
+    invalidate,
+    rebuild() {
+      store.clear();
+      invalidate();
+    },
+    trustAnnouncements() {
+      isTrusting = true;
+      isAnnounced = isArriving;
+    },
+    setAnnouncementsArriving(arrives) {
+      isArriving = arrives;
+      isAnnounced = isTrusting && isArriving;
+      if (isArriving) invalidate();
+    },
+    beginUncommittedChange() {
+      const token = {};
+      uncommitted.add(token);
+      return { end: () => void uncommitted.delete(token) };
+    },
+  };
+}
