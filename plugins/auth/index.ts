@@ -52,7 +52,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     host.contribute(systemCollections, collections.sessions);
     host.contribute(systemCollections, collections.sharedSecrets);
     host.contribute(systemCollections, collections.attempts);
-    for (const migration of announceUserStatus(db)) host.contribute(migrations, migration);
+    host.contribute(migrations, announceUserStatus(db));
 
     const secrets = createSecretSource({ db, log });
     let secret: string | undefined;

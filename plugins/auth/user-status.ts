@@ -4,7 +4,7 @@ import { announcing, createAnnouncedCache } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
 
 /** The bus channel on which a change of a user's status, token or role is announced. */
-export const USER_STATUS_CHANGED = 'auth.standing';
+export const USER_STATUS_CHANGED = 'auth.user-status';
 const MAX_CACHED_USERS = 20_000;
 
 /** Checks that the owner of an access token is still active. */
@@ -35,20 +35,16 @@ export function createUserStatus(db: Db, bus: Bus): UserStatus {
   return { assertActive: active.get, forget: () => active.forget() };
 }
 
-const ANNOUNCEMENT = { name: 'platform_standing_changed', channel: USER_STATUS_CHANGED } as const;
-
-/** Triggers that notify every process when the status, token or role of a user changes, by this service or by SQL. */
-export const announceUserStatus = (db: Db): readonly Migration[] => [
+/** Trigger that notifies every process when the status, token or role of a user changes, by this service or by SQL. */
+export const announceUserStatus = (db: Db): Migration =>
   announcing({
-    ...ANNOUNCEMENT,
-    id: '2026-11-21-announce-standing',
-    tables: [db.watch('platform_users')],
-    on: db.sql`update of status or delete or truncate`,
-  }),
-  announcing({
-    ...ANNOUNCEMENT,
-    id: '2026-11-23-announce-token-owners',
+    id: '2026-11-23-announce-user-status',
+    replaces: {
+      ids: ['2026-11-21-announce-standing', '2026-11-23-announce-token-owners'],
+      name: 'platform_standing_changed',
+    },
+    name: 'platform_user_status_changed',
+    channel: USER_STATUS_CHANGED,
     tables: [db.watch('platform_users')],
     on: db.sql`update of status, token, role or delete or truncate`,
-  }),
-];
+  });

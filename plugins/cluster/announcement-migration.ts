@@ -11,17 +11,22 @@ interface Announcement {
   readonly tables: readonly Table[];
   /** The trigger events; all changes by default. */
   readonly on?: Statement;
+  /** Ids of migrations that this one replaces, and the name of their triggers, which are dropped. */
+  readonly replaces?: { readonly ids: readonly string[]; readonly name: string };
 }
 
 /**
  * Migration with triggers that publish null on a channel of the bus when a statement that changed one of the tables commits. All
  * processes receive it, also for changes by other database clients.
  */
-export const announcing = ({ id, name, channel, tables, on }: Announcement): Migration => ({
+export const announcing = ({ id, name, channel, tables, on, replaces }: Announcement): Migration => ({
   id,
+  ...(replaces ? { replaces: replaces.ids } : {}),
   async up(db) {
+    const inSchema = (called: string) => db.sql`${db.name(db.schemas[0] as string)}.${db.name(called)}()`;
+    if (replaces) await db.ddl(db.sql`drop function if exists ${inSchema(replaces.name)} cascade`);
     const called = db.name(name);
-    const run = db.sql`${db.name(db.schemas[0] as string)}.${called}()`;
+    const run = inSchema(name);
     await db.ddl(db.sql`create or replace function ${run} returns trigger language plpgsql as $$
       begin
         ${notifyStatement(db, channel)};

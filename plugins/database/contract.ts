@@ -240,6 +240,8 @@ export interface Migration {
    * prefix that this version does not know is another state of the same tables, and does not stop the start.
    */
   readonly idPrefix?: string;
+  /** Ids of migrations of earlier versions that this one replaces: recorded, they do not stop the start. */
+  readonly replaces?: readonly string[];
   /** `db` is the contributor's `host.db`: its grant names the tables that the migration may create and alter. */
   up(db: Db): Promise<void>;
 }

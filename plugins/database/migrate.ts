@@ -65,7 +65,7 @@ function assertNotNewer(
   recorded: readonly { owner: string; id: string }[],
   dbOf: MigrateDeps['dbOf'],
 ): void {
-  const ids = new Set(steps.map(({ value }) => value.id));
+  const ids = new Set(steps.flatMap(({ value }) => [value.id, ...(value.replaces ?? [])]));
   const series = steps.flatMap(({ value }) => value.idPrefix ?? []);
   const isKnown = (id: string) => ids.has(id) || series.some((start) => id.startsWith(start));
   const newer = recorded.find(({ owner, id }) => dbOf(owner) !== undefined && !isKnown(id));

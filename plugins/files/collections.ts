@@ -68,7 +68,8 @@ export const filesCollection: SystemCollection = {
  * writes; triggers make one when a row drops its object. The janitor removes entries without a live writer, with their objects.
  */
 export const orphanedObjectsCollection: SystemCollection = {
-  collection: 'platform_loose_objects',
+  collection: 'platform_orphaned_objects',
+  formerName: 'platform_loose_objects',
   note: 'Objects in storage that belong to no file',
   internal: true,
   fields: [
@@ -84,7 +85,8 @@ export const orphanedObjectsCollection: SystemCollection = {
 
 /** The storage locations of each process, with the identity that their drivers report. */
 export const storagePlacesCollection: SystemCollection = {
-  collection: 'platform_storage_places',
+  collection: 'platform_storage_locations',
+  formerName: 'platform_storage_places',
   note: 'Where each process keeps the bytes of its locations',
   internal: true,
   fields: [

@@ -33,7 +33,7 @@ interface Deps {
 
 export function createLedger({ db, presence, log }: Deps): Ledger {
   const open = new Set<string>();
-  const ledger = db.write('platform_loose_objects');
+  const ledger = db.write('platform_orphaned_objects');
   const INSERT_ENTRY = db.sql`insert into ${ledger} (id, storage, name, writer) values ($1, $2, $3, $4)`;
   const RELEASE_ENTRY = db.sql`update ${ledger} set writer = null where id = $1 and writer = $2`;
   const TAKE_ENTRY = db.sql`delete from ${ledger} where id = $1 and writer = $2`;

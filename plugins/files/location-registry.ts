@@ -26,7 +26,7 @@ export interface LocationRegistry {
 }
 
 export function createLocationRegistry({ db, log, presence, storage }: Deps): LocationRegistry {
-  const table = db.own('platform_storage_places');
+  const table = db.own('platform_storage_locations');
   const UPSERT = db.sql`insert into ${table} (id, process, location, place, name) values ($1, $2, $3, $4, $5)
     on conflict (process, location) do update set place = excluded.place, name = excluded.name`;
   const SELECT_OTHERS = db.sql`select process, location, name from ${table}

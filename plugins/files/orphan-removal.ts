@@ -38,7 +38,7 @@ interface OrphanedObject {
 }
 
 export function createOrphanRemoval({ db, lock, log, storage, stopping }: Deps): OrphanRemoval {
-  const ledger = db.write('platform_loose_objects');
+  const ledger = db.write('platform_orphaned_objects');
   const CLOCK = db.sql`select now()::text as until`;
   const SELECT_BATCH = db.sql`select l.id, l.name, exists (
       select from ${db.read('platform_files')} f where f.storage = l.storage and f.filename_disk = l.name) as "isReferenced"

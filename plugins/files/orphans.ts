@@ -17,7 +17,7 @@ export interface Orphans {
 }
 
 export function createOrphans({ db, ledger, presence }: Deps): Orphans {
-  const table = db.write('platform_loose_objects');
+  const table = db.write('platform_orphaned_objects');
   const CLAIMED_ENTRIES = db.sql`select id, writer from ${table} where writer is not null`;
   const RELEASE_ENTRIES = db.sql`update ${table} set writer = null where id in (
     select id from ${table} where id = any($1::uuid[]) for update skip locked)`;

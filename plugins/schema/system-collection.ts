@@ -45,6 +45,8 @@ export type SystemReference = {
 export interface SystemCollection {
   /** Starts with `platform_`. */
   readonly collection: string;
+  /** The name of the table in earlier versions: the migration renames it with its rows, indexes and constraints. */
+  readonly formerName?: string;
   readonly note: string;
   readonly fields: readonly SystemField[];
   readonly unique?: readonly (readonly string[])[];

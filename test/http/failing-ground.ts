@@ -46,7 +46,7 @@ export async function failingGround(common: Readonly<Record<string, string>> = {
       const names = async (text: string) =>
         (await database.query<{ name: string }>(text)).map(({ name }) => name).sort();
       const named = await names('select filename_disk as name from platform_files where filename_disk is not null');
-      const orphaned = await names('select name from platform_loose_objects');
+      const orphaned = await names('select name from platform_orphaned_objects');
       return {
         named,
         loose: orphaned,

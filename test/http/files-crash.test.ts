@@ -159,7 +159,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
       JSON.stringify(done),
     ).not.to.include(false);
 
-    expect(await database.query('select * from platform_loose_objects')).to.deep.equal([]);
+    expect(await database.query('select * from platform_orphaned_objects')).to.deep.equal([]);
     const rows = await database.query<{ id: string; name: string; size: string }>(
       'select id, filename_disk as name, filesize::text as size from platform_files',
     );

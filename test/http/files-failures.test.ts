@@ -269,7 +269,7 @@ describe('files: failures of the database', function () {
   it('a statement timeout answers 503 and leaves nothing', async () => {
     const service = await ground.start({ DB_STATEMENT_TIMEOUT: '100ms' });
     const id = await upload(service, 'x');
-    for (const table of ['platform_files', 'platform_loose_objects']) {
+    for (const table of ['platform_files', 'platform_orphaned_objects']) {
       const locked = ground.database.query(
         `do $$ begin lock table ${table} in access exclusive mode; perform pg_sleep(1.5); end $$`,
       );

@@ -3,7 +3,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcess, startService } from '../support/service.ts';
 
 /** Tables and steps that came with files: without them a database is one from before. */
-const TABLES = ['files', 'loose_objects', 'settings', 'uploads', 'upload_pieces'].map((name) => `platform_${name}`);
+const TABLES = ['files', 'orphaned_objects', 'settings', 'uploads', 'upload_pieces'].map((name) => `platform_${name}`);
 const OWNERS = ['files', 'settings', 'assets', 'tus'].map((name) => `@tenon/${name}`);
 
 describe('files: upgrade of a database without files', function () {

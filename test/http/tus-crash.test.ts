@@ -51,7 +51,7 @@ describe('tus: kills of the service', () => {
     await until(async () => (await database.query('select from platform_uploads')).length === 0);
     expect(await database.query('select from platform_upload_pieces')).to.deep.equal([]);
     const files = await database.query<{ filename_disk: string }>('select filename_disk from platform_files');
-    await until(async () => (await database.query('select from platform_loose_objects')).length === 0);
+    await until(async () => (await database.query('select from platform_orphaned_objects')).length === 0);
     expect([...(await here.objects())].sort()).to.deep.equal(files.map((file) => file.filename_disk).sort());
     expect(files).to.have.length(ROUNDS);
   });

@@ -157,11 +157,11 @@ describe('a process on a database that has a secret', () => {
       expect(warned(service, /storage location/)).to.have.length(1);
     });
     await first.stop();
-    await database.query(`insert into platform_storage_places (id, process, location, place, name)
+    await database.query(`insert into platform_storage_locations (id, process, location, place, name)
       values (gen_random_uuid(), gen_random_uuid(), 'local', 'of a process that was killed', 'x')`);
     await started({}, async (service) => {
       expect(warned(service, /storage location/)).to.deep.equal([]);
     });
-    expect(await database.query('select from platform_storage_places')).to.deep.equal([]);
+    expect(await database.query('select from platform_storage_locations')).to.deep.equal([]);
   });
 });

@@ -23,7 +23,7 @@ export async function lookUpObjects(db: Db, location: string, names: readonly st
     db.sql`select filename_disk as name, filesize::text as size, false as "isOrphan" from ${db.read('platform_files')}
       where storage = $1 and filename_disk is not null and (filename_disk = any($2::text[]) or id = any($3::uuid[]))
     union all
-    select name, null, true from ${db.read('platform_loose_objects')}
+    select name, null, true from ${db.read('platform_orphaned_objects')}
       where storage = $1 and (name = any($2::text[]) or left(name, 36) = any($3::text[]))`,
     [location, names, ids],
   );

@@ -5,6 +5,7 @@ import type { SystemCollection } from '../contract.ts';
 import { buildObjectName } from '../names.ts';
 import { renderColumnDefinition } from './column-definition.ts';
 import { type Declarations, findPrimaryField } from './declarations.ts';
+import { renameFormerTables } from './former-names.ts';
 
 /**
  * The comment of every table created here. A table of the same name without it belongs to another program and is left
@@ -25,6 +26,7 @@ export const createSystemTablesMigration = (read: () => Declarations): Migration
   },
   async up(db) {
     const all = [...read().values()];
+    await renameFormerTables(db, all);
     const existing = await readTables(db, all);
     await runAll(
       db,

@@ -12,7 +12,7 @@ export async function keptBy(database: FreshDatabase, folder: string): Promise<K
   const rows = await database.query<{ name: string }>(
     'select filename_disk as name from platform_files where filename_disk is not null order by 1',
   );
-  const loose = await database.query('select 1 from platform_loose_objects');
+  const loose = await database.query('select 1 from platform_orphaned_objects');
   return { rows: rows.map(({ name }) => name), loose: loose.length, objects: await objectsIn(folder) };
 }
 

@@ -39,7 +39,7 @@ describe('the janitor of stored objects', () => {
 
   const upload = () => ground.files.create(ground.admin.caller, text(parts('content')));
   const note = (place: string, name: string, writer: string | null = null) =>
-    ground.database.query('insert into platform_loose_objects (storage, name, writer) values ($1, $2, $3)', [
+    ground.database.query('insert into platform_orphaned_objects (storage, name, writer) values ($1, $2, $3)', [
       place,
       name,
       writer,
@@ -149,7 +149,7 @@ describe('the janitor of stored objects', () => {
     } finally {
       Object.assign(second, { remove });
     }
-    await ground.database.query(`delete from platform_loose_objects where storage = 'former'`);
+    await ground.database.query(`delete from platform_orphaned_objects where storage = 'former'`);
     await call();
     await until(async () => (await ground.loose()).length === 0);
     expect(await ground.objects('second')).to.deep.equal([]);

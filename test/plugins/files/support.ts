@@ -101,7 +101,7 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
         const { storage: location, filename_disk: name } = await row(id);
         return readFile(join(place(location), name));
       },
-      loose: () => database.query('select storage, name, writer from platform_loose_objects order by name'),
+      loose: () => database.query('select storage, name, writer from platform_orphaned_objects order by name'),
       objects: (location = 'local') => objectsIn(place(location)),
       async stop() {
         await service.stop();

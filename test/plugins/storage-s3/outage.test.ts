@@ -31,7 +31,7 @@ describe('storage-s3: outage of the server', function () {
     form.set('file', new Blob([text]), 'a.txt');
     return send(path === '/files' ? 'POST' : 'PATCH', path, form);
   };
-  const loose = () => service.database.query<{ name: string }>('select name from platform_loose_objects');
+  const loose = () => service.database.query<{ name: string }>('select name from platform_orphaned_objects');
 
   it('an outage answers 503 and fails the health check; deleted objects are removed after it', async () => {
     const [kept, gone] = await Promise.all(['kept', 'gone'].map(async (text) => (await put(text)).body.data.id));

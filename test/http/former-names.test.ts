@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
+import { type InProcess, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const FILE = '11111111-1111-4111-8111-111111111111';
+
+/** Names that an earlier version gave to tables, triggers, functions, indexes and constraints. */
+const FORMER = 'loose|let_go|storage_places|standing';
+
+describe('a database whose tables and triggers have the names of an earlier version', function () {
+  this.timeout(120_000);
+  let database: FreshDatabase;
+  let service: InProcess | undefined;
+
+  before(async () => {
+    database = await freshDatabase('former_names');
+    await loadSql(database.url, new URL('../data/before-renames.sql', import.meta.url));
+    // The start creates the admin that the tests sign in by.
+    await database.query('delete from platform_users');
+  });
+  after(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  const formerNames = async () =>
+    (
+      await database.query<{ name: string }>(
+        `select relname as name from pg_class where relname ~ $1 union select tgname from pg_trigger where tgname ~ $1
+        union select proname from pg_proc where proname ~ $1 union select conname from pg_constraint where conname ~ $1 order by 1`,
+        [FORMER],
+      )
+    ).map(({ name }) => name);
+
+  it('are renamed at the start, and their rows stay', async () => {
+    expect(await formerNames(), 'before').to.include.members(['platform_loose_objects', 'platform_files_let_go']);
+    service = await startService({ database, env: { SECRET: 'a-secret-of-thirty-two-characters' } });
+    expect(await formerNames()).to.deep.equal([]);
+    expect(await database.query('select storage, name from platform_orphaned_objects')).to.deep.include({
+      storage: 'elsewhere',
+      name: 'left-behind.txt',
+    });
+  });
+
+  it('have triggers under their new names: a deleted file row leaves an orphaned object', async () => {
+    await database.query('delete from platform_files where id = $1', [FILE]);
+    await until(async () => {
+      const rows = await database.query('select from platform_orphaned_objects where name = $1', [`${FILE}.txt`]);
+      // The janitor removes the entry with the object, which is not there.
+      return rows.length === 0;
+    });
+    const triggers = await database.query<{ name: string }>(
+      `select tgname as name from pg_trigger where tgname like 'platform_files_orphan%' or tgname like 'platform_user_status%' order by 1`,
+    );
+    expect(triggers.map(({ name }) => name)).to.deep.equal([
+      'platform_files_orphan_delete',
+      'platform_files_orphan_truncate',
+      'platform_files_orphan_update',
+      'platform_user_status_changed',
+    ]);
+  });
+
+  it('start a second time without a change', async () => {
+    await service?.stop();
+    service = await startService({ database, env: { SECRET: 'a-secret-of-thirty-two-characters' } });
+    expect(await formerNames()).to.deep.equal([]);
+  });
+});
