@@ -7,7 +7,7 @@ import { type Person, personWith } from './people.ts';
 const BACH =
   '/items/track?fields=name,album_id.title,album_id.artist_id.name&filter[composer][_contains]=Bach&sort=-milliseconds&limit=3';
 
-describe('an existing database becomes an API', () => {
+describe('the items API on the Chinook database', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let listener: Person;
@@ -32,7 +32,7 @@ describe('an existing database becomes an API', () => {
       [limit],
     );
 
-  it('answers a nested, filtered, sorted read as admin', async () => {
+  it('an admin reads nested, filtered and sorted items', async () => {
     const { status, body } = await service.request('GET', BACH, { token: service.admin.token });
     expect(status).to.equal(200);
     const rows = await expected(3);
@@ -42,13 +42,13 @@ describe('an existing database becomes an API', () => {
     });
   });
 
-  it('refuses it without a token', async () => {
+  it('a read without a token is rejected', async () => {
     const { status, body } = await service.request('GET', BACH);
     expect(status).to.equal(403);
     expect(body.errors[0].extensions.code).to.equal('FORBIDDEN');
   });
 
-  it('leaves out rows and fields that a role may not read', async () => {
+  it('a read leaves out rows and fields that the role may not read', async () => {
     const path = '/items/track?fields=track_id,album_id.title,album_id.artist_id.name&limit=-1&meta=*';
     const { status, body } = await service.request('GET', path, { token: listener.token });
     expect(status).to.equal(200);
@@ -60,7 +60,7 @@ describe('an existing database becomes an API', () => {
     expect(body.meta).to.deep.equal({ total_count: jazz.length, filter_count: jazz.length });
   });
 
-  it('hides a row outside the rule like one that does not exist', async () => {
+  it('a row outside the rule gets the answer of a row that does not exist', async () => {
     for (const id of ['1', '99999999', 'abc']) {
       const { status, body } = await service.request('GET', `/items/track/${id}`, { token: listener.token });
       expect(status, id).to.equal(403);
@@ -76,13 +76,13 @@ describe('an existing database becomes an API', () => {
     'sort=unknown',
     'filter[genre_id][name][_eq]=Jazz',
   ]) {
-    it(`refuses ${query} to a role that may not read what it asks about`, async () => {
+    it(`${query} is rejected for a role that may not read its fields`, async () => {
       const { status, body } = await service.request('GET', `/items/track?${query}`, { token: listener.token });
       expect([status, body.errors?.[0].extensions.code]).to.deep.equal([403, 'FORBIDDEN']);
     });
   }
 
-  it('says nothing about the type of what may not be read', async () => {
+  it('an error for an unreadable field does not show its type', async () => {
     const reader = await personWith(service, [
       { collection: 'track', action: 'read', fields: ['track_id'] },
       { collection: 'track', action: 'update', fields: ['name'] },
@@ -106,13 +106,13 @@ describe('an existing database becomes an API', () => {
     expect(write.status).to.equal(403);
   });
 
-  it('searches only what the role may read', async () => {
+  it('a search covers only fields that the role may read', async () => {
     const reader = await personWith(service, [{ collection: 'artist', action: 'read', fields: ['artist_id'] }]);
     const { body } = await service.request('GET', '/items/artist?search=AC/DC', { token: reader.token });
     expect(body.data).to.deep.equal([]);
   });
 
-  it('runs one statement for a read, however deep', async () => {
+  it('a nested read runs one statement', async () => {
     for (const path of [
       BACH,
       '/items/track/63?fields=*.*',
@@ -129,7 +129,7 @@ describe('an existing database becomes an API', () => {
     }
   });
 
-  it('takes the same query as brackets, as JSON text and as a SEARCH body', async () => {
+  it('the same query as brackets, as JSON text and as a SEARCH body has the same answer', async () => {
     const query = {
       fields: ['name', 'album_id.title'],
       filter: { composer: { _contains: 'Bach' } },
@@ -156,7 +156,7 @@ describe('an existing database becomes an API', () => {
     expect(brackets.body).to.deep.equal(search.body);
   });
 
-  it('reads by keys through SEARCH, in the order of the keys', async () => {
+  it('SEARCH by keys answers in the order of the keys', async () => {
     const { body } = await service.request('SEARCH', '/items/artist?fields=artist_id', {
       token: service.admin.token,
       body: { keys: [3, 1, 2] },
@@ -164,7 +164,7 @@ describe('an existing database becomes an API', () => {
     expect(body.data.map((row: { artist_id: number }) => row.artist_id)).to.deep.equal([3, 1, 2]);
   });
 
-  it('serves a table with a composite key', async () => {
+  it('a table with a composite key is served', async () => {
     const token = service.admin.token;
     const listed = await service.request('GET', '/collections/playlist_track', { token });
     expect(listed.status).to.equal(200);
@@ -175,7 +175,7 @@ describe('an existing database becomes an API', () => {
     expect(one.body.data).to.deep.equal({ playlist_id, track_id });
   });
 
-  it('sees changes that others make to the database at once', async () => {
+  it('the next request sees changes that another program makes to the database', async () => {
     const token = service.admin.token;
     await database.query('create table brand_new (id serial primary key, word text)');
     await database.query(`insert into brand_new (word) values ('hello')`);

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 const REQUESTS = 400;
 
-describe('while the database is stopped', function () {
+describe('the log during a database outage', function () {
   this.timeout(180_000);
   let folder: string;
   let front: Server;
@@ -68,7 +68,7 @@ describe('while the database is stopped', function () {
       .split('\n')
       .filter((line) => line.includes(text));
 
-  it('the log says it once, without a stack for each request, and says when it is over', async () => {
+  it('the log has one line for the outage, one for its end, and no stack for each request', async () => {
     await stopDatabase();
     const before = service.output().length;
     for (let round = 0; round < REQUESTS / 20; round++) {

@@ -6,7 +6,7 @@ import { asAdmin, personWith } from './people.ts';
 
 const TABLES = Array.from({ length: 12 }, (_, at) => `held${at}`);
 
-describe('connections of the pool while a table is locked', () => {
+describe('shares of the connection pool while a table is locked', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let tokens: readonly string[];
@@ -20,7 +20,7 @@ describe('connections of the pool while a table is locked', () => {
     service = await startService({ database, env: { DB_POOL_WAIT_TIMEOUT: '1s', LOG_LEVEL: 'debug' } });
     const read = [...TABLES, 'thing'].map((collection) => ({ collection, action: 'read' as const }));
     tokens = await Promise.all(Array.from({ length: 14 }, async () => (await personWith(service, read)).token));
-    // What is asked once about each caller is known before a table is locked.
+    // The service caches users and permissions before a table is locked.
     for (const token of tokens) await ok('GET', '/items/thing', token);
   });
   beforeEach(async () => {
@@ -40,7 +40,7 @@ describe('connections of the pool while a table is locked', () => {
     return reply;
   }
 
-  /** Requests that the lock holds up, and what became of them once it was let go. */
+  /** Runs requests against locked tables. Answers their replies after the lock is released. */
   async function locked(
     tables: readonly string[],
     requests: readonly (readonly [string, string])[],
@@ -57,7 +57,7 @@ describe('connections of the pool while a table is locked', () => {
     return Promise.all(held);
   }
 
-  /** As many wait for the lock as will: the count no longer grows. */
+  /** Waits until the number of statements that wait for a lock no longer grows. */
   async function blocked(): Promise<void> {
     for (let last = -1, same = 0; same < 10; ) {
       const [row] = await database.query<{ count: number }>(
@@ -85,26 +85,26 @@ describe('connections of the pool while a table is locked', () => {
 
   const statuses = (replies: readonly Reply[]) => [...new Set(replies.map(({ status }) => status))].sort();
 
-  it('serve other tables, logins and health while one caller reads the locked table fourteen times', async () => {
+  it('other tables, logins and health answer while one caller reads the locked table fourteen times', async () => {
     const [one, ...others] = tokens as [string, ...string[]];
     const requests = Array.from({ length: 14 }, (_, at) => [`/items/held0?limit=${at + 1}`, one] as const);
     await locked(['held0'], requests, () => assertServed(others.slice(0, 4)));
   });
 
   for (const whose of ['a caller', 'an admin']) {
-    it(`serve other tables to ${whose} whose own reads of a locked table hang`, async () => {
+    it(`other tables answer to ${whose} whose reads of a locked table hang`, async () => {
       const own = whose === 'an admin' ? service.admin.token : (tokens[0] as string);
       const requests = Array.from({ length: 14 }, (_, at) => [`/items/held0?limit=${at + 1}`, own] as const);
       await locked(['held0'], requests, () => assertServed([own, own]));
     });
   }
 
-  it('serve other tables, logins and health while fourteen callers read the locked table', async () => {
+  it('other tables, logins and health answer while fourteen callers read the locked table', async () => {
     const requests = tokens.map((token) => ['/items/held0', token] as const);
     await locked(['held0'], requests, () => assertServed(tokens.slice(0, 4)));
   });
 
-  it('serve other callers while one reads twelve locked tables', async () => {
+  it('other callers get answers while one caller reads twelve locked tables', async () => {
     const [one, ...others] = tokens as [string, ...string[]];
     await locked(
       TABLES,
@@ -113,7 +113,7 @@ describe('connections of the pool while a table is locked', () => {
     );
   });
 
-  it('serve admins, logins and health while twelve callers read twelve locked tables', async () => {
+  it('admins, logins and health get answers while twelve callers read twelve locked tables', async () => {
     const { email, password, token } = service.admin;
     await locked(
       TABLES,
@@ -126,7 +126,7 @@ describe('connections of the pool while a table is locked', () => {
     );
   });
 
-  it('are waited for: what held a place answers, and the rest is a 503 that says when to come again and why', async () => {
+  it('requests with a connection answer after the lock, and the others are 503 with Retry-After and a reason', async () => {
     const requests = tokens.map((token) => ['/items/held0', token] as const);
     const before = service.log.length;
     const replies = await locked(['held0'], requests, async () => {
@@ -135,7 +135,7 @@ describe('connections of the pool while a table is locked', () => {
       expect(body.status).to.equal('warn');
       expect(body.checks['pg:responseTime'][0].status).to.be.oneOf(['ok', 'warn']);
       expect(body.checks['pg:connectionsWaiting'][0]).to.include({ status: 'warn', observedUnit: 'statements' });
-      // Those that wait longest are refused meanwhile.
+      // The oldest waiters are refused meanwhile.
       while (!service.log.slice(before).some(({ msg, status }) => msg === 'request' && status === 503))
         await get('/items/thing', null);
     });
@@ -150,7 +150,7 @@ describe('connections of the pool while a table is locked', () => {
     }
   });
 
-  it('are given back: the same requests answer once the table is free', async () => {
+  it('the same requests answer once the table is free', async () => {
     const replies = await Promise.all(tokens.map((token) => get('/items/held0', token)));
     expect(statuses(replies)).to.deep.equal([200]);
     await asAdmin(service, 'GET', '/items/held0');

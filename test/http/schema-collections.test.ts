@@ -17,7 +17,7 @@ const ABSENT = [404, 'ROUTE_NOT_FOUND'];
 // biome-ignore lint/suspicious/noExplicitAny: records of several kinds
 const names = (rows: any[], key: string): string[] => rows.map((row) => row[key]);
 
-describe('/collections over HTTP', () => {
+describe('/collections', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -56,8 +56,8 @@ describe('/collections over HTTP', () => {
       )[0] ?? {},
     );
 
-  describe('creating', () => {
-    it('without fields: a table with an auto-increment id, usable at once', async () => {
+  describe('POST /collections', () => {
+    it('a collection without fields has a table with an auto-increment id, and is usable at once', async () => {
       const reply = await send('POST', '/collections', { collection: 'bare', schema: {} });
       expect(reply.status).to.equal(200);
       expect(reply.body).to.deep.equal({
@@ -93,7 +93,7 @@ describe('/collections over HTTP', () => {
       expect(id.schema.has_auto_increment).to.equal(true);
     });
 
-    it('with fields: an id comes first where none is the key; sort is the position', async () => {
+    it('a collection with fields gets an id first where none is the primary key, and sort is the position', async () => {
       const data = await make('fielded', [
         { field: 'title', type: 'string', schema: { is_nullable: false }, meta: { interface: 'input' } },
         { field: 'views', type: 'integer', schema: { default_value: 7 } },
@@ -112,39 +112,39 @@ describe('/collections over HTTP', () => {
       expect(await admin('POST', '/items/fielded', { title: 'a' })).to.deep.equal({ id: 1, title: 'a', views: 7 });
     });
 
-    for (const [type, given] of [
+    for (const [type, key] of [
       ['uuid', '7b3c2d86-7f0e-4a57-9d0f-36dff5b4a7a9'],
       ['string', 'a-key'],
       ['bigInteger', '9007199254740993'],
       ['integer', 12],
     ] as const) {
-      it(`with a primary key of type ${type} of its own`, async () => {
+      it(`a collection may have a primary key of type ${type}`, async () => {
         const name = `keyed_${type.toLowerCase()}`;
         await make(name, [
           { field: 'code', type, schema: { is_primary_key: true } },
           { field: 'name', type: 'string' },
         ]);
         expect(names(await admin('GET', `/fields/${name}`), 'field')).to.deep.equal(['code', 'name']);
-        expect(await admin('POST', `/items/${name}`, { code: given, name: 'x' })).to.deep.equal({
-          code: given,
+        expect(await admin('POST', `/items/${name}`, { code: key, name: 'x' })).to.deep.equal({
+          code: key,
           name: 'x',
         });
-        expect(await admin('PATCH', `/items/${name}/${given}`, { name: 'y' })).to.deep.equal({
-          code: given,
+        expect(await admin('PATCH', `/items/${name}/${key}`, { name: 'y' })).to.deep.equal({
+          code: key,
           name: 'y',
         });
-        expect((await send('DELETE', `/items/${name}/${given}`)).status).to.equal(204);
+        expect((await send('DELETE', `/items/${name}/${key}`)).status).to.equal(204);
       });
     }
 
-    it('with a uuid key that is generated', async () => {
+    it('a uuid primary key is generated', async () => {
       await make('generated', [
         { field: 'id', type: 'uuid', schema: { is_primary_key: true }, meta: { special: ['uuid'] } },
       ]);
       expect((await admin('POST', '/items/generated', {})).id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     });
 
-    it('a folder, by schema null or none, without a table', async () => {
+    it('a collection with schema null or without schema is a folder without a table', async () => {
       const folder = await admin('POST', '/collections', {
         collection: 'folder',
         schema: null,
@@ -158,7 +158,7 @@ describe('/collections over HTTP', () => {
       expect(await admin('GET', '/fields/folder')).to.deep.equal([]);
     });
 
-    it('several by an array, all or none', async () => {
+    it('a list creates all collections or none', async () => {
       const reply = await send('POST', '/collections', [
         { collection: 'many1', schema: {} },
         { collection: 'many2', schema: {}, meta: { group: 'folder' } },
@@ -173,7 +173,7 @@ describe('/collections over HTTP', () => {
       expect((await send('POST', '/collections', [])).body).to.deep.equal({ data: [] });
     });
 
-    it('refuses names that break the rules', async () => {
+    it('a bad name is rejected with INVALID_PAYLOAD', async () => {
       for (const collection of [
         undefined,
         null,
@@ -197,7 +197,7 @@ describe('/collections over HTTP', () => {
       }
     });
 
-    it('takes names that need quoting', async () => {
+    it('a name that needs quoting in SQL is accepted', async () => {
       for (const collection of ['Mixed Case', 'select', 'ünïcode', 'with-dash', '1digit']) {
         await make(collection, [{ field: 'Order By', type: 'string' }]);
         const path = `/items/${encodeURIComponent(collection)}`;
@@ -210,7 +210,7 @@ describe('/collections over HTTP', () => {
       }
     });
 
-    it('refuses bad fields and leaves neither a table nor registry rows', async () => {
+    it('bad fields are rejected with INVALID_PAYLOAD, and leave neither a table nor registry rows', async () => {
       for (const [fields, why] of [
         [
           [
@@ -244,8 +244,8 @@ describe('/collections over HTTP', () => {
     });
   });
 
-  describe('changing', () => {
-    it('keeps every member of meta as given', async () => {
+  describe('PATCH /collections', () => {
+    it('every member of meta is stored as sent', async () => {
       const meta = {
         icon: 'star',
         note: 'a note',
@@ -277,7 +277,7 @@ describe('/collections over HTTP', () => {
       }
     });
 
-    it('ignores members it does not know and refuses __proto__', async () => {
+    it('unknown members of meta are ignored, and __proto__ is rejected', async () => {
       expect(
         (await admin('PATCH', '/collections/verbatim', { meta: { nothing: 1, constructor: 2 } })).meta.hidden,
       ).to.equal(true);
@@ -285,7 +285,7 @@ describe('/collections over HTTP', () => {
       expect(refusal(reply)).to.deep.equal(INVALID);
     });
 
-    it('several by a list, all or none', async () => {
+    it('a list changes all collections or none', async () => {
       const reply = await send('PATCH', '/collections', [
         { collection: 'many1', meta: { note: '1' } },
         { collection: 'many2', meta: { note: '2' } },
@@ -301,7 +301,7 @@ describe('/collections over HTTP', () => {
       expect(refusal(await send('PATCH', '/collections', [{ meta: {} }]))).to.deep.equal(INVALID);
     });
 
-    it('a missing one is 404, a system one cannot be changed', async () => {
+    it('an unknown collection is 404, and a system collection cannot be changed', async () => {
       expect(refusal(await send('PATCH', '/collections/nowhere', { meta: {} }))).to.deep.equal(ABSENT);
       expect(refusal(await send('PATCH', '/collections/platform_users', { meta: { hidden: true } }))).to.deep.equal(
         INVALID,
@@ -309,7 +309,7 @@ describe('/collections over HTTP', () => {
       expect(refusal(await send('DELETE', '/collections/platform_users'))).to.deep.equal(INVALID);
     });
 
-    it('the singleton flag turns lists into one object and back', async () => {
+    it('meta.singleton turns the list of items into one object and back', async () => {
       await make('single', [{ field: 'name', type: 'string', schema: { default_value: 'Untitled' } }]);
       await admin('PATCH', '/collections/single', { meta: { singleton: true } });
       expect(await admin('GET', '/items/single')).to.deep.equal({ id: null, name: 'Untitled' });
@@ -319,7 +319,7 @@ describe('/collections over HTTP', () => {
       expect(await admin('GET', '/items/single')).to.deep.equal([{ id: 1, name: 'x' }]);
     });
 
-    it('sort_field is the default order of lists', async () => {
+    it('meta.sort_field is the default order of items', async () => {
       await make('sorted', [{ field: 'rank', type: 'integer' }], { sort_field: 'rank' });
       await admin('POST', '/items/sorted', [{ rank: 3 }, { rank: 1 }, { rank: 2 }]);
       expect(names(await admin('GET', '/items/sorted'), 'rank').map(Number)).to.deep.equal([1, 2, 3]);
@@ -327,8 +327,8 @@ describe('/collections over HTTP', () => {
     });
   });
 
-  describe('adoption', () => {
-    it('shows a table of the database with meta null and serves it', async () => {
+  describe('/collections of existing tables', () => {
+    it('a table created by SQL is listed with meta null, and its items are served', async () => {
       expect(await admin('GET', '/collections/adopted')).to.deep.equal({
         collection: 'adopted',
         meta: null,
@@ -337,7 +337,7 @@ describe('/collections over HTTP', () => {
       expect(await admin('GET', '/items/adopted?fields=name')).to.deep.equal([{ name: 'one' }, { name: 'two' }]);
     });
 
-    it('registers it by PATCH and forgets it by meta null; the table stays', async () => {
+    it('PATCH registers the table, meta null unregisters it, and the table stays', async () => {
       const known = await admin('PATCH', '/collections/adopted', { meta: { note: 'mine' } });
       expect([known.meta.note, known.meta.accountability, known.meta.hidden]).to.deep.equal(['mine', 'all', false]);
       const forgotten = await admin('PATCH', '/collections/adopted', { meta: null });
@@ -346,7 +346,7 @@ describe('/collections over HTTP', () => {
       expect(await registered('adopted')).to.deep.equal([0, 0, 0, 0]);
     });
 
-    it('a view is read, registered and not changed', async () => {
+    it('a view can be read and registered, and not changed', async () => {
       expect((await admin('GET', '/collections/shouted')).schema.name).to.equal('shouted');
       expect(await admin('GET', '/items/shouted?sort=id')).to.deep.equal([
         { id: 1, name: 'ONE' },
@@ -365,8 +365,8 @@ describe('/collections over HTTP', () => {
     });
   });
 
-  describe('deleting', () => {
-    it('drops the table with every trace', async () => {
+  describe('DELETE /collections', () => {
+    it('the table is dropped with everything that refers to it', async () => {
       await admin('POST', '/collections', { collection: 'area', schema: null, meta: {} });
       await make(
         'doomed',
@@ -444,7 +444,7 @@ describe('/collections over HTTP', () => {
       expect(await admin('GET', '/items/child')).to.deep.equal([{ id: 1, name: 'c' }]);
     });
 
-    it('a folder: its children move to the root', async () => {
+    it('the children of a deleted folder move to the root', async () => {
       await admin('POST', '/collections', [
         { collection: 'outer', schema: null },
         { collection: 'inner', schema: {}, meta: { group: 'outer' } },
@@ -453,7 +453,7 @@ describe('/collections over HTTP', () => {
       expect((await admin('GET', '/collections/inner')).meta.group).to.equal(null);
     });
 
-    it('a missing one is 404; a name is free again afterwards', async () => {
+    it('an unknown collection is 404, and a deleted name can be used again', async () => {
       expect(refusal(await send('DELETE', '/collections/nowhere'))).to.deep.equal(ABSENT);
       await make('again', [{ field: 'a', type: 'string' }]);
       await admin('DELETE', '/collections/again');
@@ -462,8 +462,8 @@ describe('/collections over HTTP', () => {
     });
   });
 
-  describe('listing', () => {
-    it('has user, system and folder collections; a query changes nothing; SEARCH takes keys', async () => {
+  describe('GET and SEARCH /collections', () => {
+    it('the list has user, system and folder collections, query parameters have no effect, and SEARCH takes keys', async () => {
       const all = await admin('GET', '/collections');
       expect(names(all, 'collection')).to.include.members(['adopted', 'bare', 'folder', 'platform_users']);
       const users = all.find((one: { collection: string }) => one.collection === 'platform_users');
@@ -475,7 +475,7 @@ describe('/collections over HTTP', () => {
       ).to.have.members(['bare', 'folder']);
     });
 
-    it('has sessions and migrations for admins, who may look at their fields and change nothing', async () => {
+    it('an admin sees sessions and migrations with their fields, and can change neither', async () => {
       for (const [name, fields] of [
         ['platform_sessions', ['token', 'user', 'share', 'expires', 'ip', 'user_agent', 'origin']],
         ['platform_migrations', ['owner', 'id', 'at']],
@@ -502,8 +502,8 @@ describe('/collections over HTTP', () => {
     });
   });
 
-  describe('for others than admins', () => {
-    it('writing is 403 before the body is looked at', async () => {
+  describe('/collections, /fields and /relations for callers that are not admins', () => {
+    it('a write is 403 whatever its body', async () => {
       const { token } = await personWith(service, [
         { collection: 'platform_collections', action: 'create' },
         { collection: 'platform_collections', action: 'update' },
@@ -529,7 +529,7 @@ describe('/collections over HTTP', () => {
       }
     });
 
-    it('anonymous and roles without app access see nothing', async () => {
+    it('a caller without a token or without app access gets 403', async () => {
       const { token } = await personWith(service, [{ collection: 'bare', action: 'read' }]);
       for (const who of [token, null]) {
         for (const path of [
@@ -545,7 +545,7 @@ describe('/collections over HTTP', () => {
       }
     });
 
-    it('app access shows what may be read, and nothing tells the rest apart from nothing', async () => {
+    it('app access shows readable collections, and unreadable ones get the answer of unknown ones', async () => {
       await make('seen', [
         { field: 'open', type: 'string' },
         { field: 'closed', type: 'string' },
@@ -586,7 +586,7 @@ describe('/collections over HTTP', () => {
       }
     });
 
-    it('a folder shows where something in it does', async () => {
+    it('a folder is visible where a collection in it is', async () => {
       await admin('POST', '/collections', [
         { collection: 'top', schema: null },
         { collection: 'below', schema: null, meta: { group: 'top' } },
@@ -599,7 +599,7 @@ describe('/collections over HTTP', () => {
       expect(list).not.to.include('other_folder');
     });
 
-    it('the Public role sees what it may read once it may read the registry', async () => {
+    it('the Public role sees readable collections once it may read the registry', async () => {
       const role = '00000000-0000-0000-0000-000000000000';
       const rows = await admin('POST', '/permissions', [
         { role, collection: 'platform_collections', action: 'read', fields: ['*'] },
@@ -618,8 +618,8 @@ describe('/collections over HTTP', () => {
     });
   });
 
-  describe('while others change the database', () => {
-    it('a table, a column and their end made by SQL are seen by the next request', async () => {
+  describe('/collections during changes by other connections', () => {
+    it('the next request sees tables and columns that SQL created or dropped', async () => {
       for (let round = 0; round < 15; round++) {
         await database.query(`create table made_outside (id serial primary key, a text)`);
         expect((await send('GET', '/items/made_outside')).body, `round ${round}`).to.deep.equal({ data: [] });
@@ -658,7 +658,7 @@ describe('/collections over HTTP', () => {
   });
 });
 
-describe('/collections of several schemas', () => {
+describe('/collections with several DB_SCHEMAS', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -677,7 +677,7 @@ describe('/collections of several schemas', () => {
     await database?.drop();
   });
 
-  it('tells tables of one name apart', async () => {
+  it('tables of the same name in two schemas are two collections', async () => {
     const all = (await asAdmin(service, 'GET', '/collections')).filter((one: { meta: unknown }) => !one.meta);
     const byTable = new Map<string, string>(
       all.map((one: { collection: string; schema: { schema: string; name: string } }) => [
@@ -706,7 +706,7 @@ describe('/collections of several schemas', () => {
     expect(only).to.deep.equal({ thing: { b: 'x' } });
   });
 
-  it('makes and changes fields of a table outside the first schema', async () => {
+  it('fields of a table outside the first schema can be created and changed', async () => {
     await asAdmin(service, 'POST', '/fields/only_here', {
       field: 'extra',
       type: 'string',
@@ -720,7 +720,7 @@ describe('/collections of several schemas', () => {
   });
 });
 
-describe('/collections of two processes', () => {
+describe('/collections with two processes', () => {
   let database: FreshDatabase;
   let one: Spawned;
   let two: Spawned;
@@ -733,7 +733,7 @@ describe('/collections of two processes', () => {
     await database?.drop();
   });
 
-  it('see each other\u2019s changes with the next request', async () => {
+  it('the next request to one process sees the changes of the other', async () => {
     for (let round = 0; round < 10; round++) {
       await asAdmin(one, 'POST', '/collections', {
         collection: 'shared',

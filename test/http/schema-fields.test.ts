@@ -10,7 +10,7 @@ const MASK = '**********';
 // biome-ignore lint/suspicious/noExplicitAny: records of several kinds
 const names = (rows: any[], key: string): string[] => rows.map((row) => row[key]);
 
-describe('/fields over HTTP', () => {
+describe('/fields', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -30,17 +30,17 @@ describe('/fields over HTTP', () => {
   const send = (method: string, path: string, body?: unknown, token: string | null = service.admin.token) =>
     service.request(method, path, { token, body });
   const admin = (method: string, path: string, body?: unknown) => asAdmin(service, method, path, body);
-  let made = 0;
+  let created = 0;
   /** A collection of a test's own. */
   const table = async (fields: unknown[] = [], meta: object = {}): Promise<string> => {
-    const collection = `t${++made}`;
+    const collection = `t${++created}`;
     await admin('POST', '/collections', { collection, schema: {}, meta, fields });
     return collection;
   };
 
-  describe('types', () => {
+  describe('field types', () => {
     const uuid = '7b3c2d86-7f0e-4a57-9d0f-36dff5b4a7a9';
-    for (const [type, given, read, dataType, schema] of [
+    for (const [type, input, read, dataType, schema] of [
       ['string', 'Ünï', 'Ünï', 'character varying', { max_length: 255 }],
       ['text', 'x'.repeat(5000), 'x'.repeat(5000), 'text', { max_length: null }],
       ['integer', -2147483648, -2147483648, 'integer', {}],
@@ -59,7 +59,7 @@ describe('/fields over HTTP', () => {
       ['hash', 'secret', MASK, 'character varying', { max_length: 255 }],
       ['uuid', uuid.toUpperCase(), uuid, 'uuid', {}],
     ] as const) {
-      it(`${type}: made, written as ${JSON.stringify(given).slice(0, 40)}, read, set to null`, async () => {
+      it(`a field of type ${type} is created, written as ${JSON.stringify(input).slice(0, 40)}, read and set to null`, async () => {
         const name = await table();
         const field = await admin('POST', `/fields/${name}`, { field: 'value', type });
         expect(field).to.deep.include({ collection: name, field: 'value', type });
@@ -77,7 +77,7 @@ describe('/fields over HTTP', () => {
           ...schema,
         });
         expect(await admin('GET', `/fields/${name}/value`)).to.deep.equal(field);
-        expect(await admin('POST', `/items/${name}`, { value: given })).to.deep.equal({ id: 1, value: read });
+        expect(await admin('POST', `/items/${name}`, { value: input })).to.deep.equal({ id: 1, value: read });
         expect(await admin('GET', `/items/${name}/1`)).to.deep.equal({ id: 1, value: read });
         expect(await admin('GET', `/items/${name}?filter[value][_nnull]=true`)).to.deep.equal([{ id: 1, value: read }]);
         expect(await admin('PATCH', `/items/${name}/1`, { value: null })).to.deep.equal({ id: 1, value: null });
@@ -85,20 +85,20 @@ describe('/fields over HTTP', () => {
       });
     }
 
-    it('hash keeps Argon2id of the text, never the text', async () => {
+    it('a hash field stores the Argon2id hash of the text, never the text', async () => {
       const name = await table([{ field: 'pass', type: 'hash' }]);
       await admin('POST', `/items/${name}`, { pass: 'secret' });
       const [row] = await database.query<{ pass: string }>(`select pass from ${name}`);
       expect(row?.pass).to.match(/^\$argon2id\$/);
     });
 
-    it('binary is stored', async () => {
+    it('a binary field stores bytes', async () => {
       const name = await table([{ field: 'bytes', type: 'binary' }]);
       expect((await admin('GET', `/fields/${name}/bytes`)).schema.data_type).to.equal('bytea');
       expect((await send('GET', `/items/${name}`)).status).to.equal(200);
     });
 
-    it('geometry needs PostGIS, else a clear error', async () => {
+    it('a geometry field without PostGIS is rejected with an error that names PostGIS', async () => {
       const name = await table();
       const has = await database.query(`select 1 from pg_extension where extname = 'postgis'`);
       for (const type of ['geometry', 'geometry.Point', 'geometry.MultiPolygon']) {
@@ -108,7 +108,7 @@ describe('/fields over HTTP', () => {
       }
     });
 
-    it('values that do not fit are refused and leave nothing', async () => {
+    it('a value that does not fit the type is rejected, and nothing is written', async () => {
       const types = [
         'integer',
         'bigInteger',
@@ -141,7 +141,7 @@ describe('/fields over HTTP', () => {
       expect(await admin('GET', `/items/${name}`)).to.deep.equal([]);
     });
 
-    it('auto-increment beside the key', async () => {
+    it('a field beside the primary key may be auto-increment', async () => {
       const name = await table();
       const field = await admin('POST', `/fields/${name}`, {
         field: 'n',
@@ -155,7 +155,7 @@ describe('/fields over HTTP', () => {
       ]);
     });
 
-    it('decimal with precision and scale', async () => {
+    it('a decimal field has precision and scale', async () => {
       const name = await table([
         { field: 'money', type: 'decimal', schema: { numeric_precision: 6, numeric_scale: 2 } },
       ]);
@@ -170,8 +170,8 @@ describe('/fields over HTTP', () => {
     });
   });
 
-  describe('an adopted table', () => {
-    it('shows its types and what the database makes, of enums their values', async () => {
+  describe('/fields of an existing table', () => {
+    it('the records have types, generated columns and enum values', async () => {
       const fields = await admin('GET', '/fields/old');
       expect(fields.map((one: Record<string, unknown>) => [one.field, one.type, one.meta === null])).to.deep.equal([
         ['id', 'integer', true],
@@ -200,7 +200,7 @@ describe('/fields over HTTP', () => {
       expect(refusal(await send('POST', '/items/old', { name: 'a', mood: 'other' }))).to.deep.equal(INVALID);
     });
 
-    it('its fields can be registered, unregistered and given a name', async () => {
+    it('a field of an existing table can be registered and unregistered, and not renamed', async () => {
       const field = await admin('PATCH', '/fields/old/name', { meta: { note: 'n', interface: 'input' } });
       expect(field.meta).to.include({ note: 'n', interface: 'input', hidden: false });
       expect((await admin('PATCH', '/fields/old/name', { meta: null })).meta).to.equal(null);
@@ -211,8 +211,8 @@ describe('/fields over HTTP', () => {
     });
   });
 
-  describe('creating', () => {
-    it('refuses what cannot be', async () => {
+  describe('POST /fields', () => {
+    it('an impossible field is rejected with INVALID_PAYLOAD, and no column is created', async () => {
       const name = await table([{ field: 'there', type: 'string' }]);
       await admin('POST', `/items/${name}`, {});
       for (const [field, why] of [
@@ -248,7 +248,7 @@ describe('/fields over HTTP', () => {
       ).to.deep.equal([]);
     });
 
-    it('counts sort up inside a group', async () => {
+    it('sort counts up inside a group', async () => {
       const name = await table([{ field: 'a', type: 'string' }]);
       const sort = async (field: string, meta: object) =>
         (await admin('POST', `/fields/${name}`, { field, type: 'string', meta })).meta.sort;
@@ -263,7 +263,7 @@ describe('/fields over HTTP', () => {
       expect(await sort('e', { sort: 40 })).to.equal(40);
     });
 
-    it('keeps every member of meta as given', async () => {
+    it('every member of meta is stored as sent', async () => {
       const name = await table();
       const meta = {
         special: ['uuid', 'conceal'],
@@ -291,9 +291,9 @@ describe('/fields over HTTP', () => {
       expect(await admin('PATCH', `/fields/${name}/value`, {})).to.deep.equal(field);
     });
 
-    it('defaults: literals, expressions, null', async () => {
+    it('a default may be a literal, an expression or null', async () => {
       const name = await table();
-      for (const [field, type, given, shown, read] of [
+      for (const [field, type, input, shown, read] of [
         ['a', 'string', "it's", "it's", "it's"],
         ['b', 'integer', 5, 5, 5],
         ['c', 'boolean', true, true, true],
@@ -310,14 +310,14 @@ describe('/fields over HTTP', () => {
         ['n', 'float', 1.25, 1.25, 1.25],
         ['o', 'time', '10:00:00', '10:00:00', '10:00:00'],
       ] as const) {
-        const made = await admin('POST', `/fields/${name}`, {
+        const created = await admin('POST', `/fields/${name}`, {
           field,
           type,
-          schema: { default_value: given, is_nullable: false },
+          schema: { default_value: input, is_nullable: false },
         });
-        expect(made.schema.default_value, field).to.deep.equal(shown);
+        expect(created.schema.default_value, field).to.deep.equal(shown);
         // Sent back whole, nothing changes.
-        expect((await admin('PATCH', `/fields/${name}/${field}`, made)).schema, field).to.deep.equal(made.schema);
+        expect((await admin('PATCH', `/fields/${name}/${field}`, created)).schema, field).to.deep.equal(created.schema);
         expect((await admin('POST', `/items/${name}?fields=${field}`, {}))[field], field).to.deep.equal(read);
       }
       const now = await admin('POST', `/fields/${name}`, {
@@ -336,7 +336,7 @@ describe('/fields over HTTP', () => {
       });
     });
 
-    it('unique and indexed', async () => {
+    it('is_unique and is_indexed create constraint and index', async () => {
       const name = await table();
       const field = await admin('POST', `/fields/${name}`, {
         field: 'code',
@@ -353,8 +353,8 @@ describe('/fields over HTTP', () => {
     });
   });
 
-  describe('specials', () => {
-    it('fill and overwrite as they say', async () => {
+  describe('meta.special', () => {
+    it('date and user flags fill and overwrite values', async () => {
       const special = (flag: string, type: string) => ({
         field: flag.replace('-', '_'),
         type,
@@ -383,11 +383,11 @@ describe('/fields over HTTP', () => {
       const two = await admin('PATCH', `/items/${name}/1`, { name: 'b', user_updated: null });
       expect([two.user_updated, two.role_updated, two.date_created]).to.deep.equal([me.id, me.role, one.date_created]);
       expect(Date.parse(two.date_updated)).to.be.greaterThan(Date.now() - 60_000);
-      const given = '7b3c2d86-7f0e-4a57-9d0f-36dff5b4a7a9';
-      expect((await admin('POST', `/items/${name}`, { uuid: given })).uuid).to.equal(given);
+      const input = '7b3c2d86-7f0e-4a57-9d0f-36dff5b4a7a9';
+      expect((await admin('POST', `/items/${name}`, { uuid: input })).uuid).to.equal(input);
     });
 
-    it('conceal masks for everybody and cannot be searched by value', async () => {
+    it('conceal masks the value for every caller, and filters cannot find it', async () => {
       const name = await table([{ field: 'key', type: 'string', meta: { special: ['conceal'] } }]);
       await admin('POST', `/items/${name}`, [{ key: 'secret' }, {}]);
       expect(await admin('GET', `/items/${name}`)).to.deep.equal([
@@ -400,7 +400,7 @@ describe('/fields over HTTP', () => {
       expect(await admin('GET', `/items/${name}?search=secret`)).to.deep.equal([]);
     });
 
-    it('cast-json and cast-csv on text columns read as json and csv', async () => {
+    it('cast-json and cast-csv on text columns are read as json and csv', async () => {
       const name = await table([
         { field: 'j', type: 'text' },
         { field: 'c', type: 'string' },
@@ -415,7 +415,7 @@ describe('/fields over HTTP', () => {
       expect(await database.query(`select j, c from ${name}`)).to.deep.equal([{ j: '{"a":1}', c: 'x,y' }]);
     });
 
-    it('validation of a field is enforced, hidden, readonly and required are not', async () => {
+    it('meta.validation is enforced, and hidden, readonly and required are not', async () => {
       const name = await table([
         {
           field: 'v',
@@ -435,7 +435,7 @@ describe('/fields over HTTP', () => {
       expect((await send('PATCH', `/items/${name}/1`, { v: 'c' })).status).to.equal(400);
     });
 
-    it('searchable false takes a field out of search', async () => {
+    it('searchable false takes a field out of the search', async () => {
       const name = await table([
         { field: 'a', type: 'string' },
         { field: 'b', type: 'string', meta: { searchable: false } },
@@ -446,7 +446,7 @@ describe('/fields over HTTP', () => {
       expect(await admin('GET', `/items/${name}?search=needle&fields=id`)).to.deep.equal([{ id: 1 }, { id: 2 }]);
     });
 
-    it('presentation fields have no data', async () => {
+    it('a presentation field has no data', async () => {
       const name = await table();
       const field = await admin('POST', `/fields/${name}`, {
         field: 'line',
@@ -461,8 +461,8 @@ describe('/fields over HTTP', () => {
     });
   });
 
-  describe('changing', () => {
-    it('null-allowance: only without null rows', async () => {
+  describe('PATCH /fields', () => {
+    it('is_nullable false is rejected while rows have null', async () => {
       const name = await table([{ field: 'a', type: 'string' }]);
       await admin('POST', `/items/${name}`, [{ a: 'x' }, { a: null }]);
       const reply = await send('PATCH', `/fields/${name}/a`, { schema: { is_nullable: false } });
@@ -486,7 +486,7 @@ describe('/fields over HTTP', () => {
       expect((await admin('POST', `/items/${name}`, {})).a).to.equal(null);
     });
 
-    it('uniqueness and index, on and off', async () => {
+    it('is_unique and is_indexed can be set and unset', async () => {
       const name = await table([{ field: 'a', type: 'string' }]);
       await admin('POST', `/items/${name}`, [{ a: 'x' }, { a: 'x' }]);
       const doubled = await send('PATCH', `/fields/${name}/a`, { schema: { is_unique: true } });
@@ -506,7 +506,7 @@ describe('/fields over HTTP', () => {
       ).to.equal(200);
     });
 
-    it('types, with the values in the table', async () => {
+    it('a change of type converts the values of the table', async () => {
       const name = await table([
         { field: 'a', type: 'string', schema: { default_value: '7' } },
         { field: 'b', type: 'integer' },
@@ -533,7 +533,7 @@ describe('/fields over HTTP', () => {
       expect((await admin('GET', `/fields/${name}/d`)).type).to.equal('string');
     });
 
-    it('not between alias and column, not the key, not its name', async () => {
+    it('a change between alias and column, of the primary key, or of the name is rejected', async () => {
       const name = await table([
         { field: 'a', type: 'string' },
         { field: 'x', type: 'alias', meta: { special: ['alias', 'no-data'] } },
@@ -558,7 +558,7 @@ describe('/fields over HTTP', () => {
       expect(refusal(await send('PATCH', '/fields/nowhere/a', { meta: {} }))).to.deep.equal(ABSENT);
     });
 
-    it('several by a list, all or none', async () => {
+    it('a list changes all fields or none', async () => {
       const name = await table([
         { field: 'a', type: 'string' },
         { field: 'b', type: 'string' },
@@ -582,8 +582,8 @@ describe('/fields over HTTP', () => {
     });
   });
 
-  describe('deleting', () => {
-    it('takes the field out of everything that names it', async () => {
+  describe('DELETE /fields', () => {
+    it('every reference to the field is removed', async () => {
       const name = await table(
         [
           { field: 'a', type: 'string' },
@@ -647,7 +647,7 @@ describe('/fields over HTTP', () => {
       expect((await send('GET', `/items/${name}`, undefined, token)).body.data ?? []).to.deep.equal([]);
     });
 
-    it('the list of just this field becomes empty, which is nothing', async () => {
+    it('a permission for this field only allows no field afterwards', async () => {
       const name = await table([{ field: 'only', type: 'string' }]);
       await admin('POST', `/items/${name}`, { only: 'x' });
       const { token, role } = await personWith(service, [{ collection: name, action: 'read', fields: ['only'] }]);
@@ -657,7 +657,7 @@ describe('/fields over HTTP', () => {
       expect(JSON.stringify((await send('GET', `/items/${name}`, undefined, token)).body)).not.to.include('"id"');
     });
 
-    it('refuses the key; unknown ones are 404', async () => {
+    it('the primary key is rejected, and an unknown field is 404', async () => {
       const name = await table();
       expect(refusal(await send('DELETE', `/fields/${name}/id`))).to.deep.equal(INVALID);
       for (const path of [
@@ -675,8 +675,8 @@ describe('/fields over HTTP', () => {
     });
   });
 
-  describe('of system collections', () => {
-    it('a custom field of users is made, written, filtered, granted and deleted', async () => {
+  describe('/fields of system collections', () => {
+    it('a custom field of users can be created, written, filtered, granted and deleted', async () => {
       const field = await admin('POST', '/fields/platform_users', {
         field: 'badge',
         type: 'string',
@@ -708,7 +708,7 @@ describe('/fields over HTTP', () => {
       expect((await send('GET', '/users?filter[badge][_eq]=x')).status).to.be.oneOf([400, 403]);
     });
 
-    it('a relation between users and a collection works both ways', async () => {
+    it('a relation between users and a collection works in both directions', async () => {
       const name = await table([
         { field: 'owner', type: 'uuid' },
         { field: 'title', type: 'string' },
@@ -733,7 +733,7 @@ describe('/fields over HTTP', () => {
       expect((await admin('GET', `/users/${user.id}`)).id).to.equal(user.id);
     });
 
-    it('their own fields keep what they are but for an index', async () => {
+    it('a system field can only get an index', async () => {
       const email = await admin('GET', '/fields/platform_users/email');
       expect(email.meta.system).to.equal(true);
       for (const body of [
@@ -759,8 +759,8 @@ describe('/fields over HTTP', () => {
     });
   });
 
-  describe('reading', () => {
-    it('all, of one collection, one; a query changes nothing', async () => {
+  describe('GET /fields', () => {
+    it('GET answers all fields, those of one collection, or one field, and query parameters have no effect', async () => {
       const all = await admin('GET', '/fields');
       expect(new Set(names(all, 'collection')))
         .to.include('platform_users')

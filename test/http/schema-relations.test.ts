@@ -7,7 +7,7 @@ const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensi
 const INVALID = [400, 'INVALID_PAYLOAD'];
 const ABSENT = [404, 'ROUTE_NOT_FOUND'];
 
-describe('/relations over HTTP', () => {
+describe('/relations', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -26,9 +26,9 @@ describe('/relations over HTTP', () => {
   const send = (method: string, path: string, body?: unknown, token: string | null = service.admin.token) =>
     service.request(method, path, { token, body });
   const admin = (method: string, path: string, body?: unknown) => asAdmin(service, method, path, body);
-  let made = 0;
+  let created = 0;
   const table = async (...fields: unknown[]): Promise<string> => {
-    const collection = `r${++made}`;
+    const collection = `r${++created}`;
     await admin('POST', '/collections', { collection, schema: {}, fields });
     return collection;
   };
@@ -54,8 +54,8 @@ describe('/relations over HTTP', () => {
       ({ def }) => def,
     );
 
-  describe('creating', () => {
-    it('makes a constraint and an index, with or without schema', async () => {
+  describe('POST /relations', () => {
+    it('a relation gets a foreign key and an index, with or without schema', async () => {
       const one = await table(string('name'));
       const many = await table(integer('one'));
       const relation = await relate(many, 'one', one);
@@ -93,7 +93,7 @@ describe('/relations over HTTP', () => {
       });
     });
 
-    it('keeps meta and mirrors both ends', async () => {
+    it('meta is stored, and both ends show the relation', async () => {
       const one = await table();
       const many = await table(integer('one'), integer('rank'));
       await alias(one, 'many');
@@ -103,7 +103,7 @@ describe('/relations over HTTP', () => {
       expect(relation.schema.on_delete).to.equal('CASCADE');
     });
 
-    it('refuses what cannot be and leaves no constraint', async () => {
+    it('an impossible relation is rejected with INVALID_PAYLOAD, and no foreign key is created', async () => {
       const one = await table(string('name'));
       const many = await table(
         integer('one'),
@@ -143,7 +143,7 @@ describe('/relations over HTTP', () => {
       expect(await admin('GET', `/relations/${many}`)).to.have.length(1);
     });
 
-    it('refuses keys of rows that are not there', async () => {
+    it('a relation is rejected with INVALID_FOREIGN_KEY where values refer to missing rows', async () => {
       const one = await table();
       const many = await table(integer('one'));
       await admin('POST', `/items/${many}`, { one: 7 });
@@ -155,8 +155,8 @@ describe('/relations over HTTP', () => {
     });
   });
 
-  describe('changing and deleting', () => {
-    it('changes rules and meta, both sent back whole without effect', async () => {
+  describe('PATCH and DELETE /relations', () => {
+    it('PATCH changes referential actions and meta, and the record sent back changes nothing', async () => {
       const one = await table();
       const many = await table(integer('one'));
       await alias(one, 'many');
@@ -182,7 +182,7 @@ describe('/relations over HTTP', () => {
       ).to.deep.equal(INVALID);
     });
 
-    it('deletes the constraint and keeps column and values', async () => {
+    it('DELETE drops the foreign key and keeps column and values', async () => {
       const one = await table();
       const many = await table(integer('one'));
       await alias(one, 'many');
@@ -198,7 +198,7 @@ describe('/relations over HTTP', () => {
       expect(refusal(await send('DELETE', '/relations/platform_users/role'))).to.deep.equal(INVALID);
     });
 
-    it('deleting the key field takes relation and alias; deleting the alias keeps the key', async () => {
+    it('DELETE of the key field deletes relation and alias, and DELETE of the alias keeps the key field', async () => {
       const one = await table();
       const many = await table(integer('one'), integer('other'));
       await alias(one, 'many');
@@ -224,7 +224,7 @@ describe('/relations over HTTP', () => {
       ['NO ACTION', 'INVALID_FOREIGN_KEY'],
       ['SET DEFAULT', [{ id: 1, one: 2 }]],
     ] as const) {
-      it(rule, async () => {
+      it(`the delete of a row with ${rule} ${typeof expected === 'string' ? `fails with ${expected}` : `leaves ${JSON.stringify(expected)} on the other side`}`, async () => {
         const one = await table();
         const many = await table(integer('one', { default_value: 2 }));
         await relate(many, 'one', one, undefined, { on_delete: rule });
@@ -242,8 +242,8 @@ describe('/relations over HTTP', () => {
     }
   });
 
-  describe('shapes made through the API only', () => {
-    it('many-to-one and one-to-many, nested reads and writes', async () => {
+  describe('relations created through the API only', () => {
+    it('many-to-one and one-to-many relations have nested reads and writes', async () => {
       const author = await table(string('name'));
       const book = await table(string('title'), integer('author'));
       await alias(author, 'books');
@@ -278,7 +278,7 @@ describe('/relations over HTTP', () => {
       expect(detailed.books).to.deep.equal([{ title: 'A' }, { title: 'd' }]);
     });
 
-    it('an adopted table gets its alias by PATCH of the relation the database has', async () => {
+    it('a foreign key of the database gets its alias by PATCH of the relation', async () => {
       const [relation] = await admin('GET', '/relations/thing');
       expect([relation.related_collection, relation.meta, relation.schema.on_delete]).to.deep.equal([
         'maker',
@@ -294,7 +294,7 @@ describe('/relations over HTTP', () => {
       expect(await database.query('select name from thing')).to.deep.equal([{ name: 'y' }]);
     });
 
-    it('many-to-many through a junction', async () => {
+    it('a many-to-many relation works through its junction', async () => {
       const article = await table(string('title'));
       const tag = await table(string('name'));
       const junction = await table(integer('article'), integer('tag'), integer('rank'));
@@ -345,7 +345,7 @@ describe('/relations over HTTP', () => {
       expect((await admin('GET', `/items/${article}/2`)).tags).to.deep.equal([]);
     });
 
-    it('sort_field orders the children and new ones come last', async () => {
+    it('sort_field orders the children, and new children are last', async () => {
       const list = await table(string('name'));
       const entry = await table(string('name'), integer('list'), integer('rank'));
       await alias(list, 'entries');
@@ -371,7 +371,7 @@ describe('/relations over HTTP', () => {
       );
     });
 
-    it('a tree', async () => {
+    it('a relation to the same collection makes a tree', async () => {
       const page = await table(string('name'), integer('parent'));
       await alias(page, 'children');
       await relate(page, 'parent', page, { one_field: 'children' });
@@ -396,7 +396,7 @@ describe('/relations over HTTP', () => {
       expect((await send('DELETE', `/collections/${page}`)).status).to.equal(204);
     });
 
-    it('translations', async () => {
+    it('a translations field reads and writes one row for each language', async () => {
       await admin('POST', '/collections', {
         collection: 'languages',
         schema: {},
@@ -442,7 +442,7 @@ describe('/relations over HTTP', () => {
       ).to.deep.equal({ translations: [{ title: 'Hallo' }] });
     });
 
-    it('many-to-any is kept; its constraint is none', async () => {
+    it('a many-to-any relation is stored without a foreign key', async () => {
       const [a, b] = [await table(), await table()];
       const block = await table(string('item'), string('collection'));
       const relation = await relate(block, 'item', null, {
@@ -458,7 +458,7 @@ describe('/relations over HTTP', () => {
       expect(changed.meta.one_allowed_collections).to.deep.equal([a]);
     });
 
-    it('a circle of two collections is deleted one by one', async () => {
+    it('two collections that refer to each other can be deleted one after the other', async () => {
       const one = await table(integer('other'));
       const two = await table(integer('other'));
       await relate(one, 'other', two);
@@ -472,7 +472,7 @@ describe('/relations over HTTP', () => {
     });
   });
 
-  it('unknown ones are 404', async () => {
+  it('an unknown relation is 404', async () => {
     for (const path of [
       '/relations/nowhere',
       '/relations/nowhere/a',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
 
-describe('a statement that takes too long', () => {
+describe('DB_STATEMENT_TIMEOUT and WRITE_TIMEOUT', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -30,7 +30,7 @@ describe('a statement that takes too long', () => {
     await database?.drop();
   });
 
-  it('is ended by the database and answered as unavailable, and the connection serves on', async () => {
+  it('a statement over DB_STATEMENT_TIMEOUT is answered 503 SERVICE_UNAVAILABLE, and the next request succeeds', async () => {
     const started = Date.now();
     const { status, body } = await service.request('GET', '/items/slow', { token: service.admin.token });
     expect([status, body.errors[0].extensions.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
@@ -42,7 +42,7 @@ describe('a statement that takes too long', () => {
     ['one statement', Array.from({ length: 8 }, () => ({ name: 'new' }))],
     ['several statements', Array.from({ length: 8 }, () => ({ name: 'new', parent: { name: 'p' } }))],
   ] as const) {
-    it(`is no part of a write of ${what} that takes longer than WRITE_TIMEOUT, of which nothing is kept`, async () => {
+    it(`a write of ${what} over WRITE_TIMEOUT is answered 503, and nothing of it is written`, async () => {
       const { status, body: answer } = await service.request('POST', '/items/slow_row', {
         token: service.admin.token,
         body,
@@ -56,7 +56,7 @@ describe('a statement that takes too long', () => {
     });
   }
 
-  it('may change a table all the same', async () => {
+  it('a change of a field may take longer than DB_STATEMENT_TIMEOUT', async () => {
     const started = Date.now();
     const { status, body } = await service.request('PATCH', '/fields/big/name', {
       token: service.admin.token,

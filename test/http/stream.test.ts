@@ -8,7 +8,7 @@ import { type InProcess, migratedDatabase, startService } from '../support/servi
 
 const ROWS = 5000;
 
-describe('a long list', () => {
+describe('GET /items of a long list', () => {
   let database: FreshDatabase;
   let service: InProcess;
   before(async () => {
@@ -21,7 +21,7 @@ describe('a long list', () => {
     await database.query(`insert into wide select n, repeat(md5(n::text), 3000) from generate_series(1, 400) n`);
     await database.query('create table few (id int primary key)');
     await database.query('insert into few select generate_series(1, 3)');
-    // The division fails where the reader has long begun to get rows.
+    // The division fails long after the first rows were sent.
     await database.query(`create view failing as select id, body, 1 / (id - ${ROWS - 10}) as q from thing`);
     await database.query(
       `create view slowing as select id, body, case when id = 3000 then pg_sleep(30)::text end as q from thing`,
@@ -38,8 +38,8 @@ describe('a long list', () => {
 
   const read = (path: string) => service.request('GET', path, { token: service.admin.token });
 
-  /** An answer whose body nobody has touched yet. */
-  async function opened(path: string): Promise<IncomingMessage> {
+  /** An answer whose body is not read yet. */
+  async function openAnswer(path: string): Promise<IncomingMessage> {
     const request = get(service.url + path, {
       agent: false,
       headers: { authorization: `Bearer ${service.admin.token}` },
@@ -55,12 +55,12 @@ describe('a long list', () => {
     return Number(row?.count);
   };
 
-  async function until(done: () => Promise<boolean>, within = 30_000): Promise<void> {
-    for (const end = Date.now() + within; !(await done()); await pause(20))
-      if (Date.now() > end) throw new Error('it did not come to pass in time');
+  async function until(done: () => Promise<boolean>, timeout = 30_000): Promise<void> {
+    for (const end = Date.now() + timeout; !(await done()); await pause(20))
+      if (Date.now() > end) throw new Error('the condition did not hold in time');
   }
 
-  it('is sent in parts, with all its rows in their order', async () => {
+  it('a long list is streamed with all rows in order', async () => {
     const { status, headers, body } = await read('/items/thing?limit=-1&fields=id,name,body,parent.name');
     expect(status).to.equal(200);
     expect([headers.get('content-length'), headers.get('etag')]).to.deep.equal([null, null]);
@@ -70,7 +70,7 @@ describe('a long list', () => {
     expect(body).to.have.all.keys('data');
   });
 
-  it('has the counts behind its rows, and the same rows as an ordinary answer', async () => {
+  it('a streamed list has meta after data, and the same rows as a buffered answer', async () => {
     const { body } = await read('/items/thing?limit=3000&meta=*&filter[id][_gt]=1000&sort=-id');
     expect(body.meta).to.deep.equal({ total_count: ROWS, filter_count: ROWS - 1000 });
     expect(body.data).to.have.length(3000);
@@ -78,7 +78,7 @@ describe('a long list', () => {
     expect(body.data.slice(2000)).to.deep.equal(part.data);
   });
 
-  it('is an ordinary answer after all where it turns out to be short', async () => {
+  it('a list that turns out to be short is a buffered answer with content-length and ETag', async () => {
     const { headers, body } = await read('/items/few?limit=-1&meta=total_count');
     expect(body).to.deep.equal({ data: [{ id: 1 }, { id: 2 }, { id: 3 }], meta: { total_count: 3 } });
     expect(Number(headers.get('content-length'))).to.be.above(0);
@@ -90,21 +90,21 @@ describe('a long list', () => {
     });
   });
 
-  it('answers HEAD without reading on', async () => {
+  it('HEAD answers without reading the list', async () => {
     const { status, body } = await service.request('HEAD', '/items/thing?limit=-1', { token: service.admin.token });
     expect([status, body]).to.deep.equal([200, undefined]);
     await until(async () => (await inUse()) === 0);
   });
 
-  it('refuses what is wrong before it begins', async () => {
+  it('a bad query is rejected before the first byte', async () => {
     const { status, body } = await read('/items/failing?limit=-1&filter[id][_gte]=4990&sort=id');
     expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'INVALID_QUERY']);
     expect((await service.request('GET', '/items/thing?limit=-1')).status).to.equal(403);
   });
 
-  it('breaks the connection where an error comes after the first byte', async () => {
+  it('the connection is closed where an error occurs after the first byte', async () => {
     for (const view of ['failing', 'slowing']) {
-      const answer = await opened(`/items/${view}?limit=-1`);
+      const answer = await openAnswer(`/items/${view}?limit=-1`);
       expect(answer.statusCode).to.equal(200);
       const error = await text(answer).then(
         () => undefined,
@@ -117,21 +117,21 @@ describe('a long list', () => {
     expect((await read('/items/few')).status).to.equal(200);
   });
 
-  it('frees its connection when the client leaves in the middle', async () => {
-    const answer = await opened('/items/wide?limit=-1');
+  it('the database connection is released when the client disconnects', async () => {
+    const answer = await openAnswer('/items/wide?limit=-1');
     await until(async () => (await inUse()) === 1);
     answer.destroy();
     await until(async () => (await inUse()) === 0);
     expect((await read('/items/wide?limit=-1')).body.data).to.have.length(400);
   });
 
-  it('ends a client that takes nothing, and lets one go on that is only slow', async () => {
-    const stalled = await opened('/items/wide?limit=-1');
-    const slow = await opened('/items/wide?limit=-1');
+  it('a client that reads nothing is disconnected, and a slow client gets the whole list', async () => {
+    const stalled = await openAnswer('/items/wide?limit=-1');
+    const slow = await openAnswer('/items/wide?limit=-1');
     const failed = once(stalled, 'error').catch((error) => [error]);
     let size = 0;
     const begun = performance.now();
-    // Time in which no row is asked for is not the statement's.
+    // DB_STATEMENT_TIMEOUT does not count the time between two fetches.
     for await (const part of slow) {
       size += part.length;
       await pause(8);
@@ -144,10 +144,10 @@ describe('a long list', () => {
     expect(service.log.some(({ msg }) => msg === 'a client read a streamed response too slowly')).to.equal(true);
   });
 
-  it('leaves connections for others, however many readers are slow', async () => {
-    const readers = await Promise.all([opened('/items/wide?limit=-1'), opened('/items/wide?limit=-1')]);
+  it('other requests get connections, however many readers are slow', async () => {
+    const readers = await Promise.all([openAnswer('/items/wide?limit=-1'), openAnswer('/items/wide?limit=-1')]);
     let answered = false;
-    const third = opened('/items/wide?limit=-1').then((answer) => {
+    const third = openAnswer('/items/wide?limit=-1').then((answer) => {
       answered = true;
       return answer;
     });

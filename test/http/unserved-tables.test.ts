@@ -7,7 +7,7 @@ const outcome = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensi
 const NOT_FOUND = [404, 'ROUTE_NOT_FOUND'];
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
-describe('tables that are not served, and what does not exist', () => {
+describe('unserved tables and unknown names', () => {
   let database: FreshDatabase;
   let service: InProcess;
   let person: Person;
@@ -47,7 +47,7 @@ describe('tables that are not served, and what does not exist', () => {
     },
   ];
 
-  it('are named in one line of the log at the start', () => {
+  it('the log names unserved tables in one line at the start', () => {
     const lines = service.log.filter(({ msg }) => String(msg).includes('not served'));
     expect(lines.map(({ level }) => level)).to.deep.equal([40]);
     expect(lines[0]?.msg).to.equal(
@@ -55,13 +55,13 @@ describe('tables that are not served, and what does not exist', () => {
     );
   });
 
-  it('are named to admins by GET /collections, and to nobody else', async () => {
+  it('GET /collections names unserved tables to admins only', async () => {
     expect((await asAdmin('GET', '/collections')).body.meta).to.deep.equal({ unserved: UNSERVED });
     const { status, body } = await asPerson('GET', '/collections');
     expect([status, Object.keys(body)]).to.deep.equal([200, ['data']]);
   });
 
-  it('stay 403 at /items where their name is reserved, with the reason for an admin', async () => {
+  it('a table with a reserved name is 403 at /items, with the reason for an admin', async () => {
     const reply = await asAdmin('GET', '/items/platform_other');
     expect(outcome(reply)).to.deep.equal(FORBIDDEN);
     expect(reply.body.errors[0].extensions.reason).to.match(/begin with platform_ are reserved/);
@@ -91,22 +91,22 @@ describe('tables that are not served, and what does not exist', () => {
     ['DELETE', '/relations/known/absent'],
   ];
   for (const [method, path, body] of ABSENT) {
-    it(`${method} ${path} ${body ? JSON.stringify(body) : ''} is 404 for an admin and 403 for all others`, async () => {
+    it(`${method} ${path} ${body ? JSON.stringify(body) : ''} is 404 for an admin and 403 for other callers`, async () => {
       expect(outcome(await asAdmin(method, path, body))).to.deep.equal(NOT_FOUND);
       expect(outcome(await asPerson(method, path, body))).to.deep.equal(FORBIDDEN);
     });
   }
 
-  it('leaves a row that does not exist at 403 for reads and changes, and at 204 for a delete by an admin', async () => {
+  it('an unknown row is 403 for reads and changes, and 204 for a delete by an admin', async () => {
     expect(outcome(await asAdmin('GET', '/items/known/9'))).to.deep.equal(FORBIDDEN);
     expect(outcome(await asAdmin('PATCH', '/items/known/9', { name: 'x' }))).to.deep.equal(FORBIDDEN);
     expect((await asAdmin('DELETE', '/items/known/9')).status).to.equal(204);
   });
 
-  describe('a materialized view that was never filled', () => {
+  describe('GET /items of a materialized view that was never filled', () => {
     const reason = 'The materialized view never_filled was never filled: run REFRESH MATERIALIZED VIEW never_filled.';
 
-    it('is 503 and says so', async () => {
+    it('the answer is 503 with the reason', async () => {
       for (const path of ['/items/never_filled', '/items/never_filled?limit=-1', '/items/never_filled?export=csv']) {
         const reply = await asAdmin('GET', path);
         expect(outcome(reply), path).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
@@ -114,7 +114,7 @@ describe('tables that are not served, and what does not exist', () => {
       }
     });
 
-    it('is not named where another collection reads it', async () => {
+    it('the answer does not name the materialized view where another collection reads it', async () => {
       const reply = await asAdmin('GET', '/items/over_it');
       expect(outcome(reply)).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
       expect(JSON.stringify(reply.body))
@@ -122,12 +122,12 @@ describe('tables that are not served, and what does not exist', () => {
         .and.not.match(/never_filled/);
     });
 
-    it('has the same code and reason by GraphQL', async () => {
+    it('the GraphQL error has the same code and reason', async () => {
       const { body } = await asAdmin('POST', '/graphql', { query: '{ never_filled { name } }' });
       expect(body.errors?.[0].extensions, JSON.stringify(body)).to.include({ code: 'SERVICE_UNAVAILABLE', reason });
     });
 
-    it('answers its rows once it is filled', async () => {
+    it('the answer has the rows once the view is refreshed', async () => {
       await database.query('refresh materialized view never_filled');
       expect((await asAdmin('GET', '/items/never_filled')).body.data).to.deep.equal([{ id: 1, name: 'one' }]);
     });

@@ -21,7 +21,7 @@ describe('writes while DELETE /fields changes their table', () => {
     await database?.drop();
   });
 
-  it('are answered with 200 or 204, and with 4xx only where the payload names the field', async () => {
+  it('a write is answered 200 or 204, and 4xx only where the payload names the deleted field', async () => {
     let isOver = false;
     const refused: string[] = [];
     const counts = { done: 0, named: 0 };

@@ -28,8 +28,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts a server. Answers undefined once it is ready, or its log output where it exits logSize. The server gets its own
- * process session, so that Ctrl-C in a terminal stops this process, which then stops the server.
+ * Starts a server. Answers undefined once it is ready, or its log output where it exits logSize. The server gets its
+ * own process session, so that Ctrl-C in a terminal stops this process, which then stops the server.
  */
 export async function startServer(
   { account, binaries, cluster }: ClusterLocation,

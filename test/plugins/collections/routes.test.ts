@@ -24,8 +24,8 @@ const registry = { platform_collections: '*', platform_fields: '*', platform_rel
 // biome-ignore lint/suspicious/noExplicitAny: rows of any shape
 const pick = (rows: any[], key: string) => rows.map((row) => row[key]);
 
-describe('collections: /collections', () => {
-  it('lists, reads, makes, changes and deletes', () =>
+describe('/collections routes', () => {
+  it('the routes list, read, create, change and delete collections', () =>
     withRoutes(SETUP, async ({ admin }) => {
       const list = await admin('GET', '/collections?limit=1');
       expect(pick(list.body.data, 'collection')).to.include.members([
@@ -38,9 +38,13 @@ describe('collections: /collections', () => {
         { collection: 'post', meta: null, schema: { schema: 'public', name: 'post', comment: null } },
       ]);
       expect((await admin('SEARCH', '/collections', { query: { limit: 1 } })).body.data).to.deep.equal(list.body.data);
-      const made = await admin('POST', '/collections', { collection: 'page', schema: {}, meta: { icon: 'x' } });
-      expect([made.status, made.body.data.collection, made.body.data.meta.icon]).to.deep.equal([200, 'page', 'x']);
-      expect(made.body.data).to.have.all.keys('collection', 'meta', 'schema');
+      const created = await admin('POST', '/collections', { collection: 'page', schema: {}, meta: { icon: 'x' } });
+      expect([created.status, created.body.data.collection, created.body.data.meta.icon]).to.deep.equal([
+        200,
+        'page',
+        'x',
+      ]);
+      expect(created.body.data).to.have.all.keys('collection', 'meta', 'schema');
       const two = await admin('POST', '/collections', [{ collection: 'a', schema: {} }, { collection: 'b' }]);
       expect(pick(two.body.data, 'collection')).to.deep.equal(['a', 'b']);
       expect(two.body.data[1].schema).to.equal(null);
@@ -62,7 +66,7 @@ describe('collections: /collections', () => {
       }
     }));
 
-  it('several at once: all or none', () =>
+  it('POST /collections with a list creates all collections or none', () =>
     withRoutes('', async ({ admin }) => {
       const failed = await admin('POST', '/collections', [
         { collection: 'a', schema: {} },
@@ -72,7 +76,7 @@ describe('collections: /collections', () => {
       expect((await admin('GET', '/collections/a')).status).to.equal(404);
     }));
 
-  it('bad bodies are 400', () =>
+  it('/collections, /fields and /relations answer 400 INVALID_PAYLOAD to malformed bodies', () =>
     withRoutes('', async ({ admin }) => {
       for (const [method, path, body] of [
         ['POST', '/collections', undefined],
@@ -97,8 +101,8 @@ describe('collections: /collections', () => {
     }));
 });
 
-describe('collections: /fields', () => {
-  it('lists, reads, makes, changes and deletes', () =>
+describe('/fields routes', () => {
+  it('the routes list, read, create, change and delete fields', () =>
     withRoutes(SETUP, async ({ admin }) => {
       expect(pick((await admin('GET', '/fields')).body.data, 'collection')).to.include.members([
         'post',
@@ -109,13 +113,13 @@ describe('collections: /fields', () => {
       const one = (await admin('GET', '/fields/post/title')).body.data;
       expect(one).to.deep.include({ collection: 'post', field: 'title', type: 'string', meta: null });
       expect(one.schema).to.include({ max_length: 20, is_nullable: false, data_type: 'character varying' });
-      const made = await admin('POST', '/fields/post', {
+      const created = await admin('POST', '/fields/post', {
         field: 'tags',
         type: 'csv',
         meta: { interface: 'tags' },
         schema: { default_value: null },
       });
-      expect(made.body.data).to.deep.nested.include({
+      expect(created.body.data).to.deep.nested.include({
         type: 'csv',
         'meta.special': ['cast-csv'],
         'meta.interface': 'tags',
@@ -139,7 +143,7 @@ describe('collections: /fields', () => {
       }
     }));
 
-  it('deleting a field takes it out of permissions in the same transaction', () =>
+  it('DELETE /fields removes the field from permissions in the same transaction', () =>
     withRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { ...registry, post: 'id,title,author' });
       expect(pick((await served.as(role, 'GET', '/fields/post')).body.data, 'field')).to.deep.equal([
@@ -155,8 +159,8 @@ describe('collections: /fields', () => {
     }));
 });
 
-describe('collections: /relations', () => {
-  it('lists, reads, makes, changes and deletes', () =>
+describe('/relations routes', () => {
+  it('the routes list, read, create, change and delete relations', () =>
     withRoutes(`${SETUP} alter table post add editor int;`, async ({ admin }) => {
       expect((await admin('GET', '/relations/post')).body.data).to.have.length(1);
       expect((await admin('GET', '/relations/post/author')).body.data).to.deep.include({
@@ -165,13 +169,13 @@ describe('collections: /relations', () => {
         related_collection: 'author',
         meta: null,
       });
-      const made = await admin('POST', '/relations', {
+      const created = await admin('POST', '/relations', {
         collection: 'post',
         field: 'editor',
         related_collection: 'author',
         meta: { one_field: 'edited' },
       });
-      expect(made.body.data).to.deep.nested.include({ 'schema.on_delete': 'SET NULL', 'meta.one_field': 'edited' });
+      expect(created.body.data).to.deep.nested.include({ 'schema.on_delete': 'SET NULL', 'meta.one_field': 'edited' });
       const changed = await admin('PATCH', '/relations/post/editor', { schema: { on_delete: 'CASCADE' } });
       expect(changed.body.data.schema.on_delete).to.equal('CASCADE');
       expect((await admin('GET', '/relations')).body.data.length).to.be.greaterThan(1);
@@ -181,7 +185,7 @@ describe('collections: /relations', () => {
     }));
 });
 
-describe('collections: who sees what', () => {
+describe('visibility of /collections, /fields and /relations', () => {
   const READS = [
     '/collections',
     '/collections/post',
@@ -193,7 +197,7 @@ describe('collections: who sees what', () => {
     '/relations/post/author',
   ];
 
-  it('nobody sees anything without a permission to read the registry', () =>
+  it('a caller without read permission on the registry gets 403 on every read', () =>
     withRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { post: '*' });
       for (const path of READS) {
@@ -202,7 +206,7 @@ describe('collections: who sees what', () => {
       }
     }));
 
-  it('others see what they may read', () =>
+  it('a role sees the collections, fields and relations that it may read, and the folders around them', () =>
     withRoutes(SETUP, async (served) => {
       await served.admin('POST', '/collections', [
         { collection: 'outer' },
@@ -231,13 +235,13 @@ describe('collections: who sees what', () => {
       expect((await served.as(role, 'SEARCH', '/collections', { keys: ['post', 'author'] })).status).to.equal(403);
     }));
 
-  it('both ends of a relation have to be readable', () =>
+  it('a role sees a relation where it may read both ends', () =>
     withRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { ...registry, post: '*', author: 'id' });
       expect((await served.as(role, 'GET', '/relations/post')).body.data).to.have.length(1);
     }));
 
-  it('app access reads the registry by itself', () =>
+  it('a role with app access reads the registry without a permission', () =>
     withRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { post: '*' });
       await served.database.query('update platform_roles set app_access = true where id = $1', [role]);
@@ -245,7 +249,7 @@ describe('collections: who sees what', () => {
       expect((await served.as(`${role}+app`, 'GET', '/fields/author')).status).to.equal(403);
     }));
 
-  it('only admins write, and others learn nothing from trying', () =>
+  it('a caller that is not an admin gets 403 FORBIDDEN on every write, whatever the body', () =>
     withRoutes(SETUP, async (served) => {
       const role = await createReadingRole(served, { ...registry, post: '*' });
       for (const [method, path, body] of [

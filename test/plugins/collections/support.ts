@@ -12,7 +12,7 @@ export interface RoutesFixture {
   readonly writes: SchemaWrites;
   /** As an admin. */
   admin(method: string, path: string, body?: unknown): Promise<Reply>;
-  /** As a user with this role, or as nobody. */
+  /** As a user with this role; null is a caller without a user. */
   as(role: string | null, method: string, path: string, body?: unknown): Promise<Reply>;
 }
 
@@ -20,7 +20,7 @@ const folders = ['database', 'cluster', 'http', 'schema', 'query', 'access', 'co
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
 );
 
-/** The routes over HTTP with a real `access` behind them; who asks is said in a header. */
+/** Serves the routes over HTTP with the plugin `access`. The header x-who names the caller. */
 export async function withRoutes<T>(sql: string, work: (served: RoutesFixture) => Promise<T>): Promise<T> {
   const database = await freshDatabase('collections');
   let writes: SchemaWrites | undefined;

@@ -4,7 +4,7 @@ import type { Db } from '../../../plugins/database/contract.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Ground, holder, startGround } from './ground.ts';
 
-describe('the capability database', () => {
+describe('host.db by grant', () => {
   let ground: Ground;
   let narrow: Db;
   let wide: Db;
@@ -27,7 +27,7 @@ describe('the capability database', () => {
   });
   after(() => ground?.stop());
 
-  it('gives own and written tables in full, read ones for reading', async () => {
+  it('a plugin reads and writes tables of "own" and "write", and reads tables of "read"', async () => {
     await narrow.table('mine').insert({ id: 1, name: 'a' });
     await narrow.table('shared').insert({ id: 1 });
     expect(await narrow.table('mine').where({ id: 1 }).update({ name: 'b' }).returning('name')).to.deep.equal([
@@ -73,20 +73,20 @@ describe('the capability database', () => {
     ['the whole query builder', () => narrow.builder()],
   ];
   for (const [what, run] of refused) {
-    it(`refuses ${what}`, async () => {
+    it(`host.db denies ${what}`, async () => {
       const failed = await failureOf<Error & { code: string }>(async () => run());
       expect(failed.code).to.equal('CAPABILITY_DENIED');
       expect(failed.message).to.match(/^narrow may not .+: its manifest does not grant it \(database\)$/);
     });
   }
 
-  it('gives statements and changes of tables where they are granted', async () => {
+  it('a plugin with the grants "sql" and "ddl" runs any statement and changes tables', async () => {
     expect((await wide.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
     await wide.ddl('create table made (id int)');
     expect(await wide.table('mine').whereRaw('id = ?', [7])).to.deep.equal([]);
   });
 
-  it('is told in sentences', () => {
+  it('the audit describes a grant in sentences', () => {
     const lines = withSentences(ground.kernel.audit());
     const sentences = lines.find(({ name }) => name === 'narrow')?.sentences;
     expect(sentences).to.include.members(['owns mine', 'reads theirs', 'writes shared']);
@@ -98,7 +98,7 @@ describe('the capability database', () => {
     ]);
   });
 
-  it('refuses a grant it does not know', async () => {
+  it('the boot rejects a grant with an unknown member', async () => {
     const failed = await failureOf(
       startGround([holder({ all: true }, () => {})], { database: ground.database, until: 'boot' }),
     );

@@ -13,7 +13,7 @@ const withUrl = (change: (url: URL) => void): Record<string, string> => {
   return { DB_CONNECTION_STRING: url.href };
 };
 
-describe('a connection that cannot be made', () => {
+describe('boot failure of a database that cannot be reached', () => {
   const failing = async (environment: Record<string, string>) => {
     const failed = await failureOf<BootFailure>(startGround([], { environment }));
     expect([failed.plugin, failed.phase]).to.deep.equal(['@tenon/database', 'migrate']);
@@ -33,12 +33,12 @@ describe('a connection that cannot be made', () => {
     };
   };
 
-  it('names a missing database', async () => {
+  it('the message names a missing database', async () => {
     const failed = await failing(withUrl((url) => (url.pathname = '/ground_is_not_there')));
     expect(failed.message).to.match(/there is no database .*ground_is_not_there/);
   });
 
-  it('names a server that is not there', async () => {
+  it('the message names the address of a server that does not answer', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
@@ -48,25 +48,26 @@ describe('a connection that cannot be made', () => {
     expect(failed.message).to.equal(`nothing answers at 127.0.0.1:${port}/x`);
   });
 
-  it('names a host that is not known', async () => {
+  it('the message names an unknown host', async () => {
     const failed = await failing({ ...parts(), DB_HOST: 'nowhere.invalid' });
     expect(failed.message).to.match(/host of the database nowhere\.invalid:\d+\/x is unknown/);
   });
 
-  it('names settings that are missing or cannot be read', async () => {
+  it('the message names settings that are missing or malformed', async () => {
     expect((await failing({ ...parts(), DB_DATABASE: '' })).message).to.contain('DB_DATABASE is not');
     expect((await failing({ DB_CONNECTION_STRING: 'tenon:s3cret@there' })).message).to.contain('is not an address');
   });
 
-  it('names a schema that is not there', async () => {
+  it('the message names a schema of DB_SCHEMAS that does not exist', async () => {
     const failed = await failing({ DB_SCHEMAS: 'public,Else"where' });
     expect(failed.message).to.contain('no schema Else"where');
   });
 
-  it('is told by codes for a wrong password, a full server and missing rights', async () => {
+  it('toConnectError has a remedy for a wrong password, a full server and missing privileges', async () => {
     const { toConnectError } = await import('../../../plugins/database/connect-failure.ts');
-    const told = (code: string) => toConnectError(Object.assign(new Error('no'), { code }), 'there:1/x');
-    expect(told('28P01')).to.include({ message: 'the database there:1/x refuses user name or password' });
-    for (const code of ['28P01', '28000', '53300', '42501', 'ETIMEDOUT']) expect(told(code).remedy).to.be.a('string');
+    const failure = (code: string) => toConnectError(Object.assign(new Error('no'), { code }), 'there:1/x');
+    expect(failure('28P01')).to.include({ message: 'the database there:1/x refuses user name or password' });
+    for (const code of ['28P01', '28000', '53300', '42501', 'ETIMEDOUT'])
+      expect(failure(code).remedy).to.be.a('string');
   });
 });

@@ -1,4 +1,4 @@
-/** Opens the embedded server of a folder, says where it is, and stops it when told to: one process of several. */
+/** A child process of the tests: opens the embedded server of a folder, prints its address, and stops it on SIGTERM. */
 import pg from 'pg';
 import { createLog } from '../../../kernel/log.ts';
 import { embeddedServer } from '../../../plugins/database/embedded/server.ts';
@@ -17,5 +17,5 @@ process.once('SIGTERM', async () => {
   await server.stop();
   process.exit(0);
 });
-// Whoever reads this may send the signal at once.
+// The test may send SIGTERM as soon as it has this line.
 console.log(JSON.stringify({ port: target.client.port, ...rows[0] }));

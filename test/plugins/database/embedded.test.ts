@@ -27,12 +27,12 @@ describe('the embedded server', function () {
   const children = new Set<ChildProcess>();
   const folders: string[] = [];
 
-  /** A folder for data, of which the server's user can see that it exists. */
+  /** A data folder that the server's user may enter. */
   async function folder(mode = 0o711, parent = tmpdir()): Promise<string> {
-    const made = await realpath(await mkdtemp(join(parent, 'tenon-embedded-')));
-    await chmod(made, mode);
-    folders.push(made);
-    return made;
+    const path = await realpath(await mkdtemp(join(parent, 'tenon-embedded-')));
+    await chmod(path, mode);
+    folders.push(path);
+    return path;
   }
 
   async function start(data: string): Promise<Running & { child: ChildProcess; notices: () => string }> {
@@ -70,11 +70,11 @@ describe('the embedded server', function () {
     }
   });
 
-  it('is made on the first start, stopped at the end, and up again quickly', async () => {
+  it('the first start creates the cluster, the last process stops it, and the second start is faster', async () => {
     const data = await folder();
-    const made = performance.now();
+    const started = performance.now();
     const first = await start(data);
-    const took = performance.now() - made;
+    const took = performance.now() - started;
     expect(first).to.include({ listens: '127.0.0.1', upper: 'Ä', folder: join(data, 'postgres') });
     expect((await stat(join(data, 'postgres.password'))).mode & 0o777).to.equal(0o600);
     expect((await stat(join(data, 'postgres'))).mode & 0o777).to.equal(0o700);
@@ -83,11 +83,11 @@ describe('the embedded server', function () {
     const began = performance.now();
     const second = await start(data);
     expect(performance.now() - began, 'beside the first start').to.be.below(took);
-    expect(second.notices()).not.to.contain('making a database');
+    expect(second.notices()).not.to.contain('creating a database');
     await end(second);
   });
 
-  it('is one for two processes that start in an empty folder at the same moment; the last one stops it', async () => {
+  it('two processes that start in an empty folder at the same time share one server, and the last one stops it', async () => {
     const data = await folder();
     const both = await Promise.all([start(data), start(data)]);
     expect(both[0].started).to.equal(both[1].started);
@@ -97,7 +97,7 @@ describe('the embedded server', function () {
     expect(await serverPid(data)).to.equal(undefined);
   });
 
-  it('survives the death of the process that started it, and is taken over by the next', async () => {
+  it('the server survives the process that started it, and the next process takes it over', async () => {
     const data = await folder();
     const first = await start(data);
     await end(first, 'SIGKILL');
@@ -107,7 +107,7 @@ describe('the embedded server', function () {
     expect(await serverPid(data)).to.equal(undefined);
   });
 
-  it('comes up after a crash that left its number to some other process', async () => {
+  it('the server starts after a crash whose process id belongs to another process now', async () => {
     const data = await folder();
     const first = await start(data);
     const pid = (await serverPid(data)) as number;
@@ -120,7 +120,7 @@ describe('the embedded server', function () {
     await end(second);
   });
 
-  it('says what to do when its password is lost', async () => {
+  it('the start fails with a remedy when the password file is missing', async () => {
     const data = await folder();
     await end(await start(data));
     await rm(join(data, 'postgres.password'));
@@ -129,7 +129,7 @@ describe('the embedded server', function () {
     expect((failure as Error).message).to.contain('password of the database is missing');
   });
 
-  it('runs programs that its user cannot reach from a copy', async () => {
+  it('PostgreSQL runs from a copy where its user cannot enter the programs folder', async () => {
     const locked = await folder(0o700);
     const found = await findBinaries();
     const hidden = { folder: join(locked, 'native'), version: `test-${process.pid}` };
@@ -143,8 +143,8 @@ describe('the embedded server', function () {
     if (isRoot) await rm(binaries.folder, { recursive: true });
   });
 
-  it('runs from a folder that only its owner may enter', async () => {
-    // Root's server runs as another user, who cannot get in: its files are kept elsewhere, with a link to them.
+  it('the server works in a data folder that only its owner may enter', async () => {
+    // The server of root runs as another user, who may not enter: its files are in another folder, with a link to them.
     const data = join(await folder(0o700, isRoot ? homedir() : tmpdir()), 'data');
     await mkdir(data);
     folders.unshift(data);
@@ -158,8 +158,8 @@ describe('the embedded server', function () {
     await end(second);
   });
 
-  it('says what to set where nothing can be written to its data folder', async () => {
-    // Root may write to any folder of a disk; this one is none.
+  it('the start names DATA_PATH where the data folder cannot be written to', async () => {
+    // Root may write to every folder on a disk; /sys is not on one.
     const dataPath = isRoot ? '/sys' : await folder(0o555);
     const log = createLog({ level: 'silent', style: 'raw' });
     const failure = await embeddedServer({ dataPath, log }).catch((error: unknown) => error);

@@ -4,7 +4,7 @@ import type { Db } from '../../../plugins/database/contract.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Ground, holder, startGround } from './ground.ts';
 
-describe('the whole query builder', () => {
+describe('db.builder', () => {
   let ground: Ground;
   let db: Db;
   let narrow: Db;
@@ -29,11 +29,11 @@ describe('the whole query builder', () => {
   const kept = async () =>
     (await ground.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
 
-  it('is for those who may run any statement and change tables', async () => {
+  it('db.builder is denied without the grants "sql" and "ddl"', async () => {
     expect((await failureOf<{ code: string }>(() => narrow.builder())).code).to.equal('CAPABILITY_DENIED');
   });
 
-  it('reads, writes, and runs raw statements', async () => {
+  it('the builder reads, writes and runs raw statements', async () => {
     const [row] = await knex('notes').insert({ text: 'a' }).returning('text');
     expect(row).to.deep.equal({ text: 'a' });
     expect(await knex('notes').where({ text: 'a' }).first('text')).to.deep.equal({ text: 'a' });
@@ -41,7 +41,7 @@ describe('the whole query builder', () => {
     expect(await knex.schema.hasTable('notes')).to.equal(true);
   });
 
-  it('runs on the connection of the unit of work it is used in', async () => {
+  it('the builder runs on the connection of the current unit of work', async () => {
     await failureOf(
       db.transaction(async () => {
         await knex('notes').insert({ text: 'gone' });
@@ -52,7 +52,7 @@ describe('the whole query builder', () => {
     expect(await kept()).to.deep.equal([]);
   });
 
-  it('makes its transactions units of work, which whatever happens inside belongs to', async () => {
+  it('a transaction of the builder is a unit of work, which statements of host.db inside it join', async () => {
     const answer = await knex.transaction(async (trx) => {
       await trx('notes').insert({ text: 'a' });
       await db.query(`insert into notes (text) values ('b')`);
@@ -69,7 +69,7 @@ describe('the whole query builder', () => {
     expect([failed.message, await kept()]).to.deep.equal(['on purpose', ['a', 'b']]);
   });
 
-  it('hands transactions out that are ended by hand, and runs what it is asked to inside of them', async () => {
+  it('a transaction without a container is ended by commit or rollback, and db.runInTransaction runs work in it', async () => {
     const trx = await knex.transaction();
     await trx('notes').insert({ text: 'a' });
     await db.inside(trx, () => db.query(`insert into notes (text) values ('b')`));
@@ -86,7 +86,7 @@ describe('the whole query builder', () => {
     expect(await kept()).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('takes back a transaction inside of a transaction alone, with what was to come of it', async () => {
+  it('a nested transaction rolls back by itself, with its after-commit effects', async () => {
     const effects: string[] = [];
     await knex.transaction(async (trx) => {
       await trx('notes').insert({ text: 'a' });
@@ -104,14 +104,14 @@ describe('the whole query builder', () => {
     expect([await kept(), effects]).to.deep.equal([['a', 'c', 'd'], ['a']]);
   });
 
-  it('keeps the level that was asked for, and refuses one that does not exist', async () => {
+  it('a transaction has the requested isolation level, and an unknown level fails', async () => {
     const show = (trx: Knex.Transaction) => trx.raw('show transaction_isolation').then(({ rows }) => rows[0]);
     const level = await knex.transaction(show, { isolationLevel: 'serializable' });
     expect(level).to.deep.equal({ transaction_isolation: 'serializable' });
     expect((await failureOf(knex.transaction(show, { isolationLevel: 'none' as never }))).message).to.match(/none/);
   });
 
-  it('gives every connection back', async () => {
+  it('the builder gives every connection back', async () => {
     for (let round = 0; round < 5; round++) {
       await failureOf(knex.raw('select broken'));
       await failureOf(knex.transaction((trx) => trx.raw('select broken')));

@@ -14,13 +14,13 @@ export interface Ground {
 export interface TestKernelOptions {
   readonly database?: FreshDatabase;
   readonly environment?: Record<string, string>;
-  /** Up to and including this phase. */
+  /** The last phase to run. Default: start. */
   readonly until?: 'boot' | 'start';
 }
 
 const folders = ['broker', 'database', 'cluster'].map((name) => new URL(`../../../plugins/${name}/`, import.meta.url));
 
-/** The database and cluster plugins with sketches on top, on a database of their own. */
+/** Boots the plugins broker, database and cluster with the sketched plugins, on a new database. */
 export async function startGround(sketches: readonly PluginSketch[], options: TestKernelOptions = {}): Promise<Ground> {
   const database = options.database ?? (await freshDatabase('ground'));
   const { composition, remove } = await sketch(sketches);
@@ -48,7 +48,7 @@ export async function startGround(sketches: readonly PluginSketch[], options: Te
   return { kernel, database, log, stop };
 }
 
-/** A plugin with this grant; what it is given is handed to the test. */
+/** A plugin with this database grant; `receive` gets its host. */
 export function holder(
   grant: object,
   receive: (host: Host) => void,
@@ -58,7 +58,7 @@ export function holder(
   return { name, manifest: { ...manifest, capabilities: { database: grant } }, register: receive };
 }
 
-/** Everything that a stream has. */
+/** Collects all elements of a stream. */
 export async function collectAll<T>(stream: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const one of stream) all.push(one);

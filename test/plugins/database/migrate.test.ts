@@ -32,7 +32,7 @@ describe('migrations', () => {
   const recorded = async () =>
     (await database.query<{ id: string }>('select id from platform_migrations order by id')).map(({ id }) => id);
 
-  it('run once, in order, each recorded for its plugin', async () => {
+  it('a migration runs once, in order, and is recorded for its plugin', async () => {
     const first = step('1', 'create table notes (id int)');
     await (await startGround([plugin(first)], { database })).stop();
     await (
@@ -45,7 +45,7 @@ describe('migrations', () => {
     ]);
   });
 
-  it('of a newer version keep an older one from starting, unless it is allowed to', async () => {
+  it('the start fails where a newer version changed the tables, unless DB_ALLOW_NEWER_SCHEMA is true', async () => {
     const [first, second] = [
       step('1', 'create table notes (id int)'),
       step('2', 'alter table notes add column text text'),
@@ -60,11 +60,11 @@ describe('migrations', () => {
     expect(failed.remedy).to.contain('DB_ALLOW_NEWER_SCHEMA=true');
     const environment = { DB_ALLOW_NEWER_SCHEMA: 'true' };
     await (await startGround([plugin(first)], { database, environment })).stop();
-    // A plugin that is not loaded is missed by nobody.
+    // A plugin that is not loaded does not count as newer.
     await (await startGround([], { database })).stop();
   });
 
-  it('that fail leave nothing of themselves behind, and stop the boot', async () => {
+  it('a migration that fails is rolled back and stops the boot', async () => {
     const broken = plugin(
       step('1', 'create table notes (id int)'),
       step('2', 'create table half (id int)', 'select 1/0'),
@@ -79,7 +79,7 @@ describe('migrations', () => {
     expect(await database.query(`select to_regclass('half') as half`)).to.deep.equal([{ half: null }]);
   });
 
-  it('of several processes that start at the same moment run once', async () => {
+  it('a migration runs once where several processes start at the same time', async () => {
     const slow = plugin(
       step('1', 'create table notes (id int)', 'select pg_sleep(0.3)', 'insert into notes values (1)'),
     );
@@ -88,7 +88,7 @@ describe('migrations', () => {
     expect(await database.query('select id from notes')).to.deep.equal([{ id: 1 }]);
   });
 
-  it('have the part of the database that their plugin is granted, and no more', async () => {
+  it('a migration has the database grant of its plugin and no more', async () => {
     const ways: readonly [up: Migration['up'], refusal: string][] = [
       [(db) => db.ddl(db.sql`create table ${db.own('others')} (id int)`), 'change the table others'],
       [(db) => db.ddl('create table others (id int)'), 'run any statement'],
@@ -103,7 +103,7 @@ describe('migrations', () => {
     }
   });
 
-  it('of a plugin that never took its part of the database are refused', async () => {
+  it('a migration of a plugin without host.db is denied', async () => {
     const register = (host: Host) => host.contribute(migrations, step('1', 'create table others (id int)'));
     const failed = await failureOf(
       startGround([holder({}, register, { name: 'notes', contributes: { 'database.migrations': {} } })], { database }),
@@ -111,12 +111,12 @@ describe('migrations', () => {
     expect(failed.message).to.contain('notes may not prepare tables');
   });
 
-  it('with the same id twice are refused', async () => {
+  it('two migrations with the same id stop the boot', async () => {
     const failed = await failureOf(startGround([plugin(step('1'), step('1'))], { database }));
     expect(failed.message).to.contain('two migrations called 1');
   });
 
-  it('go through with a pool of one connection', async () => {
+  it('migrations run with DB_POOL_MAX=1', async () => {
     const one = await startGround([plugin(step('1', 'create table notes (id int)'))], {
       database,
       environment: { DB_POOL_MAX: '1' },

@@ -4,7 +4,7 @@ import { createHealthChecks } from '../../../plugins/database/health-checks.ts';
 import { failureOf } from '../../support/plugin.ts';
 import { type Ground, holder, startGround } from './ground.ts';
 
-describe('statements', () => {
+describe('db.query', () => {
   let ground: Ground;
   let db: Db;
   before(async () => {
@@ -14,7 +14,7 @@ describe('statements', () => {
   });
   after(() => ground?.stop());
 
-  it('answer rows and how many were touched; large numbers as text', async () => {
+  it('a result has the rows and their count, with bigint and numeric as text', async () => {
     expect(await db.query('select id, price from things')).to.deep.equal({
       rows: [{ id: '9007199254740993', price: '1.10' }],
       count: 1,
@@ -22,7 +22,7 @@ describe('statements', () => {
     expect((await db.query('update things set price = price')).count).to.equal(1);
   });
 
-  it('run in sessions that are all alike', async () => {
+  it('every session has the settings of the service', async () => {
     const { rows } = await db.query(
       `select current_setting('timezone') as zone, current_setting('jit') as jit, current_setting('datestyle') as dates,
         current_setting('search_path') as path, current_setting('application_name') as name`,
@@ -31,7 +31,7 @@ describe('statements', () => {
     expect(rows[0]?.dates).to.match(/^ISO/);
   });
 
-  it('with a name go on after somebody changed their table', async () => {
+  it('a named statement runs again after its table was altered', async () => {
     const all = async () =>
       Object.keys((await db.query('select * from things', [], { name: 'all_things' })).rows[0] ?? {});
     expect(await all()).to.deep.equal(['id', 'price', 'at']);
@@ -43,13 +43,13 @@ describe('statements', () => {
     expect(await db.transaction(() => all())).to.deep.equal(['id', 'price', 'at']);
   });
 
-  it('with very many names do not fill the server', async () => {
+  it('a connection holds at most 500 prepared names', async () => {
     for (let at = 0; at < 1200; at++) await db.query('select 1', [], { name: `name_${at}` });
     const { rows } = await db.query<{ count: string }>('select count(*) from pg_prepared_statements');
     expect(Number(rows[0]?.count)).to.be.below(502);
   });
 
-  it('are measured for the health of the service', async () => {
+  it('the health checks report response time, free, used and awaited connections', async () => {
     let waited = 0;
     const slots = { held: 1, waiting: 0, refusedAt: 0, longestWait: () => waited };
     const connection = { slots, connectOutsidePool: () => Promise.reject(new Error('a place is free')) };

@@ -9,7 +9,7 @@ async function allOf(batches: AsyncIterable<readonly string[]>): Promise<string[
   return rows;
 }
 
-describe('streams', () => {
+describe('db.stream', () => {
   let ground: Ground;
   let db: Db;
   let others: Db;
@@ -32,7 +32,7 @@ describe('streams', () => {
     return rows[0]?.n;
   };
 
-  it('answer all rows in batches, in their order', async () => {
+  it('a stream answers all rows in order, in batches', async () => {
     const batches: (readonly string[])[] = [];
     for await (const batch of db.stream(numbers(5002), [2])) batches.push(batch);
     expect(batches.length).to.be.above(2);
@@ -41,14 +41,14 @@ describe('streams', () => {
     expect(await open()).to.equal(0);
   });
 
-  it('fetch fewer rows at a time where rows are large', async () => {
+  it('a stream of large rows fetches fewer rows for each batch', async () => {
     const sizes: number[] = [];
     for await (const { length } of db.stream("select repeat('x', 100000) from generate_series(1, 110)"))
       sizes.push(length);
     expect(sizes).to.deep.equal([100, 2, 2, 2, 2, 2]);
   });
 
-  it('give their connection back when they are left, and when they fail', async () => {
+  it('a stream that is left or fails gives its connection back', async () => {
     for await (const batch of db.stream(numbers(5000), [0])) {
       expect(await open()).to.equal(1);
       expect(batch.length).to.be.above(0);
@@ -63,7 +63,7 @@ describe('streams', () => {
     expect((await db.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
   });
 
-  it('take half of the pool at most, and wait for each other', async () => {
+  it('streams take at most half of the pool, and the next one waits', async () => {
     const streams = [1, 2, 3].map(() => db.stream(numbers(5000), [0]));
     await streams[0]?.next();
     await streams[1]?.next();
@@ -79,7 +79,7 @@ describe('streams', () => {
     expect(await open()).to.equal(0);
   });
 
-  it('are cancelled with their signal', async () => {
+  it('a stream is cancelled when its signal aborts', async () => {
     const leave = new AbortController();
     const rows = db.stream('select pg_sleep(50)::text', [], { signal: leave.signal }).next();
     setTimeout(() => leave.abort(new Error('no longer wanted')), 100);
@@ -89,7 +89,7 @@ describe('streams', () => {
     expect(await open()).to.equal(0);
   });
 
-  it('are not for units of work, nor for those who may not run statements', async () => {
+  it('a stream fails inside a unit of work and without the grant', async () => {
     const error = await failureOf(db.transaction(() => db.stream(numbers(1), [0]).next()));
     expect(error.message).to.match(/unit of work/);
     expect((await failureOf(() => others.stream('select 1'))).message).to.match(/does not grant it/);
@@ -97,7 +97,7 @@ describe('streams', () => {
   });
 });
 
-describe('a statement with a signal', () => {
+describe('db.query with a signal', () => {
   let ground: Ground;
   let db: Db;
   before(async () => {
@@ -107,7 +107,7 @@ describe('a statement with a signal', () => {
   });
   after(() => ground?.stop());
 
-  it('ends with the reason, and the next one on its connection is not touched', async () => {
+  it('an aborted statement fails with the reason, and the next one on its connection runs', async () => {
     for (let round = 0; round < 20; round++) {
       const leave = new AbortController();
       // Some end by themselves at the moment they are cancelled.
@@ -122,7 +122,7 @@ describe('a statement with a signal', () => {
     }
   });
 
-  it('runs to its end inside a unit of work', async () => {
+  it('a statement inside a unit of work ignores its signal', async () => {
     const leave = new AbortController();
     setTimeout(() => leave.abort(), 10);
     const { count } = await db.transaction(() => db.query('select pg_sleep(0.2)', [], { signal: leave.signal }));

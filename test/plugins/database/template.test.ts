@@ -4,7 +4,7 @@ import { type ObservedStatement, onStatement } from '../../../plugins/database/l
 import { failureOf } from '../../support/plugin.ts';
 import { collectAll, type Ground, holder, startGround } from './ground.ts';
 
-describe('statements of granted tables', () => {
+describe('db.sql', () => {
   let ground: Ground;
   let db: Db;
   let other: Db;
@@ -22,7 +22,7 @@ describe('statements of granted tables', () => {
   beforeEach(() => ground.database.query('truncate mine, shared'));
   after(() => ground?.stop());
 
-  it('read, write and lock what their handles are for', async () => {
+  it('a statement reads, writes and locks tables by their handles', async () => {
     const [mine, theirs, shared] = [db.write('mine'), db.read('theirs'), db.write('shared')];
     const { rows } = await db.query(
       db.sql`with more as (insert into ${shared} (id) values ($1) returning id)
@@ -34,7 +34,7 @@ describe('statements of granted tables', () => {
     expect((await db.query(db.sql`update ${mine} as m set name = 'a' where m.id = $1`, [7])).count).to.equal(1);
   });
 
-  it('hold other statements, names and literals of their plugin', async () => {
+  it('a statement interpolates other statements, names and literals of its plugin', async () => {
     await db.query(db.sql`insert into ${db.write('mine')} values (1, 'it''s')`);
     const condition = db.sql`${db.name('name')} = ${db.literal("it's")}`;
     const { rows } = await db.query(db.sql`select id from ${db.read('mine')} where ${condition}`);
@@ -42,23 +42,23 @@ describe('statements of granted tables', () => {
     expect(db.name('a"b').text).to.equal('"a""b"');
   });
 
-  it('are answered by first and stream as well', async () => {
+  it('db.first and db.stream run a statement of db.sql', async () => {
     await db.query(db.sql`insert into ${db.write('mine')} values (1, 'a')`);
     const NAMES = db.sql`select name from ${db.read('mine')}`;
     expect(await db.first(NAMES)).to.deep.equal(['a']);
     expect(await collectAll(db.stream(NAMES))).to.deep.equal([['a']]);
   });
 
-  it('make and change tables that the plugin owns, and put triggers on those that it watches', async () => {
+  it('db.ddl alters own tables and puts triggers on watched tables', async () => {
     await db.ddl(db.sql`alter table ${db.own('mine')} add column more int`);
     await db.ddl(db.sql`create index on ${db.own('mine')} (more)`);
-    const run = db.sql`${db.name('heard')}()`;
+    const run = db.sql`${db.name('on_insert')}()`;
     await db.ddl(db.sql`create function ${run} returns trigger language plpgsql as $$ begin return null; end $$`);
-    await db.ddl(db.sql`create trigger heard after insert on ${db.watch('watched')} execute function ${run}`);
-    await db.ddl(db.sql`drop trigger heard on ${db.watch('watched')}`);
+    await db.ddl(db.sql`create trigger on_insert after insert on ${db.watch('watched')} execute function ${run}`);
+    await db.ddl(db.sql`drop trigger on_insert on ${db.watch('watched')}`);
   });
 
-  it('may have a part that a holder of sql made of any tables', async () => {
+  it('a statement interpolates a part that a plugin with the grant "sql" created by db.raw', async () => {
     await ground.database.query('insert into secrets values (3)');
     await ground.database.query('insert into mine values (3), (4)');
     const condition = whole.raw('id in (select id from secrets)');
@@ -66,13 +66,13 @@ describe('statements of granted tables', () => {
     expect(rows).to.deep.equal([{ id: 3 }]);
   });
 
-  it('and their handles cannot be changed', () => {
-    const made: [Table, Statement] = [db.read('mine'), db.sql`select 1`];
-    expect(made.map(Object.isFrozen)).to.deep.equal([true, true]);
-    expect(String(made[0])).to.equal('"public"."mine"');
+  it('statements and handles are frozen', () => {
+    const parts: [Table, Statement] = [db.read('mine'), db.sql`select 1`];
+    expect(parts.map(Object.isFrozen)).to.deep.equal([true, true]);
+    expect(String(parts[0])).to.equal('"public"."mine"');
   });
 
-  it('are seen by an observer with their plugin, without the parts of others', async () => {
+  it('onStatement observes statements with their plugin, without the text of other plugins', async () => {
     const seen: ObservedStatement[] = [];
     onStatement((one) => void (one.plugin === 'narrow' && seen.push(one)));
     try {
@@ -136,7 +136,7 @@ describe('statements of granted tables', () => {
     ['changes of tables without a table to change', () => whole.ddl(whole.sql`create table x ()`), 'change tables'],
   ];
   for (const [what, run, refusal] of refused) {
-    it(`${what} is refused`, async () => {
+    it(`db denies ${what}`, async () => {
       const failed = await failureOf<Error & { code: string }>(async () => run());
       expect(failed.code).to.equal('CAPABILITY_DENIED');
       expect(failed.message).to.match(/^\w+ may not .+: its manifest does not grant it \(database\)$/);

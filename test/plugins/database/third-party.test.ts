@@ -6,35 +6,35 @@ import { collectAll, type Ground, holder, startGround } from './ground.ts';
 
 describe('statements of third-party plugins', () => {
   let ground: Ground;
-  let admitted: Admitted;
+  let guest: Admitted;
   let db: Db;
   let whole: Db;
   before(async () => {
     let subjects: Subjects | undefined;
     ground = await startGround([
-      holder({ sql: 'tests run any statement' }, (given) => void (whole = given.db)),
+      holder({ sql: 'tests run any statement' }, (host) => void (whole = host.db)),
       {
         name: 'runner',
         manifest: { uses: { broker: '^1.0.0' } },
-        register: (given) => void (subjects = given.use({ broker }).broker),
+        register: (host) => void (subjects = host.use({ broker }).broker),
       },
     ]);
     for (const table of ['mine', 'theirs', 'shared', 'secrets'])
       await ground.database.query(`create table ${table} (id int, name text)`);
-    admitted = (subjects as Subjects).admit({
+    guest = (subjects as Subjects).admit({
       name: 'guest',
       version: '1.0.0',
       runtime: 'full',
-      grants: { database: { own: ['mine', 'made'], read: ['theirs'], write: ['shared'] } },
+      grants: { database: { own: ['mine', 'scratch'], read: ['theirs'], write: ['shared'] } },
     });
-    db = admitted.get<Db>('database');
+    db = guest.get<Db>('database');
   });
   after(async () => {
-    admitted?.remove();
+    guest?.remove();
     await ground?.stop();
   });
 
-  it('run where they name granted tables only', async () => {
+  it('a statement that names granted tables only runs', async () => {
     const [mine, theirs, shared] = [db.write('mine'), db.read('theirs'), db.write('shared')];
     const WRITE = db.sql`with theirs as (select 1 as id), more as (insert into ${shared} select id from theirs returning id)
       insert into ${mine} (id) select id from more union all select id from ${theirs}`;
@@ -46,7 +46,7 @@ describe('statements of third-party plugins', () => {
     expect(await db.table('mine').where({ id: 1 }).pluck('id')).to.deep.equal([1, 1]);
   });
 
-  it('may have a condition that a holder of sql made, where an expression may stand', async () => {
+  it('a statement takes a condition of another plugin in the place of an expression only', async () => {
     const condition = whole.raw(`name is distinct from 'secrets' and not exists (select from secrets)`);
     const mine = db.read('mine');
     await db.query(db.sql`select 1 from ${mine} where ${condition}`);
@@ -60,12 +60,12 @@ describe('statements of third-party plugins', () => {
     }
   });
 
-  it('make and change their own tables', async () => {
-    const made = db.own('made');
-    await db.ddl(db.sql`create table ${made} (id int primary key, other int)`);
-    await db.ddl(db.sql`alter table ${made} add column name text`);
-    await db.ddl(db.sql`create index on ${made} (name)`);
-    await db.ddl(db.sql`drop table ${made}`);
+  it('db.ddl creates and alters own tables of a third-party plugin', async () => {
+    const scratch = db.own('scratch');
+    await db.ddl(db.sql`create table ${scratch} (id int primary key, other int)`);
+    await db.ddl(db.sql`alter table ${scratch} add column name text`);
+    await db.ddl(db.sql`create index on ${scratch} (name)`);
+    await db.ddl(db.sql`drop table ${scratch}`);
   });
 
   const refused: readonly [what: string, statement: () => Promise<unknown>, refusal: string][] = [
@@ -94,15 +94,15 @@ describe('statements of third-party plugins', () => {
     ['the catalog', () => db.query(db.sql`select * from pg_authid`), 'use the table pg_authid'],
     ['another schema', () => db.query(db.sql`select * from pg_catalog.pg_class`), 'use the schema pg_catalog'],
     ['two statements', () => db.query(db.sql`select 1; select 2`), 'run 2 statements as one'],
-    ['no statement', () => db.query(db.sql`-- nothing`), 'run 0 statements as one'],
-    ['a text that is none', () => db.query(db.sql`selec 1`), 'run a statement that cannot be parsed'],
+    ['an empty statement', () => db.query(db.sql`-- nothing`), 'run 0 statements as one'],
+    ['a text that is not SQL', () => db.query(db.sql`selec 1`), 'run a statement that cannot be parsed'],
     ['changing a table by query', () => db.query(db.sql`drop table ${db.own('mine')}`), 'of the kind DropStmt'],
-    ['a setting', () => db.query(db.sql`set role postgres`), 'of the kind VariableSetStmt'],
-    ['code', () => db.query(db.sql`do 'begin end'`), 'of the kind DoStmt'],
-    ['copying', () => db.query(db.sql`copy mine to program 'true'`), 'of the kind CopyStmt'],
+    ['a change of a setting', () => db.query(db.sql`set role postgres`), 'of the kind VariableSetStmt'],
+    ['a DO block', () => db.query(db.sql`do 'begin end'`), 'of the kind DoStmt'],
+    ['a copy to a program', () => db.query(db.sql`copy mine to program 'true'`), 'of the kind CopyStmt'],
     ['a new table by select', () => db.query(db.sql`select 1 into fresh`), 'that makes a table'],
-    ['a table of others', () => db.ddl(db.sql`drop table secrets`), 'change the table secrets'],
-    ['an index by its name', () => db.ddl(db.sql`drop index made_index`), 'drop anything but its own tables'],
+    ['a table of another plugin', () => db.ddl(db.sql`drop table secrets`), 'change the table secrets'],
+    ['an index by its name', () => db.ddl(db.sql`drop index scratch_index`), 'drop anything but its own tables'],
     [
       'a function',
       () => db.ddl(db.sql`create function f() returns int language sql as 'select 1'`),
@@ -121,7 +121,7 @@ describe('statements of third-party plugins', () => {
     ],
     [
       'inheriting from a read table',
-      () => db.ddl(db.sql`create table made () inherits (theirs)`),
+      () => db.ddl(db.sql`create table scratch () inherits (theirs)`),
       'change the table theirs',
     ],
     ...[
@@ -153,7 +153,7 @@ describe('statements of third-party plugins', () => {
     ],
   ];
   for (const [what, run, refusal] of refused) {
-    it(`are refused: ${what}`, async () => {
+    it(`a third-party plugin is denied ${what}`, async () => {
       const failed = await failureOf<Error & { code: string }>(run());
       expect(failed.code).to.equal('CAPABILITY_DENIED');
       expect(failed.message).to.contain('guest may not ');

@@ -4,7 +4,7 @@ import { failureOf } from '../../support/plugin.ts';
 import { statementsDuring } from '../../support/statements.ts';
 import { type Ground, holder, startGround } from './ground.ts';
 
-describe('units of work', () => {
+describe('db.transaction', () => {
   let ground: Ground;
   let db: Db;
   before(async () => {
@@ -20,11 +20,11 @@ describe('units of work', () => {
   beforeEach(() => ground.database.query('truncate notes'));
 
   const add = (text: string) => db.table('notes').insert({ text });
-  /** As another connection sees it. */
+  /** The committed texts, read by another connection. */
   const kept = async () =>
     (await ground.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
 
-  it('commit together, and answer what the work answers', async () => {
+  it('a unit of work commits its statements together and answers the result of the work', async () => {
     const answer = await db.transaction(async () => {
       await add('a');
       await db.query('insert into notes (text) values ($1)', ['b']);
@@ -34,7 +34,7 @@ describe('units of work', () => {
     expect([answer, await kept()]).to.deep.equal([7, ['a', 'b']]);
   });
 
-  it('leave nothing behind when they fail', async () => {
+  it('a unit of work that fails writes nothing', async () => {
     const failed = await failureOf(
       db.transaction(async () => {
         await add('a');
@@ -44,7 +44,7 @@ describe('units of work', () => {
     expect([failed.message, await kept()]).to.deep.equal(['on purpose', []]);
   });
 
-  it('join the one they are in: one connection, one end', async () => {
+  it('a nested unit of work runs on the connection of the outer one and is rolled back with it', async () => {
     await failureOf(
       db.transaction(async () => {
         const pid = async () => (await db.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
@@ -59,7 +59,7 @@ describe('units of work', () => {
     expect(await kept()).to.deep.equal([]);
   });
 
-  it('do not commit half of what belongs together, even where the failure of a part was swallowed', async () => {
+  it('a unit of work fails where a nested one failed, even where the caller caught the error', async () => {
     const failed = await failureOf(
       db.transaction(async () => {
         await db
@@ -74,7 +74,7 @@ describe('units of work', () => {
     expect([failed.message, await kept()]).to.deep.equal(['inner failure', []]);
   });
 
-  it('say so when a failed statement was ignored and the database rolled back', async () => {
+  it('a unit of work fails where a failed statement was ignored and PostgreSQL rolled back', async () => {
     const failed = await failureOf(
       db.transaction(async () => {
         await add('a');
@@ -85,14 +85,14 @@ describe('units of work', () => {
     expect(await kept()).to.deep.equal([]);
   });
 
-  it('run statements made at the same time one after the other on their connection', async () => {
+  it('concurrent statements of a unit of work run one after the other', async () => {
     await db.transaction(() =>
       Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 ? add(`${at}`) : db.query('select 1')))),
     );
     expect(await kept()).to.have.length(10);
   });
 
-  it('let nothing through that comes after the rollback', async () => {
+  it('a statement after the rollback of its unit of work fails', async () => {
     let late: Promise<unknown> | undefined;
     let rolledBack = () => {};
     const gate = new Promise<void>((resolve) => (rolledBack = resolve));
@@ -108,7 +108,7 @@ describe('units of work', () => {
     expect(await kept()).to.deep.equal([]);
   });
 
-  it('do not mix: many at once, more than there are connections', async () => {
+  it('concurrent units of work stay separate, with more of them than connections', async () => {
     await Promise.all(
       Array.from({ length: 12 }, (_, at) =>
         db
@@ -123,8 +123,8 @@ describe('units of work', () => {
     expect(await kept()).to.have.length(8);
   });
 
-  describe('effects', () => {
-    it('wait for the commit of the outermost', async () => {
+  describe('db.afterCommit and db.answerAfter', () => {
+    it('an after-commit effect runs after the commit of the outermost unit', async () => {
       const seen: string[] = [];
       await db.transaction(async () => {
         await db.transaction(async () => {
@@ -135,7 +135,7 @@ describe('units of work', () => {
       expect(seen).to.deep.equal(['work ends', 'effect']);
     });
 
-    it('do not happen after a rollback, and happen at once where no unit is open', async () => {
+    it('an after-commit effect never runs after a rollback, and at once without a unit', async () => {
       const seen: string[] = [];
       await failureOf(
         db.transaction(async () => {
@@ -147,7 +147,7 @@ describe('units of work', () => {
       expect(seen).to.deep.equal(['now']);
     });
 
-    it('come before the waits for which the answer of the unit waits, each once and never after a rollback', async () => {
+    it('a wait of answerAfter runs once after the effects, before the unit resolves, and never after a rollback', async () => {
       const seen: string[] = [];
       const wait = async () => {
         seen.push('wait begins');
@@ -172,7 +172,7 @@ describe('units of work', () => {
       expect(seen).to.have.length(4);
     });
 
-    it('run outside of the unit, and one that fails hinders nobody', async () => {
+    it('an after-commit effect runs outside the unit, and one that throws is logged and stops no other', async () => {
       const seen: unknown[] = [];
       let written: Promise<unknown> | undefined;
       await db.transaction(async () => {
@@ -188,21 +188,21 @@ describe('units of work', () => {
     });
   });
 
-  describe('of one statement', () => {
-    /** What PostgreSQL was told while `work` ran. */
-    const told = async (work: () => Promise<unknown>): Promise<readonly string[]> =>
+  describe('a unit of work with one statement', () => {
+    /** The first words of the statements that PostgreSQL received while `work` ran. */
+    const received = async (work: () => Promise<unknown>): Promise<readonly string[]> =>
       (await statementsDuring(work)).map((text) => text.slice(0, 6));
     const last = (text: string, name?: string) =>
       db.query('insert into notes (text) values ($1)', [text], { last: true, ...(name ? { name } : {}) });
 
-    it('go out without a transaction, and those of none with nothing at all', async () => {
-      expect(await told(() => db.transaction(async () => 7))).to.deep.equal([]);
-      expect(await told(() => db.transaction(() => last('a')))).to.deep.equal(['insert']);
+    it('a single statement runs without begin and commit, and a unit without statements sends nothing', async () => {
+      expect(await received(() => db.transaction(async () => 7))).to.deep.equal([]);
+      expect(await received(() => db.transaction(() => last('a')))).to.deep.equal(['insert']);
       expect(await kept()).to.deep.equal(['a']);
     });
 
-    it('are in one where something came before', async () => {
-      const texts = await told(() =>
+    it('a last statement after another one runs in a transaction', async () => {
+      const texts = await received(() =>
         db.transaction(async () => {
           await db.query('select 1');
           await last('a');
@@ -211,7 +211,7 @@ describe('units of work', () => {
       expect(texts).to.deep.equal(['begin', 'select', 'insert', 'commit']);
     });
 
-    it('are in one where they are part of another', async () => {
+    it('a last statement of a nested unit runs in the transaction of the outer one', async () => {
       const failed = await failureOf(
         db.transaction(async () => {
           await db.transaction(() => last('a'));
@@ -222,7 +222,7 @@ describe('units of work', () => {
       expect([failed.message, await kept()]).to.deep.equal(['on purpose', []]);
     });
 
-    it('have their effects after the statement, and none where it failed', async () => {
+    it('an after-commit effect runs after a single statement, and never where it failed', async () => {
       const seen: string[] = [];
       await db.transaction(async () => {
         db.afterCommit(() => seen.push('effect'));
@@ -240,13 +240,13 @@ describe('units of work', () => {
       expect(seen).to.have.length(3);
     });
 
-    it('fail where the failure was swallowed, as any other does', async () => {
+    it('a unit fails where the caller caught the failure of its single statement', async () => {
       await add('a');
       const failed = await failureOf(db.transaction(() => last('a').catch(() => {})));
       expect(failed).to.include({ code: '23505' });
     });
 
-    it('let nothing come after them', async () => {
+    it('a statement after the last one of its unit fails', async () => {
       const failed = await failureOf(
         db.transaction(async () => {
           await last('a');
@@ -256,7 +256,7 @@ describe('units of work', () => {
       expect([failed.message.includes('after the last one'), await kept()]).to.deep.equal([true, ['a']]);
     });
 
-    it('are tried again where a plan was out of date, and written once', async () => {
+    it('a single statement with an outdated plan runs again', async () => {
       await ground.database.query('create table if not exists shapes (n int)');
       const read = () => db.transaction(() => db.query('select * from shapes', [], { name: 'shapes', last: true }));
       await Promise.all([read(), read(), read()]);
@@ -266,7 +266,7 @@ describe('units of work', () => {
     });
   });
 
-  it('survive a connection that breaks: that unit fails, the next one works', async () => {
+  it('a unit fails where its connection breaks, and the next one works', async () => {
     const failed = await failureOf(
       db.transaction(async () => {
         await add('a');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, loadSql } from '../../support/database.ts';
 import { type Probe, probeOn } from './support.ts';
 
-describe('schema: Chinook', () => {
+describe('schema snapshot of the Chinook database', () => {
   let database: FreshDatabase;
   let probe: Probe;
   before(async () => {
@@ -15,7 +15,7 @@ describe('schema: Chinook', () => {
     await database?.drop();
   });
 
-  it('all its tables are collections, with their relations', async () => {
+  it('every table is a collection, and every foreign key a relation', async () => {
     const { collections, relations } = await probe.schema.overview();
     expect([...collections.keys()].filter((name) => !name.startsWith('platform_'))).to.have.members([
       'album',
@@ -45,7 +45,7 @@ describe('schema: Chinook', () => {
     ]);
   });
 
-  it('its columns have the right types', async () => {
+  it('columns have their field types', async () => {
     expect(await probe.collection('playlist_track')).to.include({ primary: null, kind: 'table' });
     expect((await probe.collection('track')).primary).to.equal('track_id');
     const types = [...(await probe.collection('track')).fields.values()].map(({ name, type }) => `${name} ${type}`);

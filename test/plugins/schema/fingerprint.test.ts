@@ -3,7 +3,7 @@ import { renderFingerprintStatement } from '../../../plugins/schema/catalog/stat
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createLargeSchema } from '../../support/large-database.ts';
 
-describe('fingerprintStatement', () => {
+describe('renderFingerprintStatement', () => {
   let database: FreshDatabase;
   before(async () => {
     database = await freshDatabase('fingerprint');
@@ -13,7 +13,7 @@ describe('fingerprintStatement', () => {
   });
   after(() => database?.drop());
 
-  it('compares no constraint with every table, though the catalogs are not analysed', async () => {
+  it('the plan compares no constraint with every table, though the catalogs are not analysed', async () => {
     const text = renderFingerprintStatement('public').replaceAll('$1', `'{public}'`);
     const rows = await database.query<{ 'QUERY PLAN': string }>(`explain ${text}`);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');

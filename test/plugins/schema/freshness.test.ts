@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type Probe, type ProbeOptions, probeOn, withProbe } from './support.ts';
 
-/** Resolves when the probe has a schema snapshot for which this holds; the test's time limit is the patience. */
+/** Resolves when the snapshot of the probe meets the condition; mocha's timeout ends the wait. */
 async function until(probe: Probe, holds: (names: ReadonlySet<string>) => boolean): Promise<void> {
   const changes = new EventEmitter();
   probe.schema.onChange(() => changes.emit('change'));
@@ -15,7 +15,7 @@ async function until(probe: Probe, holds: (names: ReadonlySet<string>) => boolea
   }
 }
 
-/** The database under a role that may do nothing but own it. */
+/** Runs `work` with the address for a role that owns the database and is no superuser. */
 async function asOrdinaryRole(database: FreshDatabase, work: (url: string) => Promise<void>): Promise<void> {
   const role = `ordinary_${randomBytes(4).toString('hex')}`;
   await database.query(`create role ${role} login password 'secret'`);
@@ -48,13 +48,13 @@ const withTwoProbes = async (
   }
 };
 
-describe('schema: freshness', () => {
-  it('two processes may start on an empty database at the same moment', () =>
+describe('freshness of the schema snapshot', () => {
+  it('two processes that start on an empty database at the same time have the same version', () =>
     withTwoProbes(async (one, two) => {
       expect((await one.schema.overview()).version).to.equal((await two.schema.overview()).version);
     }));
 
-  it('tables that others make, change and drop are announced by the database', () =>
+  it('the database announces tables and registry rows that other programs create and drop', () =>
     withProbe('', async (probe, database) => {
       expect(
         await database.query(`select 1 from pg_event_trigger where evtname = 'platform_schema_watch'`),
@@ -67,14 +67,14 @@ describe('schema: freshness', () => {
       await until(probe, (names) => names.has('folder'));
     }));
 
-  it('nothing is asked of the database while nothing changes', () =>
+  it('the snapshot stays the same object while nothing changes', () =>
     withProbe('create table a (id int primary key)', async (probe) => {
       const snapshot = await probe.schema.overview();
       expect(await probe.schema.overview()).to.equal(snapshot);
       expect(await probe.schema.refresh()).to.equal(snapshot);
     }));
 
-  it('temporary tables are nobody’s news, and commands of others never fail for our sake', () =>
+  it('a temporary table is not announced, and statements of other programs succeed without the trigger function', () =>
     withProbe('', async (probe, database) => {
       const snapshot = await probe.schema.overview();
       await database.query(
@@ -85,7 +85,7 @@ describe('schema: freshness', () => {
       expect(snapshot.collections.has('quiet')).to.equal(false);
     }));
 
-  it('without the right to watch, each request sees what was there when it came', async () => {
+  it('without the privilege for an event trigger, each snapshot has the changes before it', async () => {
     const database = await freshDatabase('unwatched');
     try {
       await asOrdinaryRole(database, async (url) => {
@@ -129,7 +129,7 @@ describe('schema: freshness', () => {
     }
   });
 
-  it('with CACHE_SCHEMA others’ changes wait for a refresh', () =>
+  it('with CACHE_SCHEMA=true, changes by other programs wait for a refresh', () =>
     withProbe(
       '',
       async (probe, database) => {
@@ -142,7 +142,7 @@ describe('schema: freshness', () => {
     ));
 
   for (const CACHE_SCHEMA of ['false', 'true']) {
-    it(`own changes are there at once, and in other processes too (CACHE_SCHEMA=${CACHE_SCHEMA})`, () =>
+    it(`changes by schemaWrites are in the snapshots of all processes (CACHE_SCHEMA=${CACHE_SCHEMA})`, () =>
       withTwoProbes(
         async (one, two) => {
           await one.writes.createCollection(one.admin, { collection: 'posts', schema: {} });
@@ -154,13 +154,13 @@ describe('schema: freshness', () => {
       ));
   }
 
-  it('a unit of work sees its own changes, and nobody else does until it commits', () =>
+  it('a unit of work sees its own changes, and other callers see them after the commit', () =>
     withProbe('', async (probe) => {
       const has = async () => (await probe.schema.overview()).collections.has('posts');
       let outside: boolean | undefined;
       let check = async () => {};
-      const asked = new Promise<void>((resolve) => {
-        // Asked from here, outside of the unit, while it is open.
+      const checked = new Promise<void>((resolve) => {
+        // Runs outside the unit while it is open.
         check = async () => {
           outside = await has();
           resolve();
@@ -173,7 +173,7 @@ describe('schema: freshness', () => {
         expect(await has()).to.equal(true);
         await new Promise<void>((resolve) => {
           outsideContext(() => trigger.emit('now'));
-          void asked.then(resolve);
+          void checked.then(resolve);
         });
       });
       await unit;
@@ -181,7 +181,7 @@ describe('schema: freshness', () => {
       expect(await has()).to.equal(true);
     }));
 
-  it('a change that is rolled back leaves no trace', () =>
+  it('a change that is rolled back leaves the snapshot and the registry unchanged', () =>
     withProbe('', async (probe, database) => {
       const before = await probe.schema.overview();
       const work = probe.db.transaction(async () => {

@@ -56,7 +56,7 @@ create table shop.platform_users (id int primary key);
 create temporary table passing (id int primary key);
 `;
 
-describe('schema: introspection', () => {
+describe('schema snapshot of an existing database', () => {
   let database: FreshDatabase;
   let probe: Probe;
   before(async () => {
@@ -72,7 +72,7 @@ describe('schema: introspection', () => {
   const column = async (collection: string, name: string): Promise<Column> =>
     (await probe.field(collection, name)).column as Column;
 
-  it('gives every column type a field type', async () => {
+  it('every column type has a field type', async () => {
     const expected: Record<string, FieldType> = {
       int2: 'integer',
       int4: 'integer',
@@ -125,7 +125,7 @@ describe('schema: introspection', () => {
     expect(Object.fromEntries([...fields.values()].map(({ name, type }) => [name, type]))).to.deep.equal(expected);
   });
 
-  it('names types so that casts keep values whole', async () => {
+  it('sqlType is a type name to which values can be cast without loss', async () => {
     const types = async (...names: string[]) =>
       Promise.all(names.map(async (name) => (await column('every_type', name)).sqlType));
     expect(
@@ -146,7 +146,7 @@ describe('schema: introspection', () => {
     }
   });
 
-  it('knows sizes, enums, arrays and domains', async () => {
+  it('columns have the sizes, enum values, arrays and base types of domains', async () => {
     expect(await column('every_type', 'varchar20')).to.include({
       maxLength: 20,
       dataType: 'character varying',
@@ -165,7 +165,7 @@ describe('schema: introspection', () => {
     });
   });
 
-  it('knows keys of one column, and lists tables with other keys without one', async () => {
+  it('primary is the key column of a table, and null for composite keys and without a key', async () => {
     const primary = async (name: string) => (await probe.collection(name)).primary;
     expect(
       await Promise.all(['keys_serial', 'keys_uuid', 'keys_text', 'keys_composite', 'keys_none'].map(primary)),
@@ -181,7 +181,7 @@ describe('schema: introspection', () => {
     expect(await column('keys_composite', 'a')).to.include({ primary: true, unique: false });
   });
 
-  it('knows what the database computes', async () => {
+  it('generated columns have their expression', async () => {
     expect(await column('keys_identity_always', 'twice')).to.include({
       generated: true,
       generationExpression: '(half * 2)',
@@ -190,14 +190,14 @@ describe('schema: introspection', () => {
     expect(await column('keys_identity_always', 'half')).to.include({ generated: false, generationExpression: null });
   });
 
-  it('takes only indexes that hold for every row and one column as unique', async () => {
+  it('a column is unique by a full index over this column alone', async () => {
     expect(await column('parent', 'code')).to.include({ unique: true, indexed: false });
     expect(await column('parent', 'lower_only')).to.include({ unique: false, indexed: false });
     expect(await column('parent', 'maybe')).to.include({ unique: false, indexed: true });
     expect(await column('parent', 'id')).to.include({ unique: true, primary: true });
   });
 
-  it('makes relations of foreign keys to primary keys, and of no others', async () => {
+  it('a foreign key to a primary key is a relation, and no other foreign key is', async () => {
     const { relations } = await probe.schema.overview();
     expect(relations.map(({ collection, field, related }) => `${collection}.${field} → ${related}`)).to.have.members([
       'child.keys_composite → keys_composite',
@@ -219,18 +219,18 @@ describe('schema: introspection', () => {
     expect((await probe.field('child', 'parent')).relation).to.include({ kind: 'one', to: 'parent' });
   });
 
-  it('lists views for reading, without a key', async () => {
+  it('a view is a collection without a key', async () => {
     for (const name of ['people', 'people_kept'])
       expect(await probe.collection(name)).to.include({ kind: 'view', primary: null });
     expect([...(await probe.collection('people')).fields.keys()]).to.deep.equal(['id', 'code']);
   });
 
-  it('serves partitioned tables and not their parts', async () => {
+  it('a partitioned table is a collection, and its partitions are not', async () => {
     expect(await probe.collection('parted')).to.include({ kind: 'table', primary: 'id' });
     expect((await probe.schema.overview()).collections.has('parted_1')).to.equal(false);
   });
 
-  it('names tables of other schemas by themselves, or with their schema where another one is called the same', async () => {
+  it('a table of another schema has its own name, or <schema>_<table> where the name is taken', async () => {
     expect((await probe.collection('orders')).table).to.include({ schema: 'shop', name: 'orders' });
     expect((await probe.collection('parent')).table).to.deep.equal({
       schema: 'public',
@@ -240,7 +240,7 @@ describe('schema: introspection', () => {
     expect((await probe.collection('shop_parent')).table).to.include({ schema: 'shop', name: 'parent' });
   });
 
-  it('leaves out other schemas, temporary tables, its own internal tables and strangers with its prefix', async () => {
+  it('schemas outside DB_SCHEMAS, temporary tables, internal tables and foreign tables with the system prefix are no collections', async () => {
     const names = [...(await probe.schema.overview()).collections.keys()];
     expect(names).not.to.include.members(['secret']);
     expect(names.filter((name) => name.startsWith('platform_'))).to.deep.equal([
@@ -251,13 +251,13 @@ describe('schema: introspection', () => {
     expect(names).not.to.include('shop_platform_users').and.not.to.include('passing');
   });
 
-  it('takes any name a table or column can have', async () => {
+  it('a table and a column may have any name', async () => {
     const odd = await probe.collection('Odd "name"');
     expect(odd.primary).to.equal('Odd column');
     expect([...odd.fields.keys()]).to.deep.equal(['Odd column', '__proto__', 'constructor']);
   });
 
-  it('gives the same version to every process, and to another database with the same tables', async () => {
+  it('the version is equal in every process, and in another database with the same tables', async () => {
     const copy = await freshDatabase('introspection_copy');
     try {
       await copy.query(SETUP);
@@ -279,7 +279,7 @@ describe('schema: introspection', () => {
     }
   });
 
-  it('is quick on many tables', async function () {
+  it('a refresh with 200 tables takes less than half a second', async function () {
     this.timeout(120_000);
     const many = Array.from(
       { length: 200 },

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { freshDatabase } from '../../support/database.ts';
 import { probeOn } from './support.ts';
 
-describe('schema: constraints that rows of before need not keep to', () => {
-  it('are told apart until they are validated', async () => {
+describe('relations of constraints that are not valid', () => {
+  it('a relation is marked until PostgreSQL has validated its constraint', async () => {
     const database = await freshDatabase('unchecked');
     try {
       await database.query(`create table author (id int primary key); create table book (id int primary key, author int);

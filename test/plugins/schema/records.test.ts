@@ -6,7 +6,7 @@ const SETUP = `
 create table defaults (
   id serial primary key, word text not null default 'it''s', number int default 7, below int default -1, flag boolean default true,
   moment timestamptz default now(), nothing text default null, data jsonb default '{"a": [1]}', amount numeric(5, 2) default 1.50,
-  back text default E'a\\\\b', today date default current_date, made text default upper('x'),
+  back text default E'a\\\\b', today date default current_date, computed text default upper('x'),
   none text[] default '{}', several text[] default '{a,"b, c",null}', sizes int[] default array[1, 2], few int[] default '{1,2}', bytes bytea default '\\x00ff10'
 );
 create table parent (id int primary key); comment on table parent is 'All parents';
@@ -20,8 +20,8 @@ const defaultsOf = async (probe: Probe) => {
   return Object.fromEntries(fields.map((field) => [field.name, fieldRecord(field, snapshot).schema?.default_value]));
 };
 
-describe('schema: records', () => {
-  it('show literal defaults as values and expressions as they are', () =>
+describe('toCollectionRecord, toFieldRecord and toRelationRecord', () => {
+  it('default_value is the value of a literal and the text of an expression', () =>
     withProbe(SETUP, async (probe) => {
       expect(await defaultsOf(probe)).to.deep.equal({
         id: "nextval('defaults_id_seq'::regclass)",
@@ -35,7 +35,7 @@ describe('schema: records', () => {
         amount: '1.50',
         back: 'a\\b',
         today: 'CURRENT_DATE',
-        made: "upper('x'::text)",
+        computed: "upper('x'::text)",
         none: [],
         several: ['a', 'b, c', null],
         sizes: 'ARRAY[1, 2]',
@@ -44,7 +44,7 @@ describe('schema: records', () => {
       });
     }));
 
-  it('have the shapes of the conventions', () =>
+  it('records have the shapes of the conventions', () =>
     withProbe(SETUP, async (probe) => {
       const snapshot = await probe.schema.overview();
       expect(collectionRecord(await probe.collection('parent'))).to.deep.equal({

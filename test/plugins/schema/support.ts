@@ -12,7 +12,7 @@ import {
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { quiet, sketch } from '../../support/plugin.ts';
 
-/** The schema plugin on a database, without the rest of the product, and what a plugin beside it holds. */
+/** The plugin `schema` on a database, with the services and the `host` of a test plugin beside it. */
 export interface Probe {
   readonly kernel: Kernel;
   readonly schema: Schema;
@@ -27,7 +27,7 @@ export interface Probe {
 
 export interface ProbeOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** More of the probing plugin's manifest, and what it does with it. */
+  /** Contributions of the test plugin, and what it registers. */
   readonly contributes?: Record<string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: a probe may use members that its manifest does not declare
   readonly register?: (host: Host<any>) => void;
@@ -38,7 +38,7 @@ const EVENTS = ['collections', 'fields', 'relations'].flatMap((kind) =>
   ['create', 'update', 'delete'].map((verb) => `${kind}.${verb}`),
 );
 
-/** Starts it on a database that stays when it stops. */
+/** Starts a probe on an existing database, which stays when the probe stops. */
 export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: ProbeOptions = {}): Promise<Probe> {
   let host: Host | undefined;
   let used: { schema: Schema; schemaWrites: SchemaWrites } | undefined;
@@ -54,10 +54,10 @@ export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: Pro
           system: { reasons: ['a test'] },
         },
       },
-      register(given) {
-        host = given;
-        used = given.use({ schema, schemaWrites });
-        options.register?.(given);
+      register(pluginHost) {
+        host = pluginHost;
+        used = pluginHost.use({ schema, schemaWrites });
+        options.register?.(pluginHost);
       },
     },
   ]);
@@ -100,7 +100,7 @@ export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: Pro
   };
 }
 
-/** A database prepared by `sql`, with the plugin on it; both gone after `work`. */
+/** Runs `work` with a probe on a new database that `sql` has prepared, and drops both. */
 export async function withProbe<T>(
   sql: string,
   work: (probe: Probe, database: FreshDatabase) => Promise<T>,

@@ -34,7 +34,7 @@ const things: SystemCollection = {
 };
 const inner: SystemCollection = {
   collection: 'platform_inner',
-  note: 'Nobody sees it',
+  note: 'Internal',
   internal: true,
   fields: [{ field: 'token', type: 'string', primary: true }],
 };
@@ -46,8 +46,8 @@ const declaring = (...all: SystemCollection[]): ProbeOptions => ({
   },
 });
 
-describe('systemTables', () => {
-  it('sends the statements of all tables in one message, and those of their constraints in another', async () => {
+describe('createSystemTablesMigration', () => {
+  it('the migration sends the statements of all tables in one message, and those of foreign keys in another', async () => {
     const messages: string[] = [];
     const db = {
       schemas: ['public'],
@@ -67,8 +67,8 @@ describe('systemTables', () => {
   });
 });
 
-describe('schema: system collections', () => {
-  it('become tables with keys, defaults, uniqueness, references and indexes', () =>
+describe('system collections', () => {
+  it('a declaration creates a table with key, defaults, unique indexes, foreign keys and indexes', () =>
     withProbe(
       '',
       async (_probe, database) => {
@@ -99,7 +99,7 @@ describe('schema: system collections', () => {
       declaring(things, owners),
     ));
 
-  it('are described by their declarations', () =>
+  it('a system collection has the meta and field types of its declaration', () =>
     withProbe(
       '',
       async (probe) => {
@@ -129,7 +129,7 @@ describe('schema: system collections', () => {
       declaring(owners, things, inner),
     ));
 
-  it('may have relations without a constraint, indexes of their own, and say what is recorded of them', async () => {
+  it('a declaration may have relations without a foreign key, more indexes, and an accountability', async () => {
     const log: SystemCollection = {
       collection: 'platform_log',
       note: 'What happened to things',
@@ -145,7 +145,7 @@ describe('schema: system collections', () => {
           field: 'gone',
           type: 'integer',
           nullable: true,
-          references: { collection: 'platform_nobody', constraint: false },
+          references: { collection: 'platform_undeclared', constraint: false },
         },
         { field: 'text', type: 'string', default: "''" },
       ],
@@ -176,7 +176,7 @@ describe('schema: system collections', () => {
     );
   });
 
-  it('are extended when their declarations change, and left alone when not', async () => {
+  it('a table is extended when its declaration changes, and left alone when not', async () => {
     const database = await freshDatabase('extended');
     try {
       await (await probeOn(database, declaring(owners, things))).stop();
@@ -193,7 +193,7 @@ describe('schema: system collections', () => {
     }
   });
 
-  it('lose the constraint of a relation that is declared without one since, and keep its rows', async () => {
+  it('a table loses the foreign key that its declaration no longer has, and keeps its rows', async () => {
     const database = await freshDatabase('unconstrained');
     try {
       await (await probeOn(database, declaring(owners, things))).stop();
@@ -202,12 +202,12 @@ describe('schema: system collections', () => {
       await database.query(
         `insert into platform_owners default values; insert into platform_things (name, owner) select 'a', id from platform_owners`,
       );
-      const loose = things.fields.map((field) =>
+      const unconstrained = things.fields.map((field) =>
         field.references
           ? { ...field, references: { collection: 'platform_owners', constraint: false, alias: 'things' } as const }
           : field,
       );
-      const probe = await probeOn(database, declaring(owners, { ...things, fields: loose }));
+      const probe = await probeOn(database, declaring(owners, { ...things, fields: unconstrained }));
       expect(await database.query(constraints)).to.deep.equal([]);
       expect((await probe.field('platform_owners', 'things')).relation).to.include({
         kind: 'many',
@@ -220,14 +220,14 @@ describe('schema: system collections', () => {
     }
   });
 
-  it('never touch a table of somebody else, not even one with their name', async () => {
+  it('the migration never changes a table of another program, and fails on one with the name of a system collection', async () => {
     const database = await freshDatabase('foreign');
     try {
       await database.query(
         'create table platform_fields (mine int); create table users (id int primary key); insert into users values (1)',
       );
       const failure = await failureOf(probeOn(database));
-      expect(failure.message).to.contain('platform_fields').and.to.contain('not made by this service');
+      expect(failure.message).to.contain('platform_fields').and.to.contain('not created by this service');
       expect(
         await database.query(`select column_name from information_schema.columns where table_name = 'platform_fields'`),
       ).to.deep.equal([{ column_name: 'mine' }]);
@@ -242,18 +242,18 @@ describe('schema: system collections', () => {
     }
   });
 
-  it('refuse references to what nobody declares', async () => {
+  it('the boot fails on a reference to a collection that no plugin declares', async () => {
     const database = await freshDatabase('undeclared');
     try {
       expect((await failureOf(probeOn(database, declaring(things)))).message).to.contain(
-        'platform_owners, which nobody declares',
+        'platform_owners, which no plugin declares',
       );
     } finally {
       await database.drop();
     }
   });
 
-  it('take fields of the administrator’s own', () =>
+  it('a system collection takes custom fields, and refuses changes of its own fields but for an index', () =>
     withProbe(
       '',
       async (probe) => {

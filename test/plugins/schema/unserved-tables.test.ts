@@ -7,7 +7,7 @@ import { absentCollection } from '../../../plugins/schema/not-found.ts';
 import { findUnservedTables, renderUnservedMessage } from '../../../plugins/schema/unserved-tables.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 
-describe('findUnserved', () => {
+describe('findUnservedTables', () => {
   const role = `unserved_${randomBytes(5).toString('hex')}`;
   let database: FreshDatabase;
   let client: pg.Client;
@@ -33,7 +33,7 @@ describe('findUnserved', () => {
     await database?.drop();
   });
 
-  it('names tables that the role may not read and whose name is reserved', async () => {
+  it('the result has tables that the role may not read, and tables whose name is reserved', async () => {
     const db = {
       query: (text: string, params: readonly unknown[]) => client.query(text, [...params]),
       schemas: ['public', 'closed', 'platform_like'],
@@ -58,11 +58,11 @@ describe('findUnserved', () => {
   });
 });
 
-describe('absentCollection', () => {
+describe('createCollectionNotFoundFailure', () => {
   const schema = { unservedTables: async () => [{ schema: 'public', name: 'locked', reason: 'grant select on it' }] };
   const admin = { admin: true } as Caller;
 
-  it('is 404 with the reason for an admin, 404 without for other names, and 403 for all others', async () => {
+  it('the failure is 404 with the reason for an admin, 404 without one for unknown names, and 403 for other callers', async () => {
     const known = await absentCollection(schema, admin, 'locked', 'There is none.');
     expect([known.code, known.message]).to.deep.equal([
       'ROUTE_NOT_FOUND',
@@ -75,8 +75,8 @@ describe('absentCollection', () => {
   });
 });
 
-describe('unservedMessage', () => {
-  it('names the first twenty tables and counts the rest', () => {
+describe('renderUnservedMessage', () => {
+  it('the message names the first twenty tables and counts the rest', () => {
     const tables = Array.from({ length: 500 }, (_, at) => ({
       schema: 'public',
       name: `t${at}`,

@@ -5,8 +5,8 @@ import { type Probe, withProbe } from './support.ts';
 
 const names = async (probe: Probe, collection: string) => [...(await probe.collection(collection)).fields.keys()];
 
-describe('schema: writing collections', () => {
-  it('makes a table with a counting id first, and registers it with its fields', () =>
+describe('schemaWrites: collections', () => {
+  it('createCollection creates a table with an auto-increment id first, and registers it with its fields', () =>
     withProbe('', async (probe, database) => {
       const fields = [
         { field: 'title', type: 'string' },
@@ -45,7 +45,7 @@ describe('schema: writing collections', () => {
       await database.query('insert into posts (title) values ($1)', ['a']);
     }));
 
-  it('takes a key of one’s own', () =>
+  it('createCollection takes a primary key of the request', () =>
     withProbe('', async (probe) => {
       const key = (type: string) => ({
         field: 'key',
@@ -64,7 +64,7 @@ describe('schema: writing collections', () => {
       }
     }));
 
-  it('makes folders, and refuses them fields', () =>
+  it('createCollection creates folders, which take no fields', () =>
     withProbe('', async (probe) => {
       await probe.writes.createCollection(probe.admin, { collection: 'folder', meta: { note: 'a folder' } });
       await probe.writes.createCollection(probe.admin, { collection: 'inside', schema: {}, meta: { group: 'folder' } });
@@ -85,7 +85,7 @@ describe('schema: writing collections', () => {
       expect((await probe.collection('inside')).meta?.group).to.equal(null);
     }));
 
-  it('registers, changes and forgets tables that were there before', () =>
+  it('updateCollection registers an existing table, changes its meta, and unregisters it', () =>
     withProbe('create table old (id int primary key, pos int)', async (probe) => {
       expect((await probe.collection('old')).meta).to.equal(null);
       await probe.writes.updateCollection(probe.admin, 'old', {
@@ -102,7 +102,7 @@ describe('schema: writing collections', () => {
       expect(await probe.collection('old')).to.include({ meta: null, singleton: false });
     }));
 
-  it('refuses names and payloads that will not do, and writes nothing', () =>
+  it('createCollection rejects bad names and payloads, and writes nothing', () =>
     withProbe(
       'create table taken (id int primary key); create view looked as select 1 as a; create sequence counting',
       async (probe, database) => {
@@ -223,26 +223,26 @@ describe('schema: writing collections', () => {
       },
     ));
 
-  it('is for admins', () =>
+  it('every change fails with FORBIDDEN for a caller that is not an admin', () =>
     withProbe('create table a (id int primary key, b int)', async (probe) => {
-      const anybody = publicCaller();
+      const caller = publicCaller();
       const { writes } = probe;
       for (const refused of [
-        () => writes.createCollection(anybody, { collection: 'x', schema: {} }),
-        () => writes.updateCollection(anybody, 'a', {}),
-        () => writes.deleteCollection(anybody, 'a'),
-        () => writes.createField(anybody, 'a', {}),
-        () => writes.updateField(anybody, 'a', 'b', {}),
-        () => writes.deleteField(anybody, 'a', 'b'),
-        () => writes.createRelation(anybody, {}),
-        () => writes.updateRelation(anybody, 'a', 'b', {}),
-        () => writes.deleteRelation(anybody, 'a', 'b'),
+        () => writes.createCollection(caller, { collection: 'x', schema: {} }),
+        () => writes.updateCollection(caller, 'a', {}),
+        () => writes.deleteCollection(caller, 'a'),
+        () => writes.createField(caller, 'a', {}),
+        () => writes.updateField(caller, 'a', 'b', {}),
+        () => writes.deleteField(caller, 'a', 'b'),
+        () => writes.createRelation(caller, {}),
+        () => writes.updateRelation(caller, 'a', 'b', {}),
+        () => writes.deleteRelation(caller, 'a', 'b'),
       ]) {
         expect(await failureOf(refused)).to.include({ code: 'FORBIDDEN' });
       }
     }));
 
-  it('deletes a table with everything that led to it', () =>
+  it('deleteCollection drops the table and the fields that refer to it', () =>
     withProbe('create table before (id int primary key)', async (probe, database) => {
       const { writes, admin } = probe;
       await writes.createCollection(admin, { collection: 'authors', schema: {} });
@@ -296,7 +296,7 @@ describe('schema: writing collections', () => {
       expect(await failureOf(writes.deleteCollection(admin, 'authors'))).to.include({ code: 'ROUTE_NOT_FOUND' });
     }));
 
-  it('deletes what only a junction led to, on both sides', () =>
+  it('deleteCollection of a junction deletes the aliases on both sides', () =>
     withProbe('', async (probe) => {
       const { writes, admin } = probe;
       await writes.unit(async () => {
@@ -329,7 +329,7 @@ describe('schema: writing collections', () => {
       expect((await probe.schema.overview()).relations).to.deep.equal([]);
     }));
 
-  it('several changes in one unit hold together or not at all', () =>
+  it('a unit of several changes is written as a whole or not at all', () =>
     withProbe('', async (probe, database) => {
       const { writes, admin } = probe;
       const before = await probe.schema.overview();
@@ -343,7 +343,7 @@ describe('schema: writing collections', () => {
       expect(await database.query('select 1 from platform_fields')).to.deep.equal([]);
     }));
 
-  it('two processes making the same collection: one does', () =>
+  it('one of five concurrent requests for the same collection creates it', () =>
     withProbe('', async (probe) => {
       const tries = Array.from({ length: 5 }, () =>
         probe.writes.createCollection(probe.admin, { collection: 'same', schema: {} }).then(
@@ -360,8 +360,8 @@ describe('schema: writing collections', () => {
       ]);
     }));
 
-  it('tells listeners inside the unit of work, who may refuse, and after it', async () => {
-    const told: string[] = [];
+  it('filters run inside the unit of work and may reject it, and actions run after it', async () => {
+    const calls: string[] = [];
     let refuse = false;
     await withProbe(
       '',
@@ -379,7 +379,7 @@ describe('schema: writing collections', () => {
         refuse = false;
         await writes.deleteField(admin, 'a', 'b');
         await writes.deleteCollection(admin, 'a');
-        expect(told).to.deep.equal([
+        expect(calls).to.deep.equal([
           'filter collections.create platform_collections undefined',
           'action collections.create platform_collections a',
           'filter relations.create undefined undefined',
@@ -395,12 +395,12 @@ describe('schema: writing collections', () => {
         register({ events }) {
           for (const name of ['collections.create', 'relations.create', 'fields.delete', 'collections.delete']) {
             events.onFilter(name, (_payload, { event, collection, keys }) => {
-              told.push(`filter ${event} ${collection} ${keys}`);
+              calls.push(`filter ${event} ${collection} ${keys}`);
               if (refuse) throw new Error('not this one');
             });
             events.onAction(
               name,
-              ({ event, collection, keys }) => void told.push(`action ${event} ${collection} ${keys}`),
+              ({ event, collection, keys }) => void calls.push(`action ${event} ${collection} ${keys}`),
             );
           }
         },

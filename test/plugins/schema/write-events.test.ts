@@ -49,8 +49,8 @@ async function changeEverything({ writes, admin }: Probe): Promise<void> {
   await writes.deleteCollection(admin, 'a');
 }
 
-describe('events of the schema', () => {
-  it('carry what is in "meta" flat as well, in filters and actions', async () => {
+describe('events of schemaWrites', () => {
+  it('a payload has the members of "meta" itself too, in filters and actions', async () => {
     const kept = await recordEvents(changeEverything);
     const payloads = (event: string) => kept.filter((one) => one.event === event).map(({ payload }) => payload);
     for (const kind of ['collections', 'fields']) {
@@ -70,7 +70,7 @@ describe('events of the schema', () => {
     for (const payload of payloads('fields.create')) expect(payload).to.include({ field: 'b', type: 'integer' });
   });
 
-  it('of collections name the system collection, and the collection by its key', async () => {
+  it('an event collections.* names platform_collections, and the collection as its key', async () => {
     const kept = await recordEvents(changeEverything);
     const ofCollections = kept.filter(({ event }) => event.startsWith('collections.'));
     expect(ofCollections).to.have.length(6);
@@ -83,7 +83,7 @@ describe('events of the schema', () => {
     expect(kept.find(({ event, kind }) => event === 'collections.create' && kind === 'action')?.meta.key).to.equal('a');
   });
 
-  it('of fields and relations name the collection they are of', async () => {
+  it('an event of a field or a relation names its collection', async () => {
     const kept = await recordEvents(changeEverything);
     for (const { event, meta } of kept.filter(({ event }) => /^(fields|relations)\.(update|delete)/.test(event)))
       expect(meta, event).to.deep.include({ collection: 'a', keys: ['b'] });
@@ -97,7 +97,7 @@ describe('events of the schema', () => {
     ['nothing', () => undefined, 'asked'],
   ];
   for (const [how, change, note] of CHANGES) {
-    it(`let a filter change ${how}`, async () => {
+    it(`a filter may change ${how}`, async () => {
       await recordEvents(
         async (probe) => {
           const { writes, admin } = probe;
@@ -118,7 +118,7 @@ describe('events of the schema', () => {
     });
   }
 
-  it('let a filter add what was not asked for', async () => {
+  it('a filter may add a member that the request does not have', async () => {
     await recordEvents(
       async (probe) => {
         await probe.writes.createCollection(probe.admin, { collection: 'a', schema: {} });

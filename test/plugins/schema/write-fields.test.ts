@@ -6,8 +6,8 @@ const posts = (probe: Probe, fields: unknown[] = []) =>
   probe.writes.createCollection(probe.admin, { collection: 'posts', schema: {}, fields });
 const column = async (probe: Probe, name: string) => (await probe.field('posts', name)).column;
 
-describe('schema: writing fields', () => {
-  it('makes a column of each type', () =>
+describe('schemaWrites: fields', () => {
+  it('createField creates a column of each type', () =>
     withProbe('', async (probe) => {
       await posts(probe);
       const expected = {
@@ -38,7 +38,7 @@ describe('schema: writing fields', () => {
       expect((await probe.field('posts', 'f_hash')).concealed).to.equal(true);
     }));
 
-  it('makes sizes, defaults, uniqueness and indexes as asked', () =>
+  it('createField takes sizes, defaults, is_unique and is_indexed', () =>
     withProbe('', async (probe, database) => {
       await posts(probe);
       const make = (field: string, type: string, schema: object) =>
@@ -76,7 +76,7 @@ describe('schema: writing fields', () => {
       expect(await column(probe, 'price')).to.include({ precision: 8, scale: 2, unique: false, indexed: true });
     }));
 
-  it('sorts a new field after the others of its group', () =>
+  it('createField sorts the field after the others of its group', () =>
     withProbe('', async (probe) => {
       await posts(probe, [{ field: 'a', type: 'string' }]);
       const sortOf = async (field: string) => (await probe.field('posts', field)).meta?.sort;
@@ -105,7 +105,7 @@ describe('schema: writing fields', () => {
       ]);
     }));
 
-  it('changes a column: size, null, unique, index, default', () =>
+  it('updateField changes size, nullability, uniqueness, index and default', () =>
     withProbe('', async (probe, database) => {
       await posts(probe, [{ field: 'a', type: 'string' }]);
       const change = (schema: object) => probe.writes.updateField(probe.admin, 'posts', 'a', { schema });
@@ -136,7 +136,7 @@ describe('schema: writing fields', () => {
       expect(await failureOf(change({ is_unique: true }))).to.include({ code: 'RECORD_NOT_UNIQUE' });
     }));
 
-  it('changes types with the values in them, and refuses where they do not fit', () =>
+  it('updateField converts values to the new type, and fails where they do not fit', () =>
     withProbe('', async (probe, database) => {
       await posts(probe, [{ field: 'a', type: 'string', schema: { default_value: '5' } }]);
       await database.query(`insert into posts (a) values ('7')`);
@@ -162,7 +162,7 @@ describe('schema: writing fields', () => {
       expect(await failureOf(become('alias'))).to.include({ code: 'INVALID_PAYLOAD' });
     }));
 
-  it('sending a description back as it was read changes nothing', () =>
+  it('updateField with the record as it was read changes nothing', () =>
     withProbe(
       `create type mood as enum ('a', 'b');
       create table posts (id serial primary key, w varchar(7) not null default 'x', n numeric(4, 1) default 1.5, m mood default 'a', t timestamptz default now(),
@@ -178,7 +178,7 @@ describe('schema: writing fields', () => {
       },
     ));
 
-  it('registers, changes and forgets what is known about a column', () =>
+  it('updateField creates, changes and deletes the registry row of a column', () =>
     withProbe('create table posts (id int primary key, a text)', async (probe) => {
       const change = (meta: unknown) => probe.writes.updateField(probe.admin, 'posts', 'a', { meta });
       await change({ note: 'n', special: ['cast-csv'], options: { x: [1] }, validation: { a: { _nnull: true } } });
@@ -202,7 +202,7 @@ describe('schema: writing fields', () => {
       }
     }));
 
-  it('refuses what cannot be', () =>
+  it('a change that is impossible fails with INVALID_PAYLOAD, and one of an unknown name with ROUTE_NOT_FOUND', () =>
     withProbe(
       'create table old (id serial primary key, a int, g int generated always as (1) stored, v tsvector); create view seen as select a from old',
       async (probe) => {
@@ -241,7 +241,7 @@ describe('schema: writing fields', () => {
       },
     ));
 
-  it('a filled field without default on a table with rows is refused by name', () =>
+  it('createField of a required field without default fails with CONTAINS_NULL_VALUES where the table has rows', () =>
     withProbe('', async (probe, database) => {
       await posts(probe);
       await database.query('insert into posts default values');
@@ -256,7 +256,7 @@ describe('schema: writing fields', () => {
       });
     }));
 
-  it('deleting forgets the field wherever it is named', () =>
+  it('deleteField removes every reference to the field', () =>
     withProbe('', async (probe, database) => {
       const { writes, admin } = probe;
       await posts(probe, [
@@ -304,7 +304,7 @@ describe('schema: writing fields', () => {
       ]);
     }));
 
-  it('deleting an alias keeps the relation it showed', () =>
+  it('deleteField of an alias keeps its relation', () =>
     withProbe('', async (probe) => {
       const { writes, admin } = probe;
       await posts(probe, [{ field: 'parent', type: 'integer' }]);

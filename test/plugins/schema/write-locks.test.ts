@@ -3,8 +3,8 @@ import pg from 'pg';
 import { failureOf } from '../../support/plugin.ts';
 import { withProbe } from './support.ts';
 
-describe('schema writes: tables in use', () => {
-  it('give up after a while, so that readers do not queue up behind them for ever', () =>
+describe('schemaWrites on locked tables', () => {
+  it('a change of a locked table fails with SERVICE_UNAVAILABLE, and changes of other tables succeed', () =>
     withProbe('create table busy (id serial primary key)', async ({ writes, admin, schema }, database) => {
       const other = new pg.Client({ connectionString: database.url });
       await other.connect();
@@ -27,7 +27,7 @@ describe('schema writes: tables in use', () => {
       }
     }));
 
-  it('try again where they and a write of items waited for each other', () =>
+  it('a change is tried again after a deadlock with a write of items', () =>
     withProbe(
       'create table one (id serial primary key); create table many (id serial primary key, one int)',
       async ({ writes, admin }, database) => {

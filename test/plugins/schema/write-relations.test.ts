@@ -9,8 +9,8 @@ create table pair (a int, b int, primary key (a, b)); create view seen as select
 const relation = async (probe: Probe, field: string, collection = 'post') =>
   (await probe.schema.overview()).relations.find((one) => one.collection === collection && one.field === field);
 
-describe('schema: writing relations', () => {
-  it('makes a constraint and an index over key and foreign key', () =>
+describe('schemaWrites: relations', () => {
+  it('createRelation creates a foreign key, and an index over it and the primary key', () =>
     withProbe(SETUP, async (probe, database) => {
       await probe.writes.createRelation(probe.admin, {
         collection: 'post',
@@ -36,7 +36,7 @@ describe('schema: writing relations', () => {
       expect((await relation(probe, 'editor'))?.schema).to.include({ on_delete: 'CASCADE' });
     }));
 
-  it('a field that is never null is not set to null', () =>
+  it('createRelation rejects SET NULL for a required field, whose default is NO ACTION', () =>
     withProbe(SETUP, async (probe) => {
       const make = (schema: object | undefined) =>
         probe.writes.createRelation(probe.admin, {
@@ -50,7 +50,7 @@ describe('schema: writing relations', () => {
       expect((await relation(probe, 'editor'))?.schema).to.include({ on_delete: 'NO ACTION' });
     }));
 
-  it('changes rules and what is known, and removes both without the column', () =>
+  it('updateRelation changes referential actions and meta, and deleteRelation keeps the column', () =>
     withProbe(SETUP, async (probe) => {
       const { writes, admin } = probe;
       await writes.createRelation(admin, { collection: 'post', field: 'author', related_collection: 'author' });
@@ -79,7 +79,7 @@ describe('schema: writing relations', () => {
       expect(await failureOf(writes.deleteRelation(admin, 'post', 'author'))).to.include({ code: 'ROUTE_NOT_FOUND' });
     }));
 
-  it('a constraint of the database is taken on by what is known about it', () =>
+  it('updateRelation registers and alters a foreign key of the database', () =>
     withProbe(
       `${SETUP} alter table post add constraint named foreign key (author) references author`,
       async (probe) => {
@@ -101,7 +101,7 @@ describe('schema: writing relations', () => {
       },
     ));
 
-  it('views are related without a constraint', () =>
+  it('createRelation on a view creates no foreign key', () =>
     withProbe(SETUP, async (probe) => {
       await probe.writes.createRelation(probe.admin, {
         collection: 'seen',
@@ -112,7 +112,7 @@ describe('schema: writing relations', () => {
       expect((await probe.field('seen', 'author')).relation).to.include({ kind: 'one', to: 'author' });
     }));
 
-  it('refuses what cannot lead anywhere', () =>
+  it('createRelation rejects bad requests, and rows that refer to missing rows', () =>
     withProbe(`${SETUP} insert into post (author, editor) values (9, 9)`, async (probe) => {
       const { writes, admin } = probe;
       const any = (meta: object | undefined) => ({ collection: 'post', field: 'item', related_collection: null, meta });
@@ -170,7 +170,7 @@ describe('schema: writing relations', () => {
       ).to.include({ code: 'INVALID_PAYLOAD' });
     }));
 
-  it('names too long for the database end in a digest', () =>
+  it('constraints with names too long for PostgreSQL get distinct names', () =>
     withProbe('create table target (id serial primary key)', async (probe) => {
       const collection = 'c'.repeat(63);
       const fields = ['1', '2'].map((end) => `${'f'.repeat(62)}${end}`);
