@@ -63,7 +63,7 @@ export class Failure extends Error {
   }
 
   /** Message and code for a client; a fixed message where the code hides it from callers that are no admins. */
-  shown(reader: { admin: boolean }): { message: string; code: string } {
+  toClientView(reader: { admin: boolean }): { message: string; code: string } {
     const exposed = ERRORS[this.code].expose || reader.admin;
     return { message: exposed ? this.message : 'An unexpected error occurred.', code: this.code };
   }
@@ -91,7 +91,7 @@ const WITH_REASON: ReadonlySet<ErrorCode> = new Set(['INVALID_PAYLOAD', 'INVALID
 export function envelope(error: unknown, reader: { admin: boolean }) {
   const list = error instanceof Failures ? error.failures : [asFailure(error)];
   const errors = list.map((failure) => {
-    const { message, code } = failure.shown(reader);
+    const { message, code } = failure.toClientView(reader);
     const reason: Extensions = WITH_REASON.has(failure.code) && failure.detail ? { reason: failure.detail } : {};
     return { message, extensions: { ...reason, ...failure.extensions, code } as Record<string, unknown> };
   });

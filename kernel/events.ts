@@ -80,12 +80,12 @@ export class Events {
   }
 
   /** Runs `work` without third-party listeners. */
-  quietly<T>(work: () => T): T {
+  withoutExtensionListeners<T>(work: () => T): T {
     this.#mayLeaveOutExtensions = true;
     return emitContext.run({ path: emitContext.getStore()?.path ?? [], withoutExtensions: true }, work);
   }
 
-  has(kind: EventKind, name: string): boolean {
+  hasListeners(kind: EventKind, name: string): boolean {
     return this.#matching(kind, name).length > 0;
   }
 

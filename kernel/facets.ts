@@ -2,7 +2,7 @@ import type { SchemaObject } from 'ajv';
 import type { Authority } from './capabilities/capability.ts';
 import { fail } from './errors.ts';
 import { assertManifest } from './lifecycle/failure.ts';
-import { problems } from './manifest/problems.ts';
+import { findProblems } from './manifest/problems.ts';
 
 export type Contribution<T> = { readonly owner: string; readonly value: T };
 
@@ -17,7 +17,7 @@ export interface Facet<T, R = readonly T[]> {
   /** JSON schema of the section a contributor writes under `contributes.<id>` in its manifest. */
   readonly manifest?: SchemaObject;
   /** True where the manifest of the contributor declares this contribution; else a string with the reason, for CAPABILITY_DENIED. */
-  admit?(value: T, declared: DeclaredSection): true | string;
+  validate?(value: T, declared: DeclaredSection): true | string;
   /** What the declared section means, for the audit. */
   describe?(declared: DeclaredSection): readonly Authority[];
   /** Third-party plugins may not add to it. */
@@ -149,13 +149,13 @@ function assertContribution({ definition }: FacetEntry, { name, core, declared }
   const refuse = (why: string) => fail('CAPABILITY_DENIED', `${name}: contribution to ${target.id} refused: ${why}`);
   if (target.coreOnly && !core) throw refuse('it is open to core plugins only');
   assertManifest(name, sectionProblems(target, declared));
-  const verdict = (target as Facet<unknown, unknown>).admit?.(value, declared) ?? true;
+  const verdict = (target as Facet<unknown, unknown>).validate?.(value, declared) ?? true;
   if (verdict !== true) throw refuse(verdict);
 }
 
 /** Problems of a section under `contributes`, one sentence each. */
 export const sectionProblems = ({ id, manifest }: Facet<never, unknown>, declared: object): readonly string[] =>
-  manifest ? problems(manifest, withoutOptional(declared), `/contributes/${id}`) : [];
+  manifest ? findProblems(manifest, withoutOptional(declared), `/contributes/${id}`) : [];
 
 /** A section without `optional`, which the kernel reads: `optional: true` allows that the facet does not exist. */
 export const withoutOptional = ({ optional: _optional, ...section }: { optional?: unknown }): object => section;

@@ -2,7 +2,7 @@
 
 export { type Caller, type CallerFields, isCaller, isSystem } from './caller.ts';
 export type { AsSystem } from './capabilities/base.ts';
-export type { Authority, Capability, Subject } from './capabilities/capability.ts';
+export type { Authority, Capability, GrantHolder } from './capabilities/capability.ts';
 export { authorities, capabilities, listsWiden } from './capabilities/capability.ts';
 export type { EventsApi } from './capabilities/events.ts';
 export { type AuditLine, activeGrants, describeGrants } from './capabilities/grant.ts';
@@ -14,12 +14,12 @@ export { CastError, type ConfigKey, cast } from './config/cast.ts';
 export { ERRORS, type ErrorCode, envelope, Failure, Failures, fail } from './errors.ts';
 export type { ActionHandler, EventMeta, FilterHandler } from './events.ts';
 export { type ContributionTo, facet } from './facets.ts';
-export type { Discovered } from './lifecycle/discover.ts';
+export type { PluginInfo } from './lifecycle/discover.ts';
 export { BootFailure } from './lifecycle/failure.ts';
 export type { KernelCommand, Middleware, Upgrade } from './lifecycle/kernel-facets.ts';
-export { commands, effects, middleware, upgrade } from './lifecycle/kernel-facets.ts';
+export { afterCommitQueues, commands, middleware, upgrade } from './lifecycle/kernel-facets.ts';
 export type { Log } from './log.ts';
-export { problems } from './manifest/problems.ts';
+export { findProblems } from './manifest/problems.ts';
 export { API_VERSION, VERSION } from './manifest/validate.ts';
 export { definePlugin } from './plugin.ts';
 export { ClientGone, type RequestScope, requestScope } from './request-scope.ts';

@@ -9,7 +9,7 @@ export interface RequestScope {
   /** Aborts with a `ClientGone` when the client leaves before it has its answer. Only requests that read have one: a write runs to its end. */
   readonly signal?: AbortSignal | undefined;
   /** Marks a request whose method could write as read-only: from then on it is aborted when its client disconnects. */
-  onlyReads?(): void;
+  markReadOnly?(): void;
 }
 
 /** The abort reason of work for a client that has disconnected. */

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { childrenOf } from '../sandbox/host/launch/proc.ts';
 import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
-import { type Spawned, spawnService } from '../test/support/service.ts';
+import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { HANDLERS, installConfined, installHandlers } from './bench/confined-handlers.ts';
 import { bytesOf, load } from './bench/load.ts';
 import { proportionalOf } from './bench/processes.ts';
@@ -36,7 +36,7 @@ const server = await startServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench');
 const folder = await mkdtemp(join(tmpdir(), 'tenon-bench-'));
-let service: Spawned | undefined;
+let service: SpawnedService | undefined;
 try {
   await installHandlers(folder, CALLS);
   service = await spawnService({

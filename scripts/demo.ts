@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { boot } from '#kernel/boot';
 import { createLog } from '../kernel/log.ts';
-import { embeddedServer } from '../plugins/database/embedded/server.ts';
+import { openEmbeddedServer } from '../plugins/database/embedded/server.ts';
 import { composition } from '../plugins/preset.ts';
 import { addListener, asPassingAdmin, loadChinook } from './demo/prepare.ts';
 import { statementsDuring } from './demo/statements.ts';
@@ -20,7 +20,7 @@ if (process.env.DB_CONNECTION_STRING || process.env.DB_HOST) {
 }
 
 const dataPath = process.env.DATA_PATH || './data';
-const { target, server } = await embeddedServer({
+const { target, server } = await openEmbeddedServer({
   dataPath,
   log: createLog({ level: 'warn', style: 'pretty', pretty: writePretty }),
 });

@@ -7,7 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type FreshDatabase, freshDatabase } from '../test/support/database.ts';
-import { type Spawned, spawnService } from '../test/support/service.ts';
+import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { findLosses } from './faults/losses.ts';
 import { startRestartableServer } from './faults/server.ts';
 import { createWriters } from './faults/writers.ts';
@@ -28,8 +28,8 @@ const SHOW_EVERY = 10;
 const server = await startRestartableServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('faults');
-let first: Spawned | undefined;
-let second: Spawned | undefined;
+let first: SpawnedService | undefined;
+let second: SpawnedService | undefined;
 try {
   first = await spawn(database);
   const { token } = first.admin;
@@ -89,6 +89,6 @@ try {
   await server.stop();
 }
 
-function spawn(database: FreshDatabase): Promise<Spawned> {
+function spawn(database: FreshDatabase): Promise<SpawnedService> {
   return spawnService({ database, env: { LOG_LEVEL: 'error', ACCESS_TOKEN_TTL: '1d' } });
 }

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
-import { type Spawned, spawnService } from '../test/support/service.ts';
+import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { loadData } from './bench/data.ts';
 import type { Endings, HostileLoad } from './siege/hostile-load.ts';
 import type { Memory } from './siege/memory.ts';
@@ -42,7 +42,7 @@ const server = await startServer();
 process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('siege');
 const folder = await mkdtemp(join(tmpdir(), 'tenon-siege-'));
-let service: Spawned | undefined;
+let service: SpawnedService | undefined;
 try {
   await loadData(database, 0.02);
   const packages = await installWaitingPackages(folder, Number(values.packages));

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
-import { seeded } from '../test/support/random.ts';
+import { createRandom } from '../test/support/random.ts';
 import { startServer } from '../test/support/server.ts';
 import { spawnService } from '../test/support/service.ts';
 import { loadData, scaled } from './bench/data.ts';
@@ -61,7 +61,7 @@ try {
       failures.set(name, { count: (failures.get(name)?.count ?? 0) + 1, example });
     };
     const worker = async (seed: number) => {
-      const random = seeded(seed);
+      const random = createRandom(seed);
       while (Date.now() < until) {
         const action = choose(random);
         const n = ++requests;

@@ -10,11 +10,11 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { inOrder } from '../test/support/order.ts';
 import { startServer, type TestServer } from '../test/support/server.ts';
 import { compareGrants } from '../test/support/statement-grants.ts';
 import { FOLDER } from '../test/support/statement-record.ts';
 import { TEMPLATE } from '../test/support/template.ts';
+import { sortTestFiles } from '../test/support/test-file-order.ts';
 
 const LEFTOVERS = 15_000;
 /** Two more than there are cores: tests wait for deadlines and for processes of theirs. Each takes up to a gigabyte. */
@@ -46,7 +46,7 @@ let result = { passed: 0, failed: 0 };
 try {
   const patterns = positionals.length > 0 ? positionals : ['test/**/*.test.ts'];
   const found = patterns.flatMap((pattern) => globSync([pattern, `${pattern}/**/*.test.ts`], { cwd: root }));
-  const files = inOrder([...new Set(found)].filter((path) => path.endsWith('.test.ts')));
+  const files = sortTestFiles([...new Set(found)].filter((path) => path.endsWith('.test.ts')));
   if (files.length === 0) throw new Error(`no test file fits ${patterns.join(' ')}`);
   server = await startServer({ durable: false });
   if (!interrupted) result = await runMocha(files, server);

@@ -1,5 +1,5 @@
 import type { Kernel } from '#kernel/boot';
-import { nearestName } from '../plugins/workers/library.ts';
+import { findNearestName } from '../plugins/workers/library.ts';
 
 /** Warns about each setting whose name nearly is the name of a declared one: probably a typing error. */
 export function warnOfUnknownSettings({ log, settings }: Pick<Kernel, 'log' | 'settings'>): void {
@@ -19,7 +19,7 @@ export function similarNames(
     .filter((name) => name.length >= 6 && !known.has(name))
     .flatMap((name) => {
       const alike = declared.filter((other) => other[0] === name[0]);
-      const meant = nearestName(name, alike, name.length >= 9 ? 2 : 1);
+      const meant = findNearestName(name, alike, name.length >= 9 ? 2 : 1);
       return meant ? [{ name, meant }] : [];
     });
 }

@@ -23,7 +23,7 @@ export const authorities = (verb: string, objects: readonly string[] = [], detai
 export type Runtime = 'internal' | 'confined' | 'full';
 
 /** The plugin or package that holds a grant. */
-export interface Subject {
+export interface GrantHolder {
   readonly name: string;
   readonly version: string;
   readonly runtime: Runtime;
@@ -32,9 +32,9 @@ export interface Subject {
   /** A caller without the permissions of a user, for grants that allow this. The ledger counts each call. */
   asSystem(reason: string): Caller;
   /** The same caller; history attributes its changes to this holder. */
-  actingFor(caller: Caller): Caller;
+  attribute(caller: Caller): Caller;
   /** Counts in the ledger a denial that a capability found. */
-  denied(what: string): void;
+  recordDenial(what: string): void;
 }
 
 /**
@@ -49,7 +49,7 @@ export interface Capability<Grant = unknown, Api = unknown> {
   readonly schema: SchemaObject;
   /** Third-party packages cannot hold it, even with the consent of an admin. */
   readonly coreOnly?: true;
-  bind(grant: Grant, subject: Subject): Api;
+  bind(grant: Grant, subject: GrantHolder): Api;
   /** What a grant allows, for consent and audit. */
   describe(grant: Grant): readonly Authority[];
   /** Whether `after` allows anything that `before` does not; undefined is no grant. */
@@ -63,7 +63,7 @@ export type AnyCapability = Capability<any, any>;
 export const capabilities: Facet<AnyCapability, ReadonlyMap<string, AnyCapability>> = facet('capabilities', {
   combine: (all: readonly { value: AnyCapability }[]) => new Map(all.map(({ value }) => [value.name, value])),
   manifest: closedObject({ names: filledList({ type: 'string' }) }),
-  admit: (one: AnyCapability, declared: { names: string[] }) =>
+  validate: (one: AnyCapability, declared: { names: string[] }) =>
     declared.names.includes(one.name) || `capability ${one.name} is not among the declared names`,
   describe: ({ names }: { names: string[] }) => names.flatMap((name) => authorities('defines', [`capability ${name}`])),
 });

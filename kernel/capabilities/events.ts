@@ -2,11 +2,11 @@ import { type Caller, describeCaller, isCaller } from '../caller.ts';
 import type { ActionHandler, EmitMeta, EventKind, EventMeta, Events, FilterHandler } from '../events.ts';
 import { matchesPattern } from '../events.ts';
 import { closedObject } from '../manifest/schema.ts';
-import { authorities, type Capability, listsWiden, type Subject } from './capability.ts';
+import { authorities, type Capability, type GrantHolder, listsWiden } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
 /** What a plugin with the `events` capability holds. @throws CAPABILITY_DENIED outside of the granted patterns. */
-export interface EventsApi extends Pick<Events, 'quietly' | 'has' | 'filter' | 'action'> {
+export interface EventsApi extends Pick<Events, 'withoutExtensionListeners' | 'hasListeners' | 'filter' | 'action'> {
   /** Both return the function that unsubscribes. `pattern` may be narrower than the grant: `posts.items.create` under `**`. */
   onFilter(pattern: string, handle: FilterHandler): () => void;
   onAction(pattern: string, handle: ActionHandler): () => void;
@@ -40,7 +40,7 @@ export const eventsCapability = (events: Events, ledger: Ledger): Capability<Eve
   widens: listsWiden,
 });
 
-function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject: Subject): EventsApi {
+function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject: GrantHolder): EventsApi {
   const { name, runtime, isPlugin } = subject;
   const isThirdParty = isPlugin && runtime === 'full';
   // An extension with full authority declares no patterns; the audit lists it as `FULL`.
@@ -60,11 +60,11 @@ function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject:
   return {
     onFilter: (pattern, handle) => listen('filter', pattern, handle),
     onAction: (pattern, handle) => listen('action', pattern, handle),
-    quietly: (work) => {
+    withoutExtensionListeners: (work) => {
       if (isThirdParty) throw ledger.deny('events', name, 'skip listeners');
-      return events.quietly(work);
+      return events.withoutExtensionListeners(work);
     },
-    has: (kind, event) => events.has(kind, event),
+    hasListeners: (kind, event) => events.hasListeners(kind, event),
     filter: async (names, payload, meta: EmitMeta) => {
       assertEmits(names, meta.caller);
       return events.filter(names, payload, meta);

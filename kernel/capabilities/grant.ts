@@ -1,14 +1,14 @@
 import { type FacetStore, sectionProblems, withoutOptional } from '../facets.ts';
-import type { Discovered } from '../lifecycle/discover.ts';
+import type { PluginInfo } from '../lifecycle/discover.ts';
 import { assertManifest } from '../lifecycle/failure.ts';
-import { problems } from '../manifest/problems.ts';
+import { findProblems } from '../manifest/problems.ts';
 import { type AnyCapability, type Authority, authorities, type Runtime } from './capability.ts';
 
 type Capabilities = ReadonlyMap<string, AnyCapability>;
 type Grants = Iterable<readonly [string, unknown]>;
 
 /** All grants that a manifest requests, by capability name; `config` and `services` have their own sections there. */
-export const requestedGrants = ({ manifest }: Pick<Discovered, 'manifest'>): ReadonlyMap<string, unknown> =>
+export const requestedGrants = ({ manifest }: Pick<PluginInfo, 'manifest'>): ReadonlyMap<string, unknown> =>
   new Map<string, unknown>([
     ['services', { provides: manifest.provides ?? {}, uses: manifest.uses ?? {} }],
     ...(manifest.config ? [['config', manifest.config] as const] : []),
@@ -23,19 +23,19 @@ export const activeGrants = (grants: Readonly<Record<string, unknown>>): readonl
  * Checks the grants of a package against the schemas of their capabilities, right before its code runs. All owners have registered
  * by then: `sortPlugins` puts them first. @throws BootFailure
  */
-export function assertGrants({ name, manifest, core }: Discovered, known: Capabilities): void {
+export function assertGrants({ name, manifest, core }: PluginInfo, known: Capabilities): void {
   const wrong = Object.entries(manifest.capabilities ?? {}).flatMap(([capability, grant]) => {
     const definition = known.get(capability);
     const at = `/capabilities/${capability}`;
     if (!definition) return [`${at} is not a known capability (known: ${[...known.keys()].sort().join(', ')})`];
     if (definition.coreOnly && !core) return [`${at} is open to core plugins only`];
-    return problems(definition.schema, grant, at);
+    return findProblems(definition.schema, grant, at);
   });
   assertManifest(name, wrong);
 }
 
 /** Runs once every plugin has registered. @throws BootFailure for a section that names no facet, unless it has `optional: true`. */
-export function assertContributions({ name, manifest }: Discovered, facets: FacetStore): void {
+export function assertContributions({ name, manifest }: PluginInfo, facets: FacetStore): void {
   const wrong = Object.entries(manifest.contributes ?? {}).flatMap(([id, section]) => {
     const target = facets.definition(id);
     if (target) return sectionProblems(target, section);
@@ -62,7 +62,7 @@ export const describeGrants = (grants: Grants, known: Capabilities): readonly Au
 
 /** Everything one plugin adds and may do, in a fixed order, so that releases diff cleanly. */
 export const describePlugin = (
-  plugin: Discovered,
+  plugin: PluginInfo,
   capabilities: Capabilities,
   facets: FacetStore,
 ): readonly Authority[] => [

@@ -1,9 +1,9 @@
 import type { Facet } from '../facets.ts';
-import type { Discovered } from '../lifecycle/discover.ts';
+import type { PluginInfo } from '../lifecycle/discover.ts';
 import type { Stores } from '../lifecycle/stores.ts';
 import type { Log } from '../log.ts';
 import type { AsSystem, ServicesApi } from './base.ts';
-import type { AnyCapability, Subject } from './capability.ts';
+import type { AnyCapability, GrantHolder } from './capability.ts';
 import type { EventsApi } from './events.ts';
 import { requestedGrants } from './grant.ts';
 import type { IdentityApi } from './identity.ts';
@@ -50,7 +50,7 @@ export interface Host<Config = Record<never, never>> extends HostMembers, Servic
 type HostParts = Pick<Stores, 'facets' | 'ledger' | 'knownCapabilities'>;
 
 /** Builds the `host` of one plugin. A member whose capability is not granted throws CAPABILITY_DENIED on access. */
-export function createHost(plugin: Discovered, subject: Subject, parts: HostParts, hooks: HookStore): Host {
+export function createHost(plugin: PluginInfo, subject: GrantHolder, parts: HostParts, hooks: HookStore): Host {
   const { name, core } = plugin;
   const { knownCapabilities, ledger } = parts;
   const granted = requestedGrants(plugin);
@@ -86,7 +86,7 @@ export function createHost(plugin: Discovered, subject: Subject, parts: HostPart
   }) as unknown as Host;
 }
 
-function createFacetMembers({ name, core, manifest }: Discovered, { facets, ledger }: HostParts) {
+function createFacetMembers({ name, core, manifest }: PluginInfo, { facets, ledger }: HostParts) {
   const assertOwn = (verb: string, id: string) => {
     if (!manifest.facets?.includes(id)) throw ledger.deny('facets', name, `${verb} the facet ${id}`);
   };

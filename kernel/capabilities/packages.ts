@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Discovered } from '../lifecycle/discover.ts';
+import type { PluginInfo } from '../lifecycle/discover.ts';
 import { type AnyCapability, type Authority, authorities, type Capability } from './capability.ts';
 import type { AuditLine } from './grant.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
@@ -8,17 +8,17 @@ import type { Ledger, LedgerEntry } from './ledger.ts';
 /** Loads and unloads plugins in this process while the service runs: the same steps as for core plugins. */
 export interface PluginLoading {
   /** Plugins that have registered, core plugins first. */
-  loaded(): readonly Discovered[];
+  loaded(): readonly PluginInfo[];
   /** Reads and checks the manifest of the plugin in a folder, without running its code. @throws BootFailure */
-  inspect(folder: string): Promise<Discovered>;
+  inspect(folder: string): Promise<PluginInfo>;
   /** All authorities that the manifest of the plugin requests. */
-  describe(plugin: Discovered): readonly Authority[];
+  describe(plugin: PluginInfo): readonly Authority[];
   /** config → register → migrate. A failure unloads the plugin. @throws BootFailure */
-  load(plugin: Discovered, onRegistered?: () => Promise<void>): Promise<void>;
+  load(plugin: PluginInfo, onRegistered?: () => Promise<void>): Promise<void>;
   /** Runs its start hooks. A failure unloads the plugin. @throws BootFailure */
-  start(plugin: Discovered): Promise<void>;
+  start(plugin: PluginInfo): Promise<void>;
   /** Runs its stop hooks, last in first out, and removes all that it added. */
-  unload(plugin: Discovered): Promise<void>;
+  unload(plugin: PluginInfo): Promise<void>;
 }
 
 /** For core plugins that run third-party code. */
@@ -31,9 +31,9 @@ export interface PackagesApi extends PluginLoading {
   /** Counts in the ledger what a package did. */
   readonly record: Ledger['record'];
   /** The ledger: what plugins and packages have done since start. */
-  did(): readonly LedgerEntry[];
+  ledgerEntries(): readonly LedgerEntry[];
   /** The audit: what plugins, and packages by `report`, may do. */
-  may(): readonly AuditLine[];
+  auditLines(): readonly AuditLine[];
   /** Adds the lines of packages to the audit. */
   addAuditLines(lines: () => readonly AuditLine[]): void;
   /** Removes the listeners of a package, and keeps those of a core plugin with the same name. */

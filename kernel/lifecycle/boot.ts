@@ -5,7 +5,7 @@ import type { ConfigKey } from '../config/cast.ts';
 import { type Environment, processEnvironment } from '../config/environment.ts';
 import { Settings } from '../config/settings.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
-import { type Composition, type Discovered, discoverCorePlugins } from './discover.ts';
+import { type Composition, discoverCorePlugins, type PluginInfo } from './discover.ts';
 import { assertSettings } from './failure.ts';
 import { commands, type KernelCommand, middleware, upgrade } from './kernel-facets.ts';
 import { Loader, type Timeouts } from './loader.ts';
@@ -30,7 +30,7 @@ export interface Kernel {
   readonly log: Log;
   readonly ledger: Ledger;
   readonly settings: Settings;
-  readonly plugins: readonly Discovered[];
+  readonly plugins: readonly PluginInfo[];
   readonly commands: ReadonlyMap<string, KernelCommand>;
   audit(): readonly AuditLine[];
   /** Contributions with definitions, and subscriptions of one owner: tests assert that an unloaded plugin leaves none. */
@@ -72,7 +72,7 @@ export async function boot(composition: Composition, options: BootOptions = {}):
 }
 
 /** The kernel's own keys and those of all core plugins; invalid values are reported together. */
-function declareSettings(settings: Settings, found: readonly Discovered[]): void {
+function declareSettings(settings: Settings, found: readonly PluginInfo[]): void {
   const owners = [{ name: 'kernel', manifest: { config: KERNEL_CONFIG } }, ...found];
   const wrong = owners.flatMap(({ name, manifest }) => settings.declare(name, manifest.config));
   assertSettings('kernel', wrong);

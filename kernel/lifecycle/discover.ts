@@ -7,7 +7,7 @@ import { BootFailure } from './failure.ts';
 import { assertNoDuplicateClaims } from './plugin-order.ts';
 
 /** A plugin whose manifest was read and checked. */
-export interface Discovered extends PluginPackage {
+export interface PluginInfo extends PluginPackage {
   readonly folder: string;
   /** Core plugins stop the boot when they fail; third-party ones are left out. */
   readonly core: boolean;
@@ -19,14 +19,14 @@ export interface Composition {
 }
 
 /** Reads and validates the manifests of core plugins. No code of any plugin has run when this returns. @throws BootFailure */
-export async function discoverCorePlugins(plugins: readonly URL[]): Promise<readonly Discovered[]> {
+export async function discoverCorePlugins(plugins: readonly URL[]): Promise<readonly PluginInfo[]> {
   const found = await Promise.all(plugins.map((url) => inspectPackage(fileURLToPath(url), true)));
   assertNoDuplicateClaims(found);
   return found;
 }
 
 /** Reads and validates the manifest of the plugin in a folder. @throws BootFailure */
-export async function inspectPackage(folder: string, core: boolean): Promise<Discovered> {
+export async function inspectPackage(folder: string, core: boolean): Promise<PluginInfo> {
   const path = join(folder, 'package.json');
   let parsed: unknown;
   try {

@@ -25,7 +25,7 @@ export const middleware = facet<Middleware, readonly OwnedMiddleware[]>('http.mi
       all.filter((one) => one.value.phase === phase).map((one) => ({ ...one.value, owner: one.owner })),
     ),
   manifest: closedObject({ phases: filledList({ enum: PHASES }) }),
-  admit: (one, declared) => declared.phases.includes(one.phase) || `phase ${one.phase} is not declared`,
+  validate: (one, declared) => declared.phases.includes(one.phase) || `phase ${one.phase} is not declared`,
   describe: (declared) => authorities('handles requests in the phase', declared.phases),
 });
 
@@ -46,7 +46,7 @@ export const commands = facet<KernelCommand, ReadonlyMap<string, KernelCommand>>
 });
 
 /** The plugin that holds transactions queues effects of events here until the commit. */
-export const effects = facet<AfterCommitQueue>('effects', {
+export const afterCommitQueues = facet<AfterCommitQueue>('effects', {
   coreOnly: true,
   describe: () => authorities('contributes to', ['effects'], 'holds them back until they are certain'),
 });
@@ -63,8 +63,8 @@ export interface Upgrade {
 export const upgrade = facet<Upgrade, ReadonlyMap<string, Upgrade>>('http.upgrade', {
   combine: (all) => new Map([...all].reverse().map(({ value }) => [value.path, value])),
   manifest: closedObject({ paths: filledList({ type: 'string', pattern: '^/' }) }),
-  admit: (one, declared) => declared.paths.includes(one.path) || `${one.path} is not declared`,
+  validate: (one, declared) => declared.paths.includes(one.path) || `${one.path} is not declared`,
   describe: (declared) => authorities('serves', declared.paths, 'by connections that stay open'),
 });
 
-export const KERNEL_FACETS = [capabilities, commands, middleware, effects, upgrade] as const;
+export const KERNEL_FACETS = [capabilities, commands, middleware, afterCommitQueues, upgrade] as const;

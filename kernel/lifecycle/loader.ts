@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { attributeCaller } from '../caller.ts';
-import type { Authority, Subject } from '../capabilities/capability.ts';
+import type { Authority, GrantHolder } from '../capabilities/capability.ts';
 import { assertContributions, assertGrants } from '../capabilities/grant.ts';
 import { createHost, type HookStore } from '../capabilities/host.ts';
 import type { PluginLoading } from '../capabilities/packages.ts';
 import { fail } from '../errors.ts';
 import type { Plugin } from '../plugin.ts';
-import { type Discovered, inspectPackage } from './discover.ts';
+import { inspectPackage, type PluginInfo } from './discover.ts';
 import { assertSettings, BootFailure, type TimedPhase } from './failure.ts';
 import { assertNoDuplicateClaims, sortPlugins } from './plugin-order.ts';
 import type { Stores } from './stores.ts';
@@ -18,7 +18,7 @@ const TIMEOUTS: Timeouts = { migrate: 300_000, start: 60_000, stop: 10_000 };
 
 /** Registers, migrates, starts and unloads plugins, core and third-party ones alike, at boot and while the service runs. */
 export class Loader implements PluginLoading {
-  readonly #loaded = new Map<string, { readonly plugin: Discovered; readonly hooks: HookStore }>();
+  readonly #loaded = new Map<string, { readonly plugin: PluginInfo; readonly hooks: HookStore }>();
   readonly #stores: () => Stores;
   readonly #limits: Timeouts;
 
@@ -27,9 +27,9 @@ export class Loader implements PluginLoading {
     this.#limits = { ...TIMEOUTS, ...limits };
   }
 
-  readonly loaded = (): readonly Discovered[] => [...this.#loaded.values()].map(({ plugin }) => plugin);
+  readonly loaded = (): readonly PluginInfo[] => [...this.#loaded.values()].map(({ plugin }) => plugin);
 
-  readonly inspect = async (folder: string): Promise<Discovered> => {
+  readonly inspect = async (folder: string): Promise<PluginInfo> => {
     const one = await inspectPackage(folder, false);
     const all = [...this.loaded().filter((other) => other.folder !== folder), one];
     assertNoDuplicateClaims(all);
@@ -37,9 +37,9 @@ export class Loader implements PluginLoading {
     return one;
   };
 
-  readonly describe = (plugin: Discovered): readonly Authority[] => this.#stores().describe(plugin);
+  readonly describe = (plugin: PluginInfo): readonly Authority[] => this.#stores().describe(plugin);
 
-  readonly load = (plugin: Discovered, registered?: () => Promise<void>): Promise<void> =>
+  readonly load = (plugin: PluginInfo, registered?: () => Promise<void>): Promise<void> =>
     this.#orUnload(plugin, async () => {
       const { settings, facets } = this.#stores();
       const { name, manifest } = plugin;
@@ -52,16 +52,16 @@ export class Loader implements PluginLoading {
       await this.run('migrate', plugin);
     });
 
-  readonly start = (plugin: Discovered): Promise<void> => this.#orUnload(plugin, () => this.run('start', plugin));
+  readonly start = (plugin: PluginInfo): Promise<void> => this.#orUnload(plugin, () => this.run('start', plugin));
 
-  readonly unload = async (plugin: Discovered): Promise<void> => {
+  readonly unload = async (plugin: PluginInfo): Promise<void> => {
     await this.stop(plugin);
     this.#loaded.delete(plugin.name);
     this.#stores().removeOwner(plugin.name);
   };
 
   /** Runs the plugin's `register`, which is synchronous. */
-  async register(plugin: Discovered): Promise<void> {
+  async register(plugin: PluginInfo): Promise<void> {
     const { name, folder, manifest } = plugin;
     const stores = this.#stores();
     try {
@@ -80,12 +80,12 @@ export class Loader implements PluginLoading {
   }
 
   /** Runs the hooks of one phase. After a failed one, `unload` undoes what the others began. */
-  async run(phase: 'migrate' | 'start', { name }: Discovered): Promise<void> {
+  async run(phase: 'migrate' | 'start', { name }: PluginInfo): Promise<void> {
     for (const hook of this.#loaded.get(name)?.hooks[phase] ?? []) await this.#runTimed(name, phase, hook);
   }
 
   /** Runs the stop hooks only: contributions stay, for requests that still run. */
-  async stop({ name }: Discovered): Promise<void> {
+  async stop({ name }: PluginInfo): Promise<void> {
     for (const hook of this.#loaded.get(name)?.hooks.stop.splice(0).reverse() ?? []) {
       const { log } = this.#stores();
       await this.#runTimed(name, 'stop', hook).catch((err) => log.error({ err, owner: name }, 'stopping failed'));
@@ -107,7 +107,7 @@ export class Loader implements PluginLoading {
     }
   }
 
-  async #orUnload(plugin: Discovered, work: () => Promise<void>): Promise<void> {
+  async #orUnload(plugin: PluginInfo, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -116,7 +116,7 @@ export class Loader implements PluginLoading {
     }
   }
 
-  #holderOf({ name, version, core }: Discovered): Subject {
+  #holderOf({ name, version, core }: PluginInfo): GrantHolder {
     return {
       name,
       version,
@@ -125,8 +125,8 @@ export class Loader implements PluginLoading {
       asSystem() {
         throw fail('CAPABILITY_DENIED', 'a plugin acts without a user by host.asSystem');
       },
-      actingFor: (caller) => attributeCaller(caller, `${name}@${version}`),
-      denied: (what) => this.#stores().ledger.record('denied', name, what),
+      attribute: (caller) => attributeCaller(caller, `${name}@${version}`),
+      recordDenial: (what) => this.#stores().ledger.record('denied', name, what),
     };
   }
 }

@@ -11,8 +11,8 @@ import { type AfterCommitQueue, Events } from '../events.ts';
 import { FacetStore } from '../facets.ts';
 import type { Log } from '../log.ts';
 import { ServiceStore } from '../services.ts';
-import type { Discovered } from './discover.ts';
-import { effects, KERNEL_FACETS } from './kernel-facets.ts';
+import type { PluginInfo } from './discover.ts';
+import { afterCommitQueues, KERNEL_FACETS } from './kernel-facets.ts';
 
 /** All that plugins add to the kernel. Each entry has its owner, so that unloading a plugin removes exactly its entries. */
 export function createStores(settings: Settings, log: Log, loading: PluginLoading) {
@@ -21,10 +21,10 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
   const ledger = new Ledger();
   forgeryLedgers.add(ledger);
   const events = new Events(log);
-  events.afterCommitQueues = () => facets.read('kernel', effects as never) as readonly AfterCommitQueue[];
+  events.afterCommitQueues = () => facets.read('kernel', afterCommitQueues as never) as readonly AfterCommitQueue[];
   const services = new ServiceStore();
   const knownCapabilities = (): ReadonlyMap<string, AnyCapability> => facets.read('kernel', capabilities as never);
-  const describe = (plugin: Discovered) => describePlugin(plugin, knownCapabilities(), facets);
+  const describe = (plugin: PluginInfo) => describePlugin(plugin, knownCapabilities(), facets);
 
   const reports: (() => readonly AuditLine[])[] = [];
   const audit = (): readonly AuditLine[] => {
@@ -44,8 +44,8 @@ export function createStores(settings: Settings, log: Log, loading: PluginLoadin
     },
     attribute: attributeCaller,
     record: (kind, owner, what) => ledger.record(kind, owner, what),
-    did: () => ledger.entries(),
-    may: audit,
+    ledgerEntries: () => ledger.entries(),
+    auditLines: audit,
     addAuditLines: (lines) => void reports.push(lines),
     removeListeners: (owner) => events.removeOwner(owner, { core: false }),
     settings: () => settings,

@@ -9,7 +9,7 @@ const compiled = new WeakMap<SchemaObject, ValidateFunction>();
  * Problems of a value under a schema, each with its path; empty when it fits. What breaks a pattern, or fits none or several
  * of `oneOf`, is named by the schema's `description`: "must be <description>".
  */
-export function problems(schema: SchemaObject, value: unknown, at = ''): readonly string[] {
+export function findProblems(schema: SchemaObject, value: unknown, at = ''): readonly string[] {
   const validate = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, validate);
   return validate(value) ? [] : (validate.errors ?? []).filter(isReported).map((error) => render(error, at));

@@ -1,7 +1,7 @@
 import { type Caller, service } from '#kernel';
 import type { AddressRange } from '../outbound/library.ts';
 import type { FieldVisibility, Read, Restricted, Where } from '../query/contract.ts';
-import type { Collection, Overview } from '../schema/contract.ts';
+import type { Collection, SchemaOverview } from '../schema/contract.ts';
 
 /** The id of the Public role: the nil UUID. */
 export const PUBLIC_ROLE = '00000000-0000-0000-0000-000000000000';
@@ -53,13 +53,13 @@ export interface Role {
 }
 
 /** Permitted fields (`*` is all but the sensitive ones), and presets that are added to a payload. */
-export interface Grant {
+export interface FieldGrant {
   readonly fields?: readonly string[];
   readonly presets?: Readonly<Record<string, unknown>>;
 }
 
 /** The access of a caller to a collection by one action: to no row, to rows of a rule, or to all rows. */
-export interface EffectiveAction extends Grant {
+export interface EffectiveAction extends FieldGrant {
   readonly access: 'none' | 'partial' | 'full';
 }
 
@@ -95,7 +95,7 @@ export interface Access {
    * Adds the caller's row rules to every node of the tree and removes unreadable fields from the answer.
    * @throws FORBIDDEN for an unreadable root collection, and for an unreadable field in a condition, an order or an aggregate.
    */
-  restrict(read: Read, caller: Caller, schema: Overview): Promise<Restricted<Read>>;
+  restrict(read: Read, caller: Caller, schema: SchemaOverview): Promise<Restricted<Read>>;
   /**
    * The condition on rows that the caller may delete, or update in these fields.
    * @throws FORBIDDEN without a permission, and for a field that no permission lists.
@@ -105,7 +105,7 @@ export interface Access {
     action: 'update' | 'delete',
     fields: readonly string[],
     caller: Caller,
-    schema: Overview,
+    schema: SchemaOverview,
   ): Promise<Restricted<Where>>;
   /**
    * Each permission of these actions with its own condition, to find out which of them apply to a row. A permission with a malformed
@@ -115,13 +115,18 @@ export interface Access {
     collection: Collection,
     actions: readonly Action[],
     caller: Caller,
-    schema: Overview,
+    schema: SchemaOverview,
   ): Promise<readonly RowPermission[]>;
   /**
    * Restricts the filter of a by-query write like that of a read, and adds the row rule for reads.
    * @throws FORBIDDEN for a filter on what the caller may not read.
    */
-  restrictFilter(collection: Collection, where: Where, caller: Caller, schema: Overview): Promise<Restricted<Where>>;
+  restrictFilter(
+    collection: Collection,
+    where: Where,
+    caller: Caller,
+    schema: SchemaOverview,
+  ): Promise<Restricted<Where>>;
   /**
    * Checks the payload of a create or update against the field list, adds presets, validates it, and answers the payload to write.
    * `platformValues` are set by the service itself, such as the foreign key of a child in a nested write: they count as submitted and
@@ -129,12 +134,12 @@ export interface Access {
    * @throws FORBIDDEN without permission, INVALID_PAYLOAD for an unknown field (left out where `ITEMS_UNKNOWN_FIELDS` is `ignore`),
    *   Failures of FAILED_VALIDATION.
    */
-  admit(
+  validatePayload(
     collection: Collection,
     action: 'create' | 'update',
     payload: Record<string, unknown>,
     caller: Caller,
-    schema: Overview,
+    schema: SchemaOverview,
     platformValues?: Record<string, unknown>,
     ruleValues?: RuleValues,
   ): Promise<Record<string, unknown>>;
@@ -150,21 +155,25 @@ export interface Access {
     writes: readonly AuthorityWrite[],
   ): Promise<void>;
   /** Whether the caller has any permission for this action on the collection. */
-  may(caller: Caller, action: Action, collection: string): Promise<boolean>;
+  isAllowed(caller: Caller, action: Action, collection: string): Promise<boolean>;
   /**
    * Asserts `isAllowed`, so that a caller without the permission gets no error about the payload.
    * @throws FORBIDDEN without such a permission.
    */
-  demand(caller: Caller, action: Action, collection: string): Promise<void>;
+  assertAllowed(caller: Caller, action: Action, collection: string): Promise<void>;
   /** The caller's access by collection, without collections that the caller has no access to. Full access for admins. */
-  effective(caller: Caller): Promise<Readonly<Record<string, CollectionPermissions>>>;
+  effectivePermissions(caller: Caller): Promise<Readonly<Record<string, CollectionPermissions>>>;
   /** The fields that a query with these permissions may name. */
-  visible(permissions: PermissionSet): FieldVisibility;
+  fieldVisibility(permissions: PermissionSet): FieldVisibility;
   /**
    * The fields that permissions list for an action: on all permitted rows (`always`) or only on `some`. Empty without a permission.
    * Used for schemas (GraphQL, OpenAPI) by permissions.
    */
-  listed(permissions: PermissionSet, action: Action, collection: Collection): ReadonlyMap<string, 'always' | 'some'>;
+  permittedFields(
+    permissions: PermissionSet,
+    action: Action,
+    collection: Collection,
+  ): ReadonlyMap<string, 'always' | 'some'>;
   /** Names of the fields that the caller may read, for the routes of the schema. */
   readableFields(collection: Collection, caller: Caller): Promise<ReadonlySet<string>>;
 }
@@ -186,11 +195,11 @@ export const access = service<Access>('access', {
     restrictWrite: 3,
     rowPermissions: 2,
     restrictFilter: 2,
-    admit: 3,
+    validatePayload: 3,
     assertAuthority: 0,
-    may: 0,
-    effective: 0,
-    demand: 0,
+    isAllowed: 0,
+    effectivePermissions: 0,
+    assertAllowed: 0,
     readableFields: 1,
   },
 });

@@ -1,5 +1,12 @@
-import type { Collection, Overview } from '../schema/contract.ts';
-import type { Action, CollectionPermissions, EffectiveAction, Grant, Permission, PermissionSet } from './contract.ts';
+import type { Collection, SchemaOverview } from '../schema/contract.ts';
+import type {
+  Action,
+  CollectionPermissions,
+  EffectiveAction,
+  FieldGrant,
+  Permission,
+  PermissionSet,
+} from './contract.ts';
 
 /** The actions of the answer; `comment` is not one of them. */
 const ACTIONS = ['create', 'read', 'update', 'delete', 'share'] as const;
@@ -14,7 +21,7 @@ const ALL_ACTIONS_FULL = Object.fromEntries(
 /** The access by collection, without collections that the permissions give no access to. */
 export function effectivePermissions(
   set: PermissionSet,
-  { collections }: Overview,
+  { collections }: SchemaOverview,
 ): Readonly<Record<string, CollectionPermissions>> {
   if (set.admin) return Object.fromEntries([...collections.keys()].map((name) => [name, ALL_ACTIONS_FULL]));
   return Object.fromEntries(
@@ -33,11 +40,11 @@ function effectiveAction(collection: Collection, action: Action, set: Permission
   // The row rule of `create` is not used, since there is no row yet.
   const isFull = action === 'create' || rows.some(({ rule }) => rule === null || Object.keys(rule).length === 0);
   const access = isFull ? 'full' : 'partial';
-  return FIELD_ACTIONS.includes(action) ? { access, ...mergedGrant(collection, rows) } : { access };
+  return FIELD_ACTIONS.includes(action) ? { access, ...mergeGrants(collection, rows) } : { access };
 }
 
 /** The fields of all permissions, and their presets, of which the first one wins. */
-export function mergedGrant({ fields }: Collection, permissions: readonly Permission[]): Grant {
+export function mergeGrants({ fields }: Collection, permissions: readonly Permission[]): FieldGrant {
   const listed = [...new Set(permissions.flatMap((one) => one.fields))];
   // `*` is all fields but the sensitive ones, so listed sensitive fields stay beside it.
   const isBeside = (name: string) => name !== '*' && fields.get(name)?.sensitive === true;

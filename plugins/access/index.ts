@@ -8,13 +8,13 @@ import { createPermissionCleanUp } from './cleanup.ts';
 import * as collections from './collections.ts';
 import { type Access, access } from './contract.ts';
 import { effectivePermissions } from './effective-permissions.ts';
-import { listed } from './listed.ts';
 import { accessMigrations } from './migrations.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createSubstituteDynamicValues } from './payload/dynamic-values.ts';
 import type { UnknownFields } from './payload/fields.ts';
 import { createValidatePayload } from './payload/validate-payload.ts';
 import { createPermissionResolver } from './permissions/permission-resolver.ts';
+import { permittedFields } from './permitted-fields.ts';
 import { createFieldVisibility, createReadableFields } from './readable-fields.ts';
 import { createRestrict } from './restrict/index.ts';
 
@@ -35,20 +35,21 @@ export default definePlugin<Config>({
       permissions,
       role,
       ...createRestrict({ permissions, query: used.query, seal: used.sealing.seal }),
-      admit: createValidatePayload({
+      validatePayload: createValidatePayload({
         permissions,
         substitute: createSubstituteDynamicValues(used.sealing.readValue),
         unknownFields: host.config.ITEMS_UNKNOWN_FIELDS,
       }),
       assertAuthority: createAssertAuthority(db),
-      may: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
-      async demand(caller, action, collection) {
+      isAllowed: async (caller, action, collection) => (await permissions(caller)).of(collection, action).length > 0,
+      async assertAllowed(caller, action, collection) {
         if ((await permissions(caller)).of(collection, action).length === 0)
           throw fail('FORBIDDEN', `no ${action} permission on ${collection}`);
       },
-      effective: async (caller) => effectivePermissions(await permissions(caller), await used.schema.overview()),
-      visible: createFieldVisibility,
-      listed,
+      effectivePermissions: async (caller) =>
+        effectivePermissions(await permissions(caller), await used.schema.snapshot()),
+      fieldVisibility: createFieldVisibility,
+      permittedFields,
       readableFields: createReadableFields(permissions),
     });
 
@@ -58,7 +59,7 @@ export default definePlugin<Config>({
       events.onAction(`roles.${verb}`, forget);
     }
     // A change that may remove access is answered after every process has confirmed it; an added permission may take effect later.
-    const confirm = () => db.answerAfter(used.bus.confirmed);
+    const confirm = () => db.answerAfter(used.bus.waitForConfirmation);
     for (const event of ['permissions.update', 'permissions.delete', 'roles.delete']) events.onFilter(event, confirm);
     events.onFilter('roles.update', (payload) => {
       if (ROLE_AUTHORITY_FIELDS.some((name) => Object.hasOwn(payload as object, name))) confirm();
@@ -69,7 +70,7 @@ export default definePlugin<Config>({
       db.afterCommit(forget);
     });
     events.onFilter('fields.delete', async (_payload, { collection, keys }) => {
-      const snapshot = await used.schema.overview();
+      const snapshot = await used.schema.snapshot();
       const key = snapshot.collections.get(collection as string)?.primary ?? null;
       await cleanUp.forgetFields(collection as string, keys as string[], key);
       db.afterCommit(forget);

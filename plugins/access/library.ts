@@ -1,4 +1,4 @@
-export { isOn } from './authority.ts';
-export { mergedGrant } from './effective-permissions.ts';
+export { isTrueFlag } from './authority.ts';
+export { mergeGrants } from './effective-permissions.ts';
 export { parsePattern, testPattern } from './validation/pattern.ts';
-export { keeps } from './validation/validate-row.ts';
+export { matchesFilter } from './validation/validate-row.ts';

@@ -1,4 +1,4 @@
-import { announcing } from '../cluster/library.ts';
+import { createAnnouncementMigration } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
 import { ACCESS_CHANGED } from './permissions/change-channel.ts';
 
@@ -9,7 +9,7 @@ export const accessMigrations = (db: Db): readonly Migration[] => [announceChang
  * directly in the database.
  */
 const announceChanges = (db: Db): Migration =>
-  announcing({
+  createAnnouncementMigration({
     id: '2026-11-21-announce-changes',
     name: 'platform_access_changed',
     channel: ACCESS_CHANGED,

@@ -31,7 +31,7 @@ export function renderDifference(collection: Collection, sets: readonly Field[],
  */
 function possiblyChangedFields(collection: Collection, sets: readonly Field[]): readonly Field[] {
   const all = historyFieldsOf(collection);
-  return collection.reacts ? all : all.filter((field) => sets.includes(field) || field.column?.generated);
+  return collection.hasSideEffects ? all : all.filter((field) => sets.includes(field) || field.column?.generated);
 }
 
 /**

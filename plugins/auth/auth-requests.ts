@@ -1,4 +1,4 @@
-import { fail, problems } from '#kernel';
+import { fail, findProblems } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 import { clientOf } from '../http/library.ts';
 import type { CredentialsDriver } from './contract.ts';
@@ -70,7 +70,7 @@ export function createAuthRequests({
         const fields = assertObject(body);
         const mode = parseMode(fields) ?? 'json';
         const { mode: _mode, otp: _otp, ...credentials } = fields;
-        const wrong = problems(driver.schema, credentials);
+        const wrong = findProblems(driver.schema, credentials);
         if (wrong.length > 0) throw fail('INVALID_PAYLOAD', wrong.join('; '));
         return tokens(ctx, mode, await signIn.login(driver, credentials, toSignInRequest(ctx, fields)));
       }),

@@ -59,7 +59,7 @@ export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedDriv
     required: ['names'],
     properties: { names, anyProvider: { const: true } },
   },
-  admit: validateDriver,
+  validate: validateDriver,
   describe: ({ names: drivers, anyProvider }) =>
     authorities(
       'identifies callers as',
@@ -100,7 +100,7 @@ export interface AuthStep {
 export const authSteps = facet<AuthStep, readonly AuthStep[]>('auth.steps', {
   combine: (all) => all.map(({ value }) => value).toSorted((a, b) => a.order - b.order),
   manifest: { type: 'object', additionalProperties: false, required: ['names'], properties: { names } },
-  admit: ({ name }, declared) => declared.names.includes(name) || `the step ${name} is not declared`,
+  validate: ({ name }, declared) => declared.names.includes(name) || `the step ${name} is not declared`,
   describe: (declared) => authorities('may reject', ['sign-in'], `steps: ${declared.names.join(', ')}`),
 });
 

@@ -1,7 +1,7 @@
 import type { IdentityApi, Middleware } from '#kernel';
 import type { HttpContext } from '../http/contract.ts';
 import { clientOf } from '../http/library.ts';
-import type { FindClaimsByCookie } from './asset-cookie.ts';
+import type { FindClaimsByCookie } from './cookie-claims.ts';
 import type { CallerFactory } from './identity.ts';
 import { presentedToken } from './presented-token.ts';
 

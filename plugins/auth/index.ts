@@ -10,11 +10,11 @@ import { systemCollections } from '../schema/contract.ts';
 import { settings } from '../settings/contract.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createAccounts } from './accounts.ts';
-import { createFindClaimsByCookie } from './asset-cookie.ts';
 import { createAttempts } from './attempts.ts';
 import { createAuthRequests } from './auth-requests.ts';
 import * as collections from './collections.ts';
 import * as contract from './contract.ts';
+import { createFindClaimsByCookie } from './cookie-claims.ts';
 import { coreSteps } from './core-steps.ts';
 import { authFields } from './graphql.ts';
 import { identify } from './identify.ts';
@@ -102,9 +102,9 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
       await sessions.closeChanged(keys as string[], payload as Record<string, unknown>);
       await attempts.forgetChanged(keys as string[], payload as Record<string, unknown>);
       if (TOKEN_OWNER_FIELDS.some((field) => Object.hasOwn(payload as object, field)))
-        db.answerAfter(used.bus.confirmed);
+        db.answerAfter(used.bus.waitForConfirmation);
     });
-    events.onFilter('users.delete', () => db.answerAfter(used.bus.confirmed));
+    events.onFilter('users.delete', () => db.answerAfter(used.bus.waitForConfirmation));
     // The next request of this process must see the change before the message from the database arrives.
     for (const event of ['users.update', 'users.delete', 'roles.delete'])
       events.onAction(event, () => {

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { networkOf } from '../outbound/library.ts';
+import { toClientNetwork } from '../outbound/library.ts';
 import type { Passwords } from '../passwords/contract.ts';
 import type { Account, Accounts } from './accounts.ts';
 import type { Attempts } from './attempts.ts';
@@ -35,7 +35,7 @@ export function localDriver({ accounts, passwords, attempts }: Deps): Credential
       const check = () => passwords.verify(stored, password as string, { user: null, ip });
       // Users of other providers have no password that could be guessed.
       const user = account?.provider === LOCAL_PROVIDER ? account.id : undefined;
-      const isMatch = await attempts.count(user, networkOf(ip), check);
+      const isMatch = await attempts.count(user, toClientNetwork(ip), check);
       if (!account) throw invalidCredentials('no user has this e-mail address');
       if (account.provider !== LOCAL_PROVIDER) {
         throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);

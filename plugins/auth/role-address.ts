@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { Access } from '../access/contract.ts';
-import { isWithin, parseAddress } from '../outbound/library.ts';
+import { isInRanges, parseAddress } from '../outbound/library.ts';
 
 /** Does `ip_access` of the role allow the address? Without a role the Public role's applies. False for an unknown address. */
 export async function isAddressAllowed(
@@ -11,7 +11,7 @@ export async function isAddressAllowed(
   const ranges = (await access.role(role))?.addresses;
   if (ranges === undefined) return true;
   const address = parseAddress(ip ?? '');
-  return address !== undefined && isWithin(address, ranges);
+  return address !== undefined && isInRanges(address, ranges);
 }
 
 /** @throws INVALID_IP for an address that the role does not allow */

@@ -45,7 +45,7 @@ export function createStaticTokens({ db, bus, access }: Deps): StaticTokens {
     const [row] = rows;
     if (!row) throw fail('INVALID_CREDENTIALS', 'unknown token');
     if (row.status !== 'active') throw fail('USER_SUSPENDED', `the owner of the token is ${row.status}`);
-    return { value: { id: row.id, role: row.role }, settled: !row.writing };
+    return { value: { id: row.id, role: row.role }, cacheable: !row.writing };
   }
 
   const owners = createAnnouncedCache<Owner>({

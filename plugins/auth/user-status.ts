@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { Bus } from '../cluster/contract.ts';
-import { announcing, createAnnouncedCache } from '../cluster/library.ts';
+import { createAnnouncedCache, createAnnouncementMigration } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
 
 /** The bus channel on which a change of a user's status, token or role is announced. */
@@ -23,7 +23,7 @@ export function createUserStatus(db: Db, bus: Bus): UserStatus {
     const status = rows[0]?.status;
     if (status === undefined) throw fail('INVALID_CREDENTIALS', 'the user is gone');
     if (status !== 'active') throw fail('USER_SUSPENDED', `the user is ${status}`);
-    return { value: undefined, settled: true };
+    return { value: undefined, cacheable: true };
   }
 
   const active = createAnnouncedCache<void>({
@@ -37,7 +37,7 @@ export function createUserStatus(db: Db, bus: Bus): UserStatus {
 
 /** Trigger that notifies every process when the status, token or role of a user changes, by this service or by SQL. */
 export const announceUserStatus = (db: Db): Migration =>
-  announcing({
+  createAnnouncementMigration({
     id: '2026-11-23-announce-user-status',
     replaces: {
       ids: ['2026-11-21-announce-standing', '2026-11-23-announce-token-owners'],

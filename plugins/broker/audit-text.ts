@@ -21,7 +21,7 @@ export const withSentences = (lines: readonly AuditLine[]): readonly AuditReport
   lines.map((line) => ({ ...line, sentences: renderAuthorities(line.authorities) }));
 
 /** The audit as text: a column with the name, one with the runtime, and one sentence a line. */
-export function auditText(lines: readonly AuditLine[]): string {
+export function renderAudit(lines: readonly AuditLine[]): string {
   const width = Math.max(...lines.map((line) => line.name.length), 0) + 2;
   return withSentences(lines)
     .map(({ name, runtime, sentences }) => {

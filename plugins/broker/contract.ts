@@ -4,8 +4,8 @@ import {
   authorities,
   type Caller,
   facet,
+  type GrantHolder,
   type LedgerEntry,
-  type Subject,
   service,
 } from '#kernel';
 
@@ -73,7 +73,7 @@ export interface RemoteTable {
 }
 
 /** Methods by capability, contributed by the plugins that define the capabilities. */
-export const remotes = facet<RemoteTable, ReadonlyMap<string, RemoteTable['methods']>>('broker.methods', {
+export const remoteMethods = facet<RemoteTable, ReadonlyMap<string, RemoteTable['methods']>>('broker.methods', {
   coreOnly: true,
   combine: (all) => new Map(all.map(({ value }) => [value.capability, value.methods])),
   describe: () => authorities('defines', ['methods for confined code']),
@@ -91,8 +91,8 @@ export interface PackageWithGrants {
 }
 
 /** A registered package: every access of the package to the host passes this object. */
-export interface Admitted {
-  readonly subject: Subject;
+export interface PackageHandle {
+  readonly holder: GrantHolder;
   /**
    * The bound object of a capability, as a plugin would have it on its `host`.
    * @throws CAPABILITY_DENIED where the package has no grant of it.
@@ -107,7 +107,7 @@ export interface Admitted {
   /** The longest answer of a method in bytes, where it has a limit of its own. */
   maxReply(method: string): number | undefined;
   /** Counts in the ledger a denial that another plugin found. */
-  denied(what: string): void;
+  recordDenial(what: string): void;
   /** Removes its listeners and its line in the audit. */
   remove(): void;
 }
@@ -118,15 +118,15 @@ export interface AuditReportLine extends AuditLine {
 }
 
 /** Holds third-party packages to their grants. For the plugins that run extensions. */
-export interface Subjects {
+export interface Broker {
   /** Problems of the grants, one sentence each; empty when each names a known capability and fits its schema. */
-  problems(grants: Readonly<Record<string, unknown>>): readonly string[];
+  findProblems(grants: Readonly<Record<string, unknown>>): readonly string[];
   /** What these grants allow, in sentences of the audit. */
   describe(grants: Readonly<Record<string, unknown>>): readonly string[];
   /** Whether `after` allows anything that `before` does not. */
   widens(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): boolean;
   /** Registers a package with its grants: from then on it has a line in the audit. Check the grants before, with `findProblems`. */
-  admit(sketch: PackageWithGrants): Admitted;
+  register(sketch: PackageWithGrants): PackageHandle;
   /** The audit (`may`: what plugins and packages may do) and the ledger (`did`: what they have done since start). */
   account(): { readonly may: readonly AuditReportLine[]; readonly did: readonly LedgerEntry[] };
   /** The text with values of the environment replaced (conventions, "Reason detail redaction"). */
@@ -134,4 +134,4 @@ export interface Subjects {
 }
 
 /** For core plugins that run packages: `extensions` and the loaders of its kinds. */
-export const broker = service<Subjects>('broker', { version: '1.0.0', coreOnly: true });
+export const broker = service<Broker>('broker', { version: '1.0.0', coreOnly: true });

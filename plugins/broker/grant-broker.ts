@@ -7,12 +7,12 @@ import {
   Failure,
   Failures,
   fail,
+  findProblems,
+  type GrantHolder,
   isCaller,
   type PackagesApi,
-  problems,
-  type Subject,
 } from '#kernel';
-import type { Admitted, PackageWithGrants, RefusalCode, RemoteTable, Subjects } from './contract.ts';
+import type { Broker, PackageHandle, PackageWithGrants, RefusalCode, RemoteTable } from './contract.ts';
 import { Refusal, renderAuthorities, withSentences } from './library.ts';
 import { createRedactor } from './redact.ts';
 
@@ -22,7 +22,7 @@ interface Parts {
 }
 
 /** The packages that other plugins run. Every call of a package is checked against its grants. */
-export class GrantBroker implements Subjects {
+export class GrantBroker implements Broker {
   readonly #registered = new Set<{ readonly sketch: PackageWithGrants }>();
   readonly #packages: PackagesApi;
   readonly #remotes: Parts['remotes'];
@@ -47,7 +47,7 @@ export class GrantBroker implements Subjects {
     return describeGrants(activeGrants(grants), this.#packages.capabilities());
   }
 
-  admit(sketch: PackageWithGrants): Admitted {
+  register(sketch: PackageWithGrants): PackageHandle {
     const packages = this.#packages;
     const { capabilities, record } = packages;
     const { name, version, runtime } = sketch;
@@ -55,14 +55,14 @@ export class GrantBroker implements Subjects {
     const entry = { sketch };
     this.#registered.add(entry);
     const who = `${name}@${version}`;
-    const holder: Subject = {
+    const holder: GrantHolder = {
       name,
       version,
       runtime,
       isPlugin: false,
       asSystem: (reason) => packages.asSystem(who, reason),
-      actingFor: (caller) => packages.attribute(caller, who),
-      denied: (what) => record('denied', name, what),
+      attribute: (caller) => packages.attribute(caller, who),
+      recordDenial: (what) => record('denied', name, what),
     };
     const bound = new Map<string, unknown>();
     const get = (capability: string): unknown => {
@@ -80,10 +80,10 @@ export class GrantBroker implements Subjects {
       return remote && Object.hasOwn(remote, method) ? { capability, method: remote[method] } : undefined;
     };
     return {
-      subject: holder,
-      get: get as Admitted['get'],
+      holder,
+      get: get as PackageHandle['get'],
       maxReply: (method) => methodOf(method)?.method?.maxReply,
-      denied: holder.denied,
+      recordDenial: holder.recordDenial,
       async call(text, args, invocation) {
         const found = methodOf(text);
         if (!found?.method) throw new Refusal('unsupported', 'The host has no such method.');
@@ -96,7 +96,7 @@ export class GrantBroker implements Subjects {
           record('denied', name, `${text}: a caller that the kernel did not mint`);
           throw new Refusal('denied', 'Not allowed.');
         }
-        const wrong = problems(method.args, args);
+        const wrong = findProblems(method.args, args);
         if (wrong.length > 0) throw new Refusal('invalid_request', `The arguments do not fit: ${wrong[0]}.`);
         const list = args as unknown[];
         const target = method.target?.(...list);
@@ -119,12 +119,12 @@ export class GrantBroker implements Subjects {
     };
   }
 
-  problems(grants: Readonly<Record<string, unknown>>): readonly string[] {
+  findProblems(grants: Readonly<Record<string, unknown>>): readonly string[] {
     return Object.entries(grants).flatMap(([name, grant]) => {
       const definition = this.#packages.capabilities().get(name);
       if (!definition) return [`/capabilities/${name} is not a known capability`];
       if (definition.coreOnly) return [`/capabilities/${name} is open to core plugins only`];
-      return problems(definition.schema, grant, `/capabilities/${name}`);
+      return findProblems(definition.schema, grant, `/capabilities/${name}`);
     });
   }
 
@@ -139,8 +139,8 @@ export class GrantBroker implements Subjects {
     });
   }
 
-  account(): ReturnType<Subjects['account']> {
-    return { may: withSentences(this.#packages.may()), did: this.#packages.did() };
+  account(): ReturnType<Broker['account']> {
+    return { may: withSentences(this.#packages.auditLines()), did: this.#packages.ledgerEntries() };
   }
 
   redact(text: string): string {

@@ -1,5 +1,5 @@
 import { definePlugin } from '#kernel';
-import { broker, remotes } from './contract.ts';
+import { broker, remoteMethods } from './contract.ts';
 import { GrantBroker } from './grant-broker.ts';
 import manifest from './package.json' with { type: 'json' };
 import { remoteLogMethods } from './remote-log.ts';
@@ -8,9 +8,9 @@ export default definePlugin({
   manifest,
   register(host) {
     const { packages } = host;
-    host.define(remotes);
-    host.contribute(remotes, remoteLogMethods);
-    const subjects = new GrantBroker({ packages, remotes: () => host.read(remotes) });
+    host.define(remoteMethods);
+    host.contribute(remoteMethods, remoteLogMethods);
+    const subjects = new GrantBroker({ packages, remotes: () => host.read(remoteMethods) });
     packages.addAuditLines(() => subjects.auditLines());
     host.provide(broker, subjects);
   },

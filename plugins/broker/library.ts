@@ -14,6 +14,6 @@ export class Refusal extends Error {
 }
 
 /** The audit for people: sentences of authorities, lines with them, and the whole report as text. */
-export { auditText, renderAuthorities, withSentences } from './audit-text.ts';
+export { renderAudit, renderAuthorities, withSentences } from './audit-text.ts';
 export { AUDIT_VERBS } from './audit-verbs.ts';
 export { InvocationSecrets } from './secrets.ts';

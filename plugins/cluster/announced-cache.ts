@@ -24,8 +24,8 @@ export function createAnnouncedCache<T>({
     const reading = read(key);
     if (listens) running.set(key, reading);
     try {
-      const { value, settled } = await reading;
-      if (settled && running.get(key) === reading) keep(key, Promise.resolve(value));
+      const { value, cacheable } = await reading;
+      if (cacheable && running.get(key) === reading) keep(key, Promise.resolve(value));
       return value;
     } finally {
       if (running.get(key) === reading) running.delete(key);
@@ -35,7 +35,7 @@ export function createAnnouncedCache<T>({
   /** Joins a running read; reads again where that fails or its value is not cacheable. */
   async function join(key: string, reading: Promise<CacheValue<T>>): Promise<T> {
     const shared = await reading.catch(() => undefined);
-    return shared?.settled ? shared.value : load(key);
+    return shared?.cacheable ? shared.value : load(key);
   }
 
   function forget(key?: string): void {
@@ -53,7 +53,7 @@ export function createAnnouncedCache<T>({
     listens = false;
     forget();
   });
-  bus.onGap(() => {
+  bus.onReconnect(() => {
     listens = true;
     forget();
   });

@@ -1,4 +1,4 @@
-import type { Migration, Statement, Table } from '../database/contract.ts';
+import type { Migration, Statement, TableHandle } from '../database/contract.ts';
 import { notifyStatement } from './notify-sql.ts';
 
 interface Announcement {
@@ -8,7 +8,7 @@ interface Announcement {
   readonly name: string;
   readonly channel: string;
   /** From `db.watch`, or from `db.own` where the plugin owns them. */
-  readonly tables: readonly Table[];
+  readonly tables: readonly TableHandle[];
   /** The trigger events; all changes by default. */
   readonly on?: Statement;
   /** Ids of migrations that this one replaces, and the name of their triggers, which are dropped. */
@@ -19,7 +19,7 @@ interface Announcement {
  * Migration with triggers that publish null on a channel of the bus when a statement that changed one of the tables commits. All
  * processes receive it, also for changes by other database clients.
  */
-export const announcing = ({ id, name, channel, tables, on, replaces }: Announcement): Migration => ({
+export const createAnnouncementMigration = ({ id, name, channel, tables, on, replaces }: Announcement): Migration => ({
   id,
   ...(replaces ? { replaces: replaces.ids } : {}),
   async up(db) {

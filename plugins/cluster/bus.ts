@@ -13,7 +13,7 @@ interface Deps {
 }
 
 /** LISTEN and NOTIFY of PostgreSQL: a message sent in a unit of work leaves when it commits, and not at all otherwise. */
-export function createBus({ db, shared, log }: Deps): Omit<Bus, 'confirmed'> {
+export function createBus({ db, shared, log }: Deps): Omit<Bus, 'waitForConfirmation'> {
   const NOTIFY = db.sql`select pg_notify(${db.literal(NOTIFY_CHANNEL)}, $1)`;
   const handlers = new Map<string, ((payload: unknown) => void)[]>();
   const lossHandlers: (() => void)[] = [];
@@ -62,6 +62,6 @@ export function createBus({ db, shared, log }: Deps): Omit<Bus, 'confirmed'> {
       handlers.set(channel, [...(handlers.get(channel) ?? []), handle]);
     },
     onLost: (handle) => void lossHandlers.push(handle),
-    onGap: (handle) => void reconnectHandlers.push(handle),
+    onReconnect: (handle) => void reconnectHandlers.push(handle),
   };
 }

@@ -38,7 +38,7 @@ const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS}`;
  * has therefore handled every message before it, and answers so. All of this uses the connections that listen, so that a full
  * pool delays nothing.
  */
-export function createConfirmation({ shared, bus, self, log }: Deps): Bus['confirmed'] {
+export function createConfirmation({ shared, bus, self, log }: Deps): Bus['waitForConfirmation'] {
   const rounds = new Map<string, ConfirmationRound>();
 
   bus.subscribe(ASK, (payload) => {

@@ -24,13 +24,13 @@ export interface Presence {
    * Those of `ids` that are no longer alive, in a unit of work or outside of one.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
-  gone(ids: readonly string[]): Promise<readonly string[]>;
+  findDead(ids: readonly string[]): Promise<readonly string[]>;
   /**
    * Live processes beside this one that are not among `ids`: since when they are connected (ISO 8601), and from which address, null
    * for one on the database's machine.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
-  others(ids: readonly string[]): Promise<readonly { readonly since: string; readonly address: string | null }[]>;
+  findOthers(ids: readonly string[]): Promise<readonly { readonly since: string; readonly address: string | null }[]>;
 }
 
 /** Messages between processes on one database, this one included. */
@@ -45,13 +45,13 @@ export interface Bus {
   /** Calls `handle` when the listening connection breaks: no message arrives until `onReconnect`. */
   onLost(handle: () => void): void;
   /** Calls `handle` when the listening connection is back: messages may have been missed. */
-  onGap(handle: () => void): void;
+  onReconnect(handle: () => void): void;
   /**
    * Resolves when every live process has handled the messages of all that was committed before the call, or after
    * `CONFIRMATION_TIMEOUT`: for an answer that says that a right was taken away. Calls at the same time share one round of
    * messages; a process that is alone sends none. Inside of a unit of work: `db.answerAfter(bus.confirmed)`.
    */
-  confirmed(): Promise<void>;
+  waitForConfirmation(): Promise<void>;
 }
 
 /** For work that one process of all does at a time. */
@@ -67,12 +67,12 @@ export const bus = service<Bus>('bus', { version: '1.0.0' });
 export interface CacheValue<T> {
   readonly value: T;
   /** False where the value is for its own caller only and is not kept: for example what an open transaction sees of its own changes. */
-  readonly settled: boolean;
+  readonly cacheable: boolean;
 }
 
 /** Options of a cache: its channel, its size and how a value is read. */
 export interface AnnouncedCacheOptions<T> {
-  readonly bus: Pick<Bus, 'subscribe' | 'onLost' | 'onGap'>;
+  readonly bus: Pick<Bus, 'subscribe' | 'onLost' | 'onReconnect'>;
   /** Every message on it empties the cache; a trigger of `announcing` sends one for each change. */
   readonly channel: string;
   /** Number of keys that are kept; a further key replaces the oldest one. */

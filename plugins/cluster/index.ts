@@ -20,7 +20,7 @@ export default definePlugin({
     // After the bus: a process that is visible as alive listens already.
     const { self, ...present } = createPresence(db, shared);
     host.provide(presence, present);
-    host.provide(bus, { ...messages, confirmed: createConfirmation({ shared, bus: messages, self, log }) });
+    host.provide(bus, { ...messages, waitForConfirmation: createConfirmation({ shared, bus: messages, self, log }) });
     // Connects before any plugin reads values that other processes may change, so that no message is missed.
     host.onMigrate(shared.connect);
     host.onStop(shared.stop);

@@ -15,7 +15,7 @@ export function createLock(connections: Connections): Pick<Lock, 'run'> {
   const held = new AsyncLocalStorage<ReadonlySet<string>>();
 
   async function runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const connection = await connections.dedicated(() => {});
+    const connection = await connections.openDedicated(() => {});
     try {
       await connection.query('select pg_advisory_lock($1, hashtext($2))', [CLASS, name]);
       return await held.run(new Set([...(held.getStore() ?? []), name]), work);

@@ -49,12 +49,12 @@ export function createPresence(
   return {
     id,
     self: { id, key: () => key, params: [CLASS, id] },
-    async gone(ids) {
+    async findDead(ids) {
       const params = [ids.filter((one) => one !== id), CLASS];
       const { rows } = await db.query<{ id: string }>(GONE, params, { name: 'platform_presence' });
       return rows.map((row) => row.id);
     },
-    async others(ids) {
+    async findOthers(ids) {
       const params = [[id, ...ids], CLASS];
       const { rows } = await db.query<{ address: string | null; since: Date | null }>(OTHERS, params);
       return rows.map(({ address, since }) => ({ address, since: new Date(since ?? Date.now()).toISOString() }));

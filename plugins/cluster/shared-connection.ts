@@ -34,7 +34,7 @@ export function createSharedConnection({ connections, log }: Deps): SharedConnec
 
   async function connect(): Promise<void> {
     let lost = false;
-    const fresh = await connections.dedicated(() => {
+    const fresh = await connections.openDedicated(() => {
       lost = true;
       connection = undefined;
       log.warn('the database connection for messages between processes was lost: reconnecting');

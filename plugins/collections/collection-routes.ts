@@ -42,7 +42,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
         const body = bodyOf(ctx);
         if (!Array.isArray(body)) return sendData(ctx, await verbs.create(caller, body));
         assertAdmin(caller);
-        const names = await writes.unit(async () => {
+        const names = await writes.transaction(async () => {
           const created: string[] = [];
           for (const input of body) created.push(await writes.createCollection(caller, input));
           return created;
@@ -58,7 +58,7 @@ export function createCollectionRoutes(verbs: CollectionVerbs, { writes }: Deps)
         const { caller } = ctx.state;
         assertAdmin(caller);
         const changes = parseListBody(ctx).map((input) => ({ name: parseElementName(input, 'collection'), input }));
-        await writes.unit(async () => {
+        await writes.transaction(async () => {
           for (const { name, input } of changes) await writes.updateCollection(caller, name, input);
         });
         const names = changes.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import type { CollectionRecord, UnservedTable } from '../schema/contract.ts';
-import { collectionRecord } from '../schema/library.ts';
+import { toCollectionRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 import { loadVisibleSchema, visibleCollection, visibleCollections } from './visible.ts';
 
@@ -23,18 +23,18 @@ export function createCollectionVerbs(deps: Deps): CollectionVerbs {
   const visible = (caller: Caller) => loadVisibleSchema(caller, 'platform_collections', deps);
 
   const verbs: CollectionVerbs = {
-    list: async (caller) => visibleCollections(await visible(caller)).map(collectionRecord),
+    list: async (caller) => visibleCollections(await visible(caller)).map(toCollectionRecord),
     unservedTables: async (caller) => (caller.admin ? deps.schema.unservedTables() : []),
-    get: async (caller, name) => collectionRecord(visibleCollection(await visible(caller), name)),
+    get: async (caller, name) => toCollectionRecord(visibleCollection(await visible(caller), name)),
     async getMany(caller, names) {
       const schema = await visible(caller);
-      return names.map((name) => collectionRecord(visibleCollection(schema, name)));
+      return names.map((name) => toCollectionRecord(visibleCollection(schema, name)));
     },
     async getRemaining(caller, names) {
       const schema = await visible(caller);
       return names
         .filter((name) => schema.snapshot.collections.has(name))
-        .map((name) => collectionRecord(visibleCollection(schema, name)));
+        .map((name) => toCollectionRecord(visibleCollection(schema, name)));
     },
     async create(caller, input) {
       return verbs.get(caller, await writes.createCollection(caller, input));

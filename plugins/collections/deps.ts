@@ -5,7 +5,7 @@ import { bodyOf } from '../http/library.ts';
 import type { Schema, SchemaWrites } from '../schema/contract.ts';
 
 export interface Deps {
-  readonly access: Pick<Access, 'may' | 'readableFields'>;
+  readonly access: Pick<Access, 'isAllowed' | 'readableFields'>;
   readonly schema: Schema;
   readonly writes: SchemaWrites;
 }

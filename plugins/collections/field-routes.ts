@@ -41,7 +41,7 @@ export function createFieldRoutes(verbs: FieldVerbs, { writes }: Deps): readonly
         assertAdmin(caller);
         const collection = pathSegment(ctx, 'collection');
         const changes = parseListBody(ctx).map((input) => ({ name: parseElementName(input, 'field'), input }));
-        await writes.unit(async () => {
+        await writes.transaction(async () => {
           for (const { name, input } of changes) await writes.updateField(caller, collection, name, input);
         });
         const names = changes.map(({ name }) => name);

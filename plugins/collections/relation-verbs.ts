@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import type { RelationRecord } from '../schema/contract.ts';
-import { relationRecord } from '../schema/library.ts';
+import { toRelationRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 import { loadVisibleSchema, visibleCollection, visibleRelation, visibleRelations } from './visible.ts';
 
@@ -19,15 +19,16 @@ export function createRelationVerbs(deps: Deps): RelationVerbs {
   const visible = (caller: Caller) => loadVisibleSchema(caller, 'platform_relations', deps);
 
   const verbs: RelationVerbs = {
-    list: async (caller) => visibleRelations(await visible(caller)).map(relationRecord),
+    list: async (caller) => visibleRelations(await visible(caller)).map(toRelationRecord),
     async listOf(caller, collection) {
       const schema = await visible(caller);
       const { name } = visibleCollection(schema, collection);
       return visibleRelations(schema)
         .filter((relation) => relation.collection === name)
-        .map(relationRecord);
+        .map(toRelationRecord);
     },
-    get: async (caller, collection, field) => relationRecord(visibleRelation(await visible(caller), collection, field)),
+    get: async (caller, collection, field) =>
+      toRelationRecord(visibleRelation(await visible(caller), collection, field)),
     async create(caller, input) {
       const { collection, field } = await writes.createRelation(caller, input);
       return verbs.get(caller, collection, field);

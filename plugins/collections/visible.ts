@@ -1,11 +1,11 @@
 import { type Caller, fail } from '#kernel';
-import type { Collection, Field, FieldRecord, Overview, Relation } from '../schema/contract.ts';
-import { createNotFoundFailure, fieldRecord } from '../schema/library.ts';
+import type { Collection, Field, FieldRecord, Relation, SchemaOverview } from '../schema/contract.ts';
+import { createNotFoundFailure, toFieldRecord } from '../schema/library.ts';
 import type { Deps } from './deps.ts';
 
 /** The part of the schema snapshot that a caller may see. */
 export interface VisibleSchema {
-  readonly snapshot: Overview;
+  readonly snapshot: SchemaOverview;
   /** Readable fields by collection; null for admins, who see everything. */
   readonly fields: ReadonlyMap<string, ReadonlySet<string>> | null;
 }
@@ -21,10 +21,10 @@ export async function loadVisibleSchema(
   // Not the cached snapshot: clients use these routes to check whether the service has seen a change of the database.
   const snapshot = await schema.refresh();
   if (caller.admin) return { snapshot, fields: null };
-  if (!(await access.may(caller, 'read', registry))) throw fail('FORBIDDEN', `no permission to read ${registry}`);
+  if (!(await access.isAllowed(caller, 'read', registry))) throw fail('FORBIDDEN', `no permission to read ${registry}`);
   const fields = new Map<string, ReadonlySet<string>>();
   for (const collection of snapshot.collections.values()) {
-    if (collection.kind === 'folder' || !(await access.may(caller, 'read', collection.name))) continue;
+    if (collection.kind === 'folder' || !(await access.isAllowed(caller, 'read', collection.name))) continue;
     fields.set(collection.name, await access.readableFields(collection, caller));
   }
   return { snapshot, fields };
@@ -32,7 +32,7 @@ export async function loadVisibleSchema(
 
 export function visibleCollections({ snapshot, fields }: VisibleSchema): readonly Collection[] {
   const all = [...snapshot.collections.values()];
-  if (!fields) return [...all, ...snapshot.listed.values()];
+  if (!fields) return [...all, ...snapshot.listedTables.values()];
   const shown = new Set(fields.keys());
   // A folder is visible where a collection in it is, at any depth.
   for (const name of fields.keys()) {
@@ -64,7 +64,7 @@ export function visibleField(visible: VisibleSchema, collection: string, name: s
 
 /** The record of a field, without the foreign key where the caller may not read the related collection. */
 export function toVisibleRecord({ snapshot, fields }: VisibleSchema, field: Field): FieldRecord {
-  const record = fieldRecord(field, snapshot);
+  const record = toFieldRecord(field, snapshot);
   const isHidden = fields !== null && field.relation?.kind === 'one' && !fields.has(field.relation.to);
   if (!isHidden || !record.schema) return record;
   const withoutTarget = { foreign_key_schema: null, foreign_key_table: null, foreign_key_column: null };

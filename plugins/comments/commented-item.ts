@@ -12,7 +12,7 @@ export interface CommentedItem {
 
 interface CommentedItemDeps {
   readonly items: Pick<Items, 'readOne'>;
-  readonly schema: Pick<Schema, 'overview'>;
+  readonly schema: Pick<Schema, 'snapshot'>;
 }
 
 /**
@@ -24,7 +24,7 @@ export type FindCommentedItem = (caller: Caller, collection: string, key: unknow
 export const createFindCommentedItem =
   ({ items, schema }: CommentedItemDeps): FindCommentedItem =>
   async (caller, collection, key) => {
-    const { primary, key: field } = (await schema.overview()).collections.get(collection) ?? {};
+    const { primary, key: field } = (await schema.snapshot()).collections.get(collection) ?? {};
     // The items engine rejects unknown collections and those without a key.
     const query = primary ? { fields: [primary] } : {};
     const { data } = await items.readOne(caller, collection, key, query).catch((error) => {

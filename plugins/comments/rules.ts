@@ -9,7 +9,7 @@ import type { CreateMentionNotices } from './mentions.ts';
 type Payload = Readonly<Record<string, unknown>>;
 
 export interface CommentRuleDeps {
-  readonly access: Pick<Access, 'demand'>;
+  readonly access: Pick<Access, 'assertAllowed'>;
   readonly activity: Pick<Activity, 'record'>;
   readonly notifications: Notifications;
   readonly findCommentedItem: FindCommentedItem;
@@ -26,7 +26,7 @@ export function addCommentRules(deps: CommentRuleDeps, events: EventsApi): void 
  * A caller needs to be signed in and to be able to read the item. Mentions are stored with the comment or not at all.
  */
 async function filterCreate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
-  await deps.access.demand(caller, 'create', COMMENTS);
+  await deps.access.assertAllowed(caller, 'create', COMMENTS);
   if (caller.user === null && !isSystem(caller)) throw fail('FORBIDDEN', 'a comment needs a user');
   // The filter checks this, since presets of a permission are applied after it and could not be checked.
   assertRequiredFields(payload);
@@ -43,7 +43,7 @@ async function filterCreate(deps: CommentRuleDeps, payload: Payload, { caller }:
 
 /** The item of a comment cannot be changed, so that a comment never appears under another item. */
 async function filterUpdate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<undefined> {
-  await deps.access.demand(caller, 'update', COMMENTS);
+  await deps.access.assertAllowed(caller, 'update', COMMENTS);
   if (isSystem(caller)) return;
   const field = ['collection', 'item'].find((name) => payload[name] !== undefined);
   if (field !== undefined) throw invalidField(field, 'cannot be changed');

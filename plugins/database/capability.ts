@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { type Capability, fail, type Subject } from '#kernel';
+import { type Capability, fail, type GrantHolder } from '#kernel';
 import type { BuilderGuard } from './builder.ts';
-import { type Db, DISABLE_STATEMENT_TIMEOUT, type Share, type Sql } from './contract.ts';
+import { type Db, DISABLE_STATEMENT_TIMEOUT, type PoolShare, type Sql } from './contract.ts';
 import type { StreamRows } from './cursor.ts';
 import type { FullBuilder } from './full-builder.ts';
 import { type DatabaseGrant, describeGrant, GRANT_SCHEMA, grantWidens } from './grant.ts';
@@ -40,9 +40,9 @@ export const databaseCapability = (parts: CapabilityDeps): Capability<DatabaseGr
     member: 'db',
     schema: GRANT_SCHEMA,
     bind(grant, subject) {
-      const { name, runtime, isPlugin, denied } = subject;
+      const { name, runtime, isPlugin, recordDenial } = subject;
       const deny = (what: string) => {
-        denied(`database: ${what}`);
+        recordDenial(`database: ${what}`);
         return fail('CAPABILITY_DENIED', `${name} may not ${what}: its manifest does not grant it (database)`);
       };
       if (isPlugin && runtime === 'full' && (grant.sql || grant.ddl))
@@ -62,7 +62,7 @@ function createDb(
   { units, statements, stream, builders, fullBuilder, schemas, server }: CapabilityDeps,
   handles: HandleRegistry,
   grant: DatabaseGrant,
-  { name, runtime }: Subject,
+  { name, runtime }: GrantHolder,
   deny: Deny,
 ): Omit<Db, 'ownedTables'> {
   const schema = schemas[0] as string;
@@ -70,7 +70,7 @@ function createDb(
   const check = runtime === 'internal' || grant.sql ? undefined : createStatementCheck({ grant, schema, deny });
   const guard = createTableGuard({ name, grant, schema, deny, check });
   const resolveText = createTextResolver({ name, checkedText, assertPlainTextAllowed, check });
-  const pluginShare: Share = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
+  const pluginShare: PoolShare = { collection: undefined, client: `plugin ${name}`, rank: 'service' };
   const canChangeTables = grant.ddl === true || Boolean(grant.own?.length || grant.watch?.length);
 
   async function* checkedStream(text: Promise<string>, ...[params, options]: RowsArguments) {
@@ -109,12 +109,12 @@ function createDb(
       }, pluginShare);
     },
     transaction: (work, options) => units.transaction(work, options?.share ?? pluginShare, options),
-    isInside: () => units.isInUnit(),
+    isInUnitOfWork: () => units.isInUnit(),
     builder() {
       if (!grant.sql || !grant.ddl) throw deny('use any table');
       return fullBuilder.builder();
     },
-    inside: (builder, work) => fullBuilder.runInTransaction(builder, work),
+    runInTransaction: (builder, work) => fullBuilder.runInTransaction(builder, work),
     afterCommit(effect) {
       if (!units.deferUntilCommit(effect)) effect();
     },

@@ -47,7 +47,7 @@ export function createConnection(config: DatabaseConfig, schemas: readonly strin
     const configured = findConfiguredTarget(config);
     const { target, server } = configured
       ? { target: configured, server: undefined }
-      : await (await import('./embedded/server.ts')).embeddedServer({ dataPath: config.DATA_PATH, log });
+      : await (await import('./embedded/server.ts')).openEmbeddedServer({ dataPath: config.DATA_PATH, log });
     // The last process that is connected to the embedded server keeps it running, so this process stays connected.
     const min = Math.max(config.DB_POOL_MIN, server ? 1 : 0);
     const pool = createPool(target, {

@@ -13,7 +13,7 @@ export interface QueryResult<Row = Record<string, unknown>> {
  * The collection and the client that a connection of the pool is counted for. Each may hold most connections, never all
  * (ADR 32).
  */
-export interface Share {
+export interface PoolShare {
   /** Name of the collection that is read or written; undefined for other statements. */
   readonly collection: string | undefined;
   /** The user, the address of a client without a user, or the plugin that acts for itself. */
@@ -40,7 +40,7 @@ export interface StatementOptions {
    */
   readonly signal?: SignalSource;
   /** The share of a statement outside a unit of work. Default: the share of the plugin. */
-  readonly share?: Share;
+  readonly share?: PoolShare;
 }
 
 /** Options of a unit of work; a nested unit ignores them. */
@@ -60,7 +60,7 @@ export interface TransactionOptions extends Pick<StatementOptions, 'share'> {
 export type TableUse = 'own' | 'write' | 'read' | 'watch';
 
 /** A granted table, to interpolate into `db.sql`. Its text is the quoted name with its schema. */
-export interface Table {
+export interface TableHandle {
   readonly name: string;
   readonly use: TableUse;
   toString(): string;
@@ -93,17 +93,17 @@ export interface Db {
    *
    * @throws CAPABILITY_DENIED where the grant does not name the table for this use
    */
-  read(table: string): Table;
-  write(table: string): Table;
-  own(table: string): Table;
-  watch(table: string): Table;
+  read(table: string): TableHandle;
+  write(table: string): TableHandle;
+  own(table: string): TableHandle;
+  watch(table: string): TableHandle;
   /**
    * A statement, or a part of one. Values are parameters (`$1`). Interpolated are handles and statements of this
    * plugin, and statements that another plugin with the grant `sql` created by `raw`.
    *
    * @throws CAPABILITY_DENIED for anything else, and where a table is the target of more than its handle allows
    */
-  sql(texts: TemplateStringsArray, ...parts: readonly (Table | Statement)[]): Statement;
+  sql(texts: TemplateStringsArray, ...parts: readonly (TableHandle | Statement)[]): Statement;
   /** A double-quoted name, such as that of a column or a function. */
   name(text: string): Statement;
   /** An SQL literal, for statements that take no parameters (DDL). */
@@ -158,7 +158,7 @@ export interface Db {
    */
   transaction<T>(work: () => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Whether a unit of work is open around the caller. */
-  isInside(): boolean;
+  isInUnitOfWork(): boolean;
   /**
    * The full Knex builder: any table, any statement, DDL (grants `sql` and `ddl`). Its transactions are units of work;
    * nested transactions are savepoints, which may fail without the outer one.
@@ -169,7 +169,7 @@ export interface Db {
    * Runs `work` in the transaction that a Knex object of `builder()` belongs to, or without one.
    * @throws what `work` throws
    */
-  inside<T>(builder: unknown, work: () => Promise<T>): Promise<T>;
+  runInTransaction<T>(builder: unknown, work: () => Promise<T>): Promise<T>;
   /**
    * Queues `effect` until the outermost unit of work has committed. Runs it at once where none is open, never after a
    * rollback.
@@ -200,7 +200,7 @@ export interface Connections {
    * Opens a connection; `onLost` runs when it breaks before it is ended.
    * @throws the error of the driver where the database is not reached
    */
-  dedicated(onLost: () => void): Promise<DedicatedConnection>;
+  openDedicated(onLost: () => void): Promise<DedicatedConnection>;
 }
 
 /** One connection to the database that no other plugin uses. */

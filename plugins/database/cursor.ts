@@ -1,15 +1,15 @@
 import pg from 'pg';
 import { fail } from '#kernel';
 import { resolveSignal, runCancellable, type SignalSource } from './cancel.ts';
-import type { Share } from './contract.ts';
+import type { PoolShare } from './contract.ts';
 import { createFairSemaphore, SERVICE_SHARE } from './fair-semaphore.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
 export type StreamRows = (
   text: string,
   params?: readonly unknown[],
-  options?: { readonly signal?: SignalSource; readonly share?: Share },
-  own?: Share,
+  options?: { readonly signal?: SignalSource; readonly share?: PoolShare },
+  own?: PoolShare,
 ) => AsyncGenerator<readonly string[], void, undefined>;
 
 /** Rows of the first batch: few, because their size is not known yet. */

@@ -3,7 +3,7 @@ import type { Connections } from './contract.ts';
 
 /** Opens connections outside the pool for locks and listeners. */
 export const createDedicatedConnections = (connect: () => Promise<Client>): Connections => ({
-  async dedicated(onLost) {
+  async openDedicated(onLost) {
     const client = await connect();
     let isOpen = true;
     client.once('end', () => {

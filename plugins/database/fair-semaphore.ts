@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import { resolveSignal, type SignalSource } from './cancel.ts';
-import type { Share } from './contract.ts';
+import type { PoolShare } from './contract.ts';
 
 /** A semaphore whose slots are shared fairly between collections and clients (ADR 32). */
 export interface FairSemaphore {
@@ -8,9 +8,9 @@ export interface FairSemaphore {
    * Takes a slot: undefined where one is free, else a promise.
    * @throws SERVICE_UNAVAILABLE where too many requests wait already
    */
-  acquire(share: Share, signal: SignalSource | undefined): Promise<void> | undefined;
+  acquire(share: PoolShare, signal: SignalSource | undefined): Promise<void> | undefined;
   /** Gives a slot back. */
-  release(share: Share): void;
+  release(share: PoolShare): void;
   readonly held: number;
   readonly waiting: number;
   /** Milliseconds for which the oldest waiter has waited; 0 without a waiter. */
@@ -28,7 +28,7 @@ export interface FairSemaphoreOptions {
 }
 
 /** The share of statements without a plugin: migrations, and the full query builder. */
-export const SERVICE_SHARE: Share = { collection: undefined, client: 'service', rank: 'service' };
+export const SERVICE_SHARE: PoolShare = { collection: undefined, client: 'service', rank: 'service' };
 
 /** A collection gets another slot while it holds fewer than this many times the free slots, less one. */
 const COLLECTION_FACTOR = 4;
@@ -54,7 +54,7 @@ interface Waiter {
 
 /** Waiters of the same share, oldest first. */
 interface WaiterGroup {
-  readonly share: Share;
+  readonly share: PoolShare;
   readonly waiters: Set<Waiter>;
 }
 
@@ -87,13 +87,13 @@ class PoolSemaphore implements FairSemaphore {
     this.#spare = limit < 3 ? 0 : 1;
   }
 
-  acquire(share: Share, signal: SignalSource | undefined): Promise<void> | undefined {
+  acquire(share: PoolShare, signal: SignalSource | undefined): Promise<void> | undefined {
     if (!this.#fits(share)) return this.#wait(share, signal);
     this.#count(share);
     return undefined;
   }
 
-  release({ collection, client }: Share): void {
+  release({ collection, client }: PoolShare): void {
     this.held--;
     decrement(this.#clients, client);
     if (collection !== undefined) decrement(this.#collections, collection);
@@ -105,7 +105,7 @@ class PoolSemaphore implements FairSemaphore {
     return Number.isFinite(first) ? performance.now() - first : 0;
   }
 
-  #fits({ collection, client, rank }: Share): boolean {
+  #fits({ collection, client, rank }: PoolShare): boolean {
     const { limit } = this.#options;
     const free = limit - this.held - (rank === 'request' ? this.#reserved : 0);
     if (free <= 0) return false;
@@ -118,7 +118,7 @@ class PoolSemaphore implements FairSemaphore {
     return isFirst || isNew || (isBelowLimits && free > this.#spare);
   }
 
-  #count({ collection, client }: Share): void {
+  #count({ collection, client }: PoolShare): void {
     this.held++;
     this.#clients.set(client, (this.#clients.get(client) ?? 0) + 1);
     if (collection !== undefined) this.#collections.set(collection, (this.#collections.get(collection) ?? 0) + 1);
@@ -132,7 +132,7 @@ class PoolSemaphore implements FairSemaphore {
   /**
    * Under load most statements wait for a short time, so waiters share one timer and add no listener to their signal.
    */
-  #wait(share: Share, signal: SignalSource | undefined): Promise<void> {
+  #wait(share: PoolShare, signal: SignalSource | undefined): Promise<void> {
     const { limit, label } = this.#options;
     const name = `${share.client}\n${share.collection ?? ''}`;
     const group = this.#groups.get(name) ?? { share, waiters: new Set() };

@@ -48,11 +48,11 @@ const LISTS_ALLOWING: Readonly<Record<TableUse, readonly TableUse[]>> = {
 export const handleAllows = (held: TableUse, use: TableUse): boolean => LISTS_ALLOWING[use].includes(held);
 
 /** Whether the grant names the table for this use. */
-export const grants = (grant: DatabaseGrant, table: string, use: TableUse): boolean =>
+export const isGranted = (grant: DatabaseGrant, table: string, use: TableUse): boolean =>
   LISTS_ALLOWING[use].some((list) => grant[list]?.includes(table));
 
 /** What follows "may not" in the message of a denial. */
-export const REFUSED: Readonly<Record<TableUse, (table: string) => string>> = {
+export const DENIED_ACTIONS: Readonly<Record<TableUse, (table: string) => string>> = {
   read: (table) => `use the table ${table}`,
   write: (table) => `write to the table ${table}`,
   own: (table) => `change the table ${table}`,

@@ -1,4 +1,4 @@
-import { type ContributionTo, capabilities, definePlugin, effects } from '#kernel';
+import { afterCommitQueues, type ContributionTo, capabilities, definePlugin } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { createBuilders } from './builder.ts';
 import { databaseCapability } from './capability.ts';
@@ -32,7 +32,7 @@ export default definePlugin<Omit<DatabaseConfig, 'DATA_PATH'>, Pick<DatabaseConf
     host.define(migrations);
     const parts = { units, statements, stream, builders, fullBuilder, schemas, server: connection, onBind };
     host.contribute(capabilities, databaseCapability(parts));
-    host.contribute(effects, units.deferUntilCommit);
+    host.contribute(afterCommitQueues, units.deferUntilCommit);
     for (const check of createHealthChecks({
       statements,
       connection,

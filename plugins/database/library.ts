@@ -9,8 +9,8 @@ export function literal(text: string): string {
 }
 
 /** Turns a lost connection and a statement timeout into SERVICE_UNAVAILABLE; answers any other error unchanged. */
-export { asUnavailable } from './connection-errors.ts';
+export { toServiceUnavailable } from './connection-errors.ts';
 /** The share of the pool for a statement that reads or writes a collection for a caller. */
-export { shareOf } from './pool-share.ts';
+export { createPoolShare } from './pool-share.ts';
 /** For test runs: observes every statement before it runs. */
 export { type ObservedStatement, onStatement } from './statement-observer.ts';

@@ -1,4 +1,4 @@
-import type { Share } from './contract.ts';
+import type { PoolShare } from './contract.ts';
 
 /** A caller, or the values of a caller that a statement needs. */
 interface ShareOwner {
@@ -9,7 +9,7 @@ interface ShareOwner {
 }
 
 /** The client is the user, whatever its address; without a user the plugin, else the address. */
-export const shareOf = (collection: string, { user, owner, ip, admin }: ShareOwner): Share => ({
+export const createPoolShare = (collection: string, { user, owner, ip, admin }: ShareOwner): PoolShare => ({
   collection,
   client: user ?? owner ?? ip ?? 'public',
   rank: admin ? 'service' : 'request',

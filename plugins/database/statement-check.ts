@@ -1,5 +1,5 @@
 import type { DatabaseGrant } from './grant.ts';
-import { grants, REFUSED } from './grant.ts';
+import { DENIED_ACTIONS, isGranted } from './grant.ts';
 import { type ParsedStatement, parseStatements, RAW_PLACEHOLDER } from './parse-statement.ts';
 
 /** @throws CAPABILITY_DENIED where the grant does not allow the statement */
@@ -54,7 +54,7 @@ export function createStatementCheck({ grant, schema, deny }: StatementCheckOpti
     if (kind === 'DropStmt' && !tables.some(({ use }) => use === 'own')) throw deny('drop anything but its own tables');
     for (const table of tables) {
       if (table.schema !== undefined && table.schema !== schema) throw deny(`use the schema ${table.schema}`);
-      if (!grants(grant, table.name, table.use)) throw deny(REFUSED[table.use](table.name));
+      if (!isGranted(grant, table.name, table.use)) throw deny(DENIED_ACTIONS[table.use](table.name));
     }
   }
 

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { runCancellable, type SignalSource } from './cancel.ts';
-import { asUnavailable } from './connection-errors.ts';
-import type { QueryResult, Share, StatementOptions } from './contract.ts';
+import { toServiceUnavailable } from './connection-errors.ts';
+import type { PoolShare, QueryResult, StatementOptions } from './contract.ts';
 import { queryFirstRow, type TextRow } from './first-row.ts';
 import type { Lease, UnitsOfWork } from './unit-of-work.ts';
 
@@ -10,14 +10,14 @@ export interface Statements {
     text: string,
     params?: readonly unknown[],
     options?: StatementOptions,
-    defaultShare?: Share,
+    defaultShare?: PoolShare,
   ): Promise<QueryResult<Row>>;
   /** `defaultShare`: the share of the pool where the options have none. */
   first(
     text: string,
     params?: readonly unknown[],
     options?: StatementOptions,
-    defaultShare?: Share,
+    defaultShare?: PoolShare,
   ): Promise<TextRow | undefined>;
 }
 
@@ -65,7 +65,7 @@ export function createStatements(units: UnitsOfWork): Statements {
       return result;
     } catch (error) {
       failure = error;
-      throw asUnavailable(error);
+      throw toServiceUnavailable(error);
     } finally {
       lease.release(isFull, failure);
     }
@@ -79,7 +79,7 @@ export function createStatements(units: UnitsOfWork): Statements {
     text: string,
     params: readonly unknown[],
     { name, last, signal, share }: StatementOptions,
-    defaultShare: Share | undefined,
+    defaultShare: PoolShare | undefined,
   ): Promise<T> {
     const values = params as unknown[];
     const lease = await units.lease(last, share ?? defaultShare, signal);

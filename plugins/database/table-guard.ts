@@ -1,5 +1,5 @@
 import type { BuilderGuard, BuilderParts } from './builder.ts';
-import { type DatabaseGrant, grants, REFUSED } from './grant.ts';
+import { type DatabaseGrant, DENIED_ACTIONS, isGranted } from './grant.ts';
 import type { StatementCheck } from './statement-check.ts';
 import { notifyStatementObserver } from './statement-observer.ts';
 
@@ -21,15 +21,15 @@ const READ_METHODS: readonly (string | undefined)[] = [undefined, 'select', 'fir
 /** Restricts the query builders of `host.db.table` to the grant, whatever tables they name later. */
 export function createTableGuard({ name, grant, schema: own, deny, check }: TableGuardOptions): TableGuard {
   const assertReadable = (table: string): void => {
-    if (!grants(grant, table, 'read')) throw deny(REFUSED.read(table));
+    if (!isGranted(grant, table, 'read')) throw deny(DENIED_ACTIONS.read(table));
   };
   return {
     assertReadable,
     assertAllowed(statement) {
       for (const table of tablesOf(statement)) assertReadable(table);
       const target = tableName(statement._single.table);
-      if (!READ_METHODS.includes(statement._method) && !(target && grants(grant, target, 'write')))
-        throw deny(REFUSED.write(String(target)));
+      if (!READ_METHODS.includes(statement._method) && !(target && isGranted(grant, target, 'write')))
+        throw deny(DENIED_ACTIONS.write(String(target)));
       const { schema = own } = statement._single;
       if (schema !== own) throw deny(`use the schema ${schema}`);
       if (!grant.sql && statement._statements.some(isRaw)) throw deny('run any statement');

@@ -1,10 +1,10 @@
-import type { Db, Statement, Table, TableUse } from './contract.ts';
-import { type DatabaseGrant, grants, handleAllows, REFUSED } from './grant.ts';
+import type { Db, Statement, TableHandle, TableUse } from './contract.ts';
+import { type DatabaseGrant, DENIED_ACTIONS, handleAllows, isGranted } from './grant.ts';
 import { identifier, literal } from './library.ts';
 import { RAW_PLACEHOLDER } from './parse-statement.ts';
 
 /** A part of a statement: a text, a table handle, or text created by `raw`. */
-type StatementPart = string | Table | RawText;
+type StatementPart = string | TableHandle | RawText;
 interface RawText {
   readonly raw: string;
 }
@@ -43,10 +43,10 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
   const owner = {};
   const runsAnyStatement = grant.sql !== undefined;
 
-  function createHandle(name: string, use: TableUse): Table {
-    if (!grants(grant, name, use)) throw deny(REFUSED[use](name));
+  function createHandle(name: string, use: TableUse): TableHandle {
+    if (!isGranted(grant, name, use)) throw deny(DENIED_ACTIONS[use](name));
     const text = `${identifier(schema)}.${identifier(name)}`;
-    const table: Table = Object.freeze({ name, use, toString: () => text });
+    const table: TableHandle = Object.freeze({ name, use, toString: () => text });
     handles.tables.set(table, owner);
     return table;
   }
@@ -71,7 +71,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
 
   function toParts(part: unknown): readonly StatementPart[] {
     if (typeof part === 'object' && part !== null) {
-      if (handles.tables.get(part) === owner) return [part as Table];
+      if (handles.tables.get(part) === owner) return [part as TableHandle];
       const registered = handles.statements.get(part);
       if (registered?.owner === owner) return registered.parts;
       if (registered?.parts.every((one) => typeof one === 'object' && 'raw' in one)) return registered.parts;
@@ -120,8 +120,8 @@ const TARGET_PATTERNS: readonly (readonly [use: TableUse, before: RegExp])[] = [
   ['write', /\b(insert\s+into|delete\s+from|merge\s+into|update|truncate|lock)(\s+table)?(\s+only)?\s*$/i],
 ];
 
-function assertHandleAllows({ name, use }: Table, before: string, deny: TemplateOptions['deny']): void {
+function assertHandleAllows({ name, use }: TableHandle, before: string, deny: TemplateOptions['deny']): void {
   const words = before.slice(-1000).replaceAll(/--[^\n]*\n|\/\*[\s\S]*?\*\//g, ' ');
   const target = TARGET_PATTERNS.find(([, pattern]) => pattern.test(words))?.[0] ?? 'read';
-  if (!handleAllows(use, target)) throw deny(`${REFUSED[target](name)} by a handle of db.${use}`);
+  if (!handleAllows(use, target)) throw deny(`${DENIED_ACTIONS[target](name)} by a handle of db.${use}`);
 }

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log } from '#kernel';
 import type { SignalSource } from './cancel.ts';
-import { asUnavailable } from './connection-errors.ts';
-import type { Share } from './contract.ts';
+import { toServiceUnavailable } from './connection-errors.ts';
+import type { PoolShare } from './contract.ts';
 import { SERVICE_SHARE } from './fair-semaphore.ts';
 import { type AcquireConnection, type Lease, leaseOutsideUnit, Unit } from './unit.ts';
 import type { UnitLimits } from './unit-cancellation.ts';
@@ -14,8 +14,8 @@ export interface UnitsOfWork {
    * `last`: the last statement of the unit; one that is also the first needs no transaction. `share` and `signal` apply
    * outside units of work only.
    */
-  lease(last?: boolean, share?: Share, signal?: SignalSource): Promise<Lease>;
-  transaction<T>(work: () => Promise<T>, share?: Share, limits?: UnitLimits): Promise<T>;
+  lease(last?: boolean, share?: PoolShare, signal?: SignalSource): Promise<Lease>;
+  transaction<T>(work: () => Promise<T>, share?: PoolShare, limits?: UnitLimits): Promise<T>;
   /** Inside a unit: runs `work` in a savepoint. Its failure rolls back the savepoint, and the unit continues. */
   runPart<T>(work: () => Promise<T>): Promise<T>;
   /** Whether a unit of work is open around the caller. */
@@ -44,7 +44,7 @@ export function createUnitsOfWork(connect: AcquireConnection, log: Log): UnitsOf
       await unit.commit();
     } catch (error) {
       await unit.rollback();
-      throw unit.cancellationReason ?? asUnavailable(error);
+      throw unit.cancellationReason ?? toServiceUnavailable(error);
     }
     unit.runAfterCommit(log);
     const waits = unit.waitBeforeAnswer(log);

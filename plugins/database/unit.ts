@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import { fail, type Log } from '#kernel';
 import type { SignalSource } from './cancel.ts';
 import { isConnectionLost } from './connection-errors.ts';
-import type { Share } from './contract.ts';
+import type { PoolShare } from './contract.ts';
 import { UnitCancellation, type UnitLimits } from './unit-cancellation.ts';
 
 /** A connection of the pool, which also holds a slot of the semaphore. */
@@ -12,7 +12,7 @@ export interface PooledConnection {
   release(broken: boolean): void;
 }
 
-export type AcquireConnection = (share: Share, signal?: SignalSource) => Promise<PooledConnection>;
+export type AcquireConnection = (share: PoolShare, signal?: SignalSource) => Promise<PooledConnection>;
 
 /** A connection for one statement. */
 export interface Lease {
@@ -28,7 +28,7 @@ export interface Lease {
 /** A connection outside units of work: its statement commits by itself. */
 export async function leaseOutsideUnit(
   connect: AcquireConnection,
-  share: Share,
+  share: PoolShare,
   signal?: SignalSource,
 ): Promise<Lease> {
   const held = await connect(share, signal);
@@ -46,7 +46,7 @@ export async function leaseOutsideUnit(
 export class Unit {
   state: 'open' | 'committed' | 'rolled back' = 'open';
   readonly #connect: AcquireConnection;
-  readonly #share: Share;
+  readonly #share: PoolShare;
   readonly #limits: UnitLimits;
   readonly #cancellation: UnitCancellation;
   /** The first statement connects and begins the transaction: a unit without statements costs nothing. */
@@ -63,7 +63,7 @@ export class Unit {
   #queue: Promise<void> = Promise.resolve();
   #savepoints = 0;
 
-  constructor(connect: AcquireConnection, share: Share, limits: UnitLimits = {}) {
+  constructor(connect: AcquireConnection, share: PoolShare, limits: UnitLimits = {}) {
     this.#connect = connect;
     this.#share = share;
     this.#limits = limits;

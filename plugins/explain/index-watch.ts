@@ -1,9 +1,9 @@
 import type { Log } from '#kernel';
-import type { Overview } from '../schema/contract.ts';
+import type { SchemaOverview } from '../schema/contract.ts';
 import { missingIndexes } from './missing-indexes.ts';
 
 /** Logs each foreign key without an index once, and again after its index was dropped. */
-export function createIndexWatch(log: Log): (schema: Overview) => void {
+export function createIndexWatch(log: Log): (schema: SchemaOverview) => void {
   let reported: ReadonlySet<string> = new Set();
   return (schema) => {
     const now = new Set<string>();

@@ -13,6 +13,6 @@ export default definePlugin({
     const watch = createIndexWatch(host.log);
     for (const route of explainRoutes(used)) host.contribute(routes, route);
     used.schema.onChange(watch);
-    host.onStart(async () => watch(await used.schema.overview()));
+    host.onStart(async () => watch(await used.schema.snapshot()));
   },
 });

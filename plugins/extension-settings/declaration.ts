@@ -1,4 +1,4 @@
-import { problems } from '#kernel';
+import { findProblems as findSchemaProblems } from '#kernel';
 import type { ExtensionSettings, SettingDeclaration, SettingsDeclaration } from './contract.ts';
 
 /** A declaration in a manifest, before defaults are filled in. */
@@ -41,7 +41,7 @@ const map = { type: 'object', minProperties: 1 };
 /** A manifest's `settings` (conventions, "Declaration"); absent settings are valid. Unknown members are problems. */
 export const parseDeclaration: ExtensionSettings['parseDeclaration'] = (raw) => {
   if (raw === undefined) return { problems: [], declaration: {} };
-  const wrongMap = problems(map, raw, AT);
+  const wrongMap = findSchemaProblems(map, raw, AT);
   if (wrongMap.length > 0) return { problems: wrongMap, declaration: {} };
   const written = Object.entries(raw as Record<string, unknown>);
   const wrong = written.flatMap(([key, value]) => findProblems(key, value));
@@ -55,7 +55,7 @@ function findProblems(key: string, value: unknown): readonly string[] {
     return [`${AT} has the key ${JSON.stringify(key.slice(0, 64))}, which is not one (${rule})`];
   }
   const at = `${AT}/${key}`;
-  const wrong = problems(shape, value, at);
+  const wrong = findSchemaProblems(shape, value, at);
   return wrong.length > 0 ? wrong : findContradictions(value as RawDeclaration).map((what) => `${at} ${what}`);
 }
 

@@ -2,7 +2,7 @@ import { capabilities, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import '../database/contract.ts';
-import { remotes } from '../broker/contract.ts';
+import { remoteMethods } from '../broker/contract.ts';
 import { routes } from '../http/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { secrets } from '../secrets/contract.ts';
@@ -33,7 +33,7 @@ export default definePlugin<Settings>({
 
     host.contribute(systemCollections, settingsCollection);
     host.contribute(capabilities, createSettingsCapability(owners, read));
-    host.contribute(remotes, settingsMethods);
+    host.contribute(remoteMethods, settingsMethods);
     host.provide(extensionSettings, {
       parseDeclaration,
       setOwners: owners.load,

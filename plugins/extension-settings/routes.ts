@@ -17,11 +17,11 @@ import { validateWrite } from './validate-write.ts';
 import type { SettingValues } from './values.ts';
 
 export interface RouteDeps {
-  readonly access: Pick<Access, 'may'>;
+  readonly access: Pick<Access, 'isAllowed'>;
   readonly activity: Pick<Activity, 'record'>;
   readonly db: Pick<Db, 'transaction'>;
   readonly owners: Owners;
-  readonly schema: Pick<Schema, 'overview' | 'refresh'>;
+  readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
   readonly secrets: Pick<SecretStore, 'available'>;
   readonly store: SettingStore;
   readonly values: SettingValues;
@@ -79,8 +79,8 @@ export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
     const [subject, collection] = [parseSubject(query), parseCollection(query)];
     const mayRead =
       collection !== undefined &&
-      (await deps.schema.overview()).collections.has(collection) &&
-      (await access.may(caller, 'read', collection));
+      (await deps.schema.snapshot()).collections.has(collection) &&
+      (await access.isAllowed(caller, 'read', collection));
     sendData(ctx, await readAppValues(deps, subject, mayRead ? collection : undefined));
   }
 

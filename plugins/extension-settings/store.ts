@@ -1,5 +1,5 @@
 import type { Db } from '../database/contract.ts';
-import { asUnavailable } from '../database/library.ts';
+import { toServiceUnavailable } from '../database/library.ts';
 import { SETTINGS_TABLE } from './collections.ts';
 
 /** The key columns of a value. */
@@ -66,6 +66,6 @@ async function runStatement<T>(statement: PromiseLike<unknown>): Promise<T> {
   try {
     return (await statement) as T;
   } catch (error) {
-    throw asUnavailable(error);
+    throw toServiceUnavailable(error);
   }
 }

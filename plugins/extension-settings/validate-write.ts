@@ -10,7 +10,7 @@ import { isOfType, type SettingValue } from './values.ts';
 
 interface Deps {
   readonly owners: Pick<Owners, 'findByName'>;
-  readonly schema: Pick<Schema, 'overview' | 'refresh'>;
+  readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
   readonly secrets: Pick<SecretStore, 'available'>;
 }
 
@@ -52,4 +52,4 @@ export async function validateWrite(
 
 /** Refreshes the schema before it answers false. */
 const isCollection = async (schema: Deps['schema'], name: string): Promise<boolean> =>
-  (await schema.overview()).collections.has(name) || (await schema.refresh()).collections.has(name);
+  (await schema.snapshot()).collections.has(name) || (await schema.refresh()).collections.has(name);

@@ -1,5 +1,5 @@
 import type { Log } from '#kernel';
-import type { Subjects } from '../broker/contract.ts';
+import type { Broker } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import type { ExtensionLoader, ManifestDeps, Mounts, PackageOperations } from '../extensions/contract.ts';
 import type { Routing } from '../http/contract.ts';
@@ -15,7 +15,7 @@ export interface SharedConfig {
 export interface ConfinedDeps extends ManifestDeps {
   readonly config: SharedConfig;
   readonly log: Log;
-  readonly subjects: Subjects;
+  readonly subjects: Broker;
   readonly settings: ExtensionSettings;
   readonly sandbox: Sandbox;
   readonly schema: Schema;

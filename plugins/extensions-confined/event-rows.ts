@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventMeta } from '#kernel';
 import { MASK } from '../extension-settings/contract.ts';
-import { type Collection, type Field, type Overview, SYSTEM_PREFIX } from '../schema/contract.ts';
+import { type Collection, type Field, type SchemaOverview, SYSTEM_PREFIX } from '../schema/contract.ts';
 
 /** A filter answered a change that it may not make. The message names the rows. */
 export class RowChangeRefused extends Error {}
@@ -22,7 +22,7 @@ const WRITES = ['create', 'update', 'delete'];
 const ABOUT_ROWS = [...WRITES, 'read'];
 
 /** Undefined for events that are not about rows. */
-export function createEventRows({ event, collection: name }: EventMeta, schema: Overview): EventRows | undefined {
+export function createEventRows({ event, collection: name }: EventMeta, schema: SchemaOverview): EventRows | undefined {
   const collection = typeof name === 'string' ? schema.collections.get(name) : undefined;
   const verb = collection && parseVerb(event, collection);
   if (!collection || verb === undefined) return undefined;
@@ -70,7 +70,13 @@ function assertSystemRowUnchanged({ relation }: Field, to: readonly Collection[]
 }
 
 /** Maps a row or a list of rows of one collection, with all nested rows. */
-function mapRows(schema: Overview, collection: Collection, value: unknown, was: unknown, steps: RowVisitor): unknown {
+function mapRows(
+  schema: SchemaOverview,
+  collection: Collection,
+  value: unknown,
+  was: unknown,
+  steps: RowVisitor,
+): unknown {
   if (Array.isArray(value)) {
     return value.map((one, at) => mapRows(schema, collection, one, Array.isArray(was) ? was[at] : undefined, steps));
   }
@@ -89,7 +95,7 @@ function mapRows(schema: Overview, collection: Collection, value: unknown, was: 
 }
 
 function mapRelatedRows(
-  schema: Overview,
+  schema: SchemaOverview,
   field: Field,
   row: Row,
   value: unknown,
@@ -111,6 +117,8 @@ function mapRelatedRows(
 function listTargets({ relation }: Field, row: Row): readonly string[] {
   if (!relation) return [];
   if (relation.kind !== 'any') return [relation.to];
-  const named = memberOf(row, relation.by);
-  return relation.allowed.filter((name) => name === named || !relation.allowed.includes(named as string));
+  const named = memberOf(row, relation.collectionField);
+  return relation.allowedCollections.filter(
+    (name) => name === named || !relation.allowedCollections.includes(named as string),
+  );
 }

@@ -10,7 +10,7 @@ const MAX_PAYLOAD = 1024 * 1024;
 const MAX_META = 256 * 1024;
 
 /** The schema snapshot marks the fields that third-party code must not see. */
-type SchemaReader = Pick<Schema, 'overview'>;
+type SchemaReader = Pick<Schema, 'snapshot'>;
 
 /**
  * A filter listener that calls a confined handler. The handler and its calls of the host run inside of the unit of
@@ -21,7 +21,7 @@ export const createConfinedFilter =
   (running: () => RunningContribution, schema: SchemaReader): FilterHandler =>
   async (payload, meta) => {
     const one = running();
-    const rows = createEventRows(meta, await schema.overview());
+    const rows = createEventRows(meta, await schema.snapshot());
     const before = rows ? toPlainJson(payload) : payload;
     try {
       const { text, value } = await runHandler(one, {
@@ -42,7 +42,7 @@ function toFilterFailure(error: unknown, one: RunningContribution, event: string
   let cause: string;
   if (error instanceof RowChangeRefused) {
     cause = `it may not change ${error.message}`;
-    brokerAccess.denied(`${event}: may not change ${error.message}`);
+    brokerAccess.recordDenial(`${event}: may not change ${error.message}`);
     failures.record({ code: 'change-refused', message: `The filter may not change ${error.message}.` }, event);
   } else if (error instanceof GuestFailure) {
     const stated = toStatedFailure(error, failures, event);
@@ -52,7 +52,7 @@ function toFilterFailure(error: unknown, one: RunningContribution, event: string
   } else return error;
   return fail(
     'INTERNAL_SERVER_ERROR',
-    `the hook "${contribution.id}" of ${brokerAccess.subject.name} failed at ${event} (${cause})`,
+    `the hook "${contribution.id}" of ${brokerAccess.holder.name} failed at ${event} (${cause})`,
   );
 }
 
@@ -60,7 +60,7 @@ function toFilterFailure(error: unknown, one: RunningContribution, event: string
 export const createConfinedAction =
   (running: () => RunningContribution, schema: SchemaReader): ActionHandler =>
   async (meta) => {
-    const rows = createEventRows(meta, await schema.overview());
+    const rows = createEventRows(meta, await schema.snapshot());
     const one = running();
     try {
       await runHandler(one, {

@@ -1,4 +1,4 @@
-import type { Admitted } from '../broker/contract.ts';
+import type { PackageHandle } from '../broker/contract.ts';
 import type { EntryOutcome, LoadedExtension } from '../extensions/contract.ts';
 import { grantsByEntry, LoadFailure } from '../extensions/library.ts';
 import type { Guest } from '../sandbox/contract.ts';
@@ -38,13 +38,13 @@ export function loadPackage(
   const guests = new Map<'hooks' | 'open', Guest>();
   // A program belongs to the whole package; each run names its authority. Hooks of a bundle have a process of their
   // own, so that many requests to its endpoints do not delay writes.
-  const openGuest = (brokerAccess: Admitted, type: Contribution['type']): Guest => {
+  const openGuest = (brokerAccess: PackageHandle, type: Contribution['type']): Guest => {
     const kind = type === 'hook' ? 'hooks' : 'open';
     const existing = guests.get(kind);
     if (existing) return existing;
     const onParked = ({ detail }: { readonly detail: string }) =>
       deps.loader.reportFailed(extension.id, new LoadFailure('RUNTIME_CRASHED', detail));
-    const guest = deps.sandbox.open({ admitted: brokerAccess, script, reuse: isStateful, kind, onParked });
+    const guest = deps.sandbox.open({ brokerAccess, script, reuse: isStateful, kind, onParked });
     guests.set(kind, guest);
     return guest;
   };

@@ -1,5 +1,5 @@
 import type { Operation } from '../flows/contract.ts';
-import type { StatedFailure } from '../http/library.ts';
+import type { CustomFailure } from '../http/library.ts';
 import type { GuestError } from '../sandbox/contract.ts';
 import { GuestFailure } from '../sandbox/library.ts';
 import { toStatedFailure } from './reject.ts';
@@ -23,10 +23,10 @@ export class OperationFailure extends Error {
   /** The status of the author's `reject`. */
   readonly status: number | undefined;
 
-  constructor(code: GuestError, stated?: StatedFailure) {
+  constructor(code: GuestError, stated?: CustomFailure) {
     super(stated?.message ?? 'The operation failed.');
     this.name = 'OperationFailure';
-    this.code = stated?.shown().code ?? FLOW_CODES[code] ?? code;
+    this.code = stated?.toClientView().code ?? FLOW_CODES[code] ?? code;
     this.status = stated?.status;
   }
 

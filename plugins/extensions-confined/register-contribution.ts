@@ -1,5 +1,5 @@
 import type { Authority, EventsApi } from '#kernel';
-import type { Admitted } from '../broker/contract.ts';
+import type { PackageHandle } from '../broker/contract.ts';
 import type { ContributionFailure, Grants } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
 import type { Guest } from '../sandbox/contract.ts';
@@ -33,7 +33,7 @@ export function registerContribution(
   { extension, version, positions }: GatedPackage,
   contribution: Contribution,
   grants: Grants,
-  guest: (brokerAccess: Admitted, type: Contribution['type']) => Guest,
+  guest: (brokerAccess: PackageHandle, type: Contribution['type']) => Guest,
   deps: ConfinedDeps,
 ): RegisteredContribution {
   assertContribution(contribution);
@@ -49,7 +49,7 @@ export function registerContribution(
       : type === 'operation'
         ? registerOperation(extension.name, contribution, getRunning, deps)
         : undefined;
-  const brokerAccess = deps.subjects.admit({
+  const brokerAccess = deps.subjects.register({
     name: extension.name,
     version,
     runtime: 'confined',

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '#kernel';
-import { StatedFailure } from '../http/library.ts';
+import { CustomFailure } from '../http/library.ts';
 import type { GuestFailure, Rejection } from '../sandbox/library.ts';
 import type { FailureLog, FailureNote } from './failure-log.ts';
 
@@ -11,11 +11,11 @@ const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
  * code of the service with another status. Codes of signing in are refused, because clients drop their tokens over
  * them.
  */
-function toRejection({ status, code, message }: Rejection): StatedFailure | FailureNote {
+function toRejection({ status, code, message }: Rejection): CustomFailure | FailureNote {
   const fault = findFault(status, code, message);
   if (fault !== undefined) return { code: 'invalid-rejection', message: `reject(${fault}` };
   // Core code that checks the kind of failure sees a failed validation.
-  return new StatedFailure('FAILED_VALIDATION', { status, code, message });
+  return new CustomFailure('FAILED_VALIDATION', { status, code, message });
 }
 
 function findFault(status: number, code: string, message: string): string | undefined {
@@ -30,9 +30,9 @@ function findFault(status: number, code: string, message: string): string | unde
 }
 
 /** The answer that the author stated by `reject`; undefined for any other failure, which is recorded for the author. */
-export function toStatedFailure(error: GuestFailure, failures: FailureLog, event?: string): StatedFailure | undefined {
+export function toStatedFailure(error: GuestFailure, failures: FailureLog, event?: string): CustomFailure | undefined {
   const stated = error.rejection && toRejection(error.rejection);
-  if (stated instanceof StatedFailure) return stated;
+  if (stated instanceof CustomFailure) return stated;
   // `busy` is not a fault of the package, so it is not recorded.
   if (error.code !== 'busy') failures.record(stated ?? error, event);
   return undefined;

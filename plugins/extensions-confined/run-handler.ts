@@ -1,6 +1,6 @@
 import { type Caller, type Failure, fail, isSystem } from '#kernel';
-import type { Admitted } from '../broker/contract.ts';
-import type { Activation, Guest, Outcome, Run } from '../sandbox/contract.ts';
+import type { PackageHandle } from '../broker/contract.ts';
+import type { Activation, Guest, HandlerResult, RunRequest } from '../sandbox/contract.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Contribution } from './gate/contributions.ts';
 
@@ -8,11 +8,11 @@ import type { Contribution } from './gate/contributions.ts';
 export interface RunningContribution {
   readonly contribution: Contribution;
   readonly guest: Guest;
-  readonly brokerAccess: Admitted;
+  readonly brokerAccess: PackageHandle;
   readonly failures: FailureLog;
 }
 
-type HandlerCall = Pick<Run, 'input' | 'prepare' | 'signal'> & {
+type HandlerCall = Pick<RunRequest, 'input' | 'prepare' | 'signal'> & {
   readonly activation: Activation;
   readonly caller: Caller | null;
 };
@@ -21,7 +21,7 @@ type HandlerCall = Pick<Run, 'input' | 'prepare' | 'signal'> & {
 export async function runHandler(
   { contribution, guest, brokerAccess }: RunningContribution,
   { caller, signal, ...request }: HandlerCall,
-): Promise<Outcome> {
+): Promise<HandlerResult> {
   signal?.throwIfAborted();
   try {
     return await guest.invoke({
@@ -29,7 +29,7 @@ export async function runHandler(
       signal,
       entry: contribution.key,
       contributionId: contribution.id,
-      admitted: brokerAccess,
+      brokerAccess,
       // The system may do everything; third-party code that runs on its behalf acts without a user instead.
       caller: caller && !isSystem(caller) ? caller : null,
     });

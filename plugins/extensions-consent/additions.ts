@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Subjects } from '../broker/contract.ts';
+import type { Broker } from '../broker/contract.ts';
 import type { RequestedGrants } from './requested-grants.ts';
 import type { Agreement, Agreements } from './store.ts';
 import { describeRequest, describeWidening } from './widening.ts';
@@ -26,7 +26,7 @@ export interface ConsentCandidate {
 
 interface Deps {
   readonly config: ConsentConfig;
-  readonly subjects: Subjects;
+  readonly subjects: Broker;
 }
 
 /** Sentences of what the package requests beyond its agreements. Empty if it may load; then its requests are stored. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Caller, fail, type Log } from '#kernel';
 import type { Activity } from '../activity/contract.ts';
-import type { Subjects } from '../broker/contract.ts';
+import type { Broker } from '../broker/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import type { DiscoveredExtension, ExtensionLoader, PackageConsent } from '../extensions/contract.ts';
@@ -39,7 +39,7 @@ interface PendingCandidate extends WaitingPackage, ConsentCandidate {}
 interface ConsentDeps {
   readonly db: Db;
   readonly config: ConsentConfig;
-  readonly subjects: Subjects;
+  readonly subjects: Broker;
   readonly settings: ExtensionSettings;
   readonly activity: Activity;
   readonly loader: Pick<ExtensionLoader, 'reload'>;

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { bodyOf, fitsBody, sendData } from '../http/library.ts';
+import { bodyOf, isValidBody, sendData } from '../http/library.ts';
 import type { Consent } from './consent.ts';
 import { AGREE, WAITING_LIST } from './descriptions.ts';
 
@@ -33,6 +33,6 @@ function assertAdmin(ctx: HttpContext): void {
 
 /** Exactly `{ name }`, or `{ name, asks }` with the sentences that were read. */
 async function parseDecision(body: unknown): Promise<{ readonly name: string; readonly asks?: unknown }> {
-  if (await fitsBody(AGREE, body)) return body as { name: string; asks?: unknown };
+  if (await isValidBody(AGREE, body)) return body as { name: string; asks?: unknown };
   throw fail('INVALID_PAYLOAD', 'The body is { "name": the name of a package }, and "asks" as it was read.');
 }

@@ -1,5 +1,5 @@
 import type { Db, Statement } from '../database/contract.ts';
-import { asUnavailable } from '../database/library.ts';
+import { toServiceUnavailable } from '../database/library.ts';
 import { GRANTS } from './migrations.ts';
 import type { RequestedGrants } from './requested-grants.ts';
 
@@ -44,7 +44,7 @@ export function createAgreements(db: Pick<Db, 'query' | 'write' | 'sql' | 'trans
     try {
       return await db.query<Agreement>(statement, params);
     } catch (error) {
-      throw asUnavailable(error);
+      throw toServiceUnavailable(error);
     }
   };
   return {

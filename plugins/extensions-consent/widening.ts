@@ -1,9 +1,9 @@
 import type { Authority } from '#kernel';
-import type { Subjects } from '../broker/contract.ts';
+import type { Broker } from '../broker/contract.ts';
 import { renderAuthorities } from '../broker/library.ts';
 import type { RequestedGrants } from './requested-grants.ts';
 
-type GrantComparer = Pick<Subjects, 'widens' | 'describe'>;
+type GrantComparer = Pick<Broker, 'widens' | 'describe'>;
 
 const STATEFUL = 'keeps state between its callers';
 const BROWSER = 'runs in the admin app, with the rights of the signed-in user';

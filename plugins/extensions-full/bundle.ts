@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
 import { addEndpoint } from './endpoint.ts';
+import type { ExtensionRuntime } from './extension-runtime.ts';
 import { createHookRegister, type Hook } from './hooks.ts';
-import type { ExtensionRuntime } from './kit.ts';
 import { addOperation } from './operation.ts';
 
 interface Entry {

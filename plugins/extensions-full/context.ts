@@ -2,7 +2,7 @@ import type { Log } from '#kernel';
 import type { SettingsReader } from '../extension-settings/contract.ts';
 import { createEmitter, type Emitter } from './emitter.ts';
 import { type Exceptions, exceptions } from './exceptions.ts';
-import type { ExtensionRuntime, QueryBuilder } from './kit.ts';
+import type { ExtensionRuntime, QueryBuilder } from './extension-runtime.ts';
 import type { PlainSchema } from './plain-schema.ts';
 import { createServices, type Services } from './services/index.ts';
 

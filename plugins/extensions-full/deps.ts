@@ -1,6 +1,6 @@
 import type { IdentityApi, Log, PackagesApi } from '#kernel';
 import type { Access } from '../access/contract.ts';
-import type { Subjects } from '../broker/contract.ts';
+import type { Broker } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import type { Mounts, PackageOperations } from '../extensions/contract.ts';
 import type { Files } from '../files/contract.ts';
@@ -15,7 +15,7 @@ export interface FullDeps {
   readonly log: Log;
   readonly packages: PackagesApi;
   readonly identity: IdentityApi;
-  readonly subjects: Subjects;
+  readonly subjects: Broker;
   readonly settings: ExtensionSettings;
   readonly access: Access;
   readonly files: Files;

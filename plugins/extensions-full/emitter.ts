@@ -1,8 +1,8 @@
 import type { Caller } from '#kernel';
 import { toCaller } from './caller.ts';
+import type { ExtensionRuntime } from './extension-runtime.ts';
 import type { Handler } from './handler.ts';
 import { addInitHandler, runInitHandlers } from './init.ts';
-import type { ExtensionRuntime } from './kit.ts';
 import { listen } from './listen.ts';
 
 type Meta = Readonly<Record<string, unknown>>;

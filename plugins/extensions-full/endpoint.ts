@@ -4,7 +4,7 @@ import { stripNamePrefix } from '../extensions/library.ts';
 import { createRouterMount } from './compat/mount.ts';
 import { createRouter } from './compat/paths.ts';
 import type { Context } from './context.ts';
-import type { ExtensionRuntime } from './kit.ts';
+import type { ExtensionRuntime } from './extension-runtime.ts';
 
 type Register = (router: Router.Router, context: Context) => unknown;
 export type Endpoint = Register | { readonly id: string; readonly handler: Register };

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { ERRORS, type ErrorCode, Failure, Failures } from '#kernel';
-import { StatedFailure } from '../http/library.ts';
+import { CustomFailure } from '../http/library.ts';
 import { BaseException } from './exceptions.ts';
 
 /** The error code of the service for a status. */
@@ -42,7 +42,7 @@ export function toRejectData(error: unknown): unknown {
   if (isException(error)) return pickShown(error);
   if (error instanceof Failures) return toRejectData(error.failures[0]);
   if (error instanceof Failure) {
-    const { message, code } = error.shown({ admin: true });
+    const { message, code } = error.toClientView({ admin: true });
     return pickShown({ message, code, extensions: error.extensions, status: error.status });
   }
   if (error instanceof Error) return { message: error.message };
@@ -70,11 +70,11 @@ const pickShown = ({
 const isException = (error: unknown): error is BaseException =>
   error instanceof Object && Object.prototype.isPrototypeOf.call(BaseException.prototype, error);
 
-function createStatedFailure(status: number, code: unknown, message: string, extensions: unknown): StatedFailure {
+function createStatedFailure(status: number, code: unknown, message: string, extensions: unknown): CustomFailure {
   const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
   const answeredStatus = isStatus ? status : 500;
   const knownCode = typeof code === 'string' && CODE.test(code) ? code : toErrorCode(answeredStatus);
-  return new StatedFailure(isKnown(knownCode) ? knownCode : (CODES[answeredStatus] ?? 'INTERNAL_SERVER_ERROR'), {
+  return new CustomFailure(isKnown(knownCode) ? knownCode : (CODES[answeredStatus] ?? 'INTERNAL_SERVER_ERROR'), {
     status: answeredStatus,
     code: knownCode,
     message,

@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
+import type { ExtensionRuntime } from './extension-runtime.ts';
 import type { Handler } from './handler.ts';
 import { addInitHandler } from './init.ts';
-import type { ExtensionRuntime } from './kit.ts';
 import { listen } from './listen.ts';
 import { addSchedule } from './schedule.ts';
 import { addTo, getFullState } from './state.ts';

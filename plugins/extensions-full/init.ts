@@ -1,5 +1,5 @@
+import type { ExtensionRuntime } from './extension-runtime.ts';
 import { assertHandler, type Handler } from './handler.ts';
-import type { ExtensionRuntime } from './kit.ts';
 import { addTo, getFullState, type InitHandler } from './state.ts';
 
 export function addInitHandler(kit: ExtensionRuntime, event: string, handler: Handler): () => unknown {

@@ -1,8 +1,8 @@
 import type { EventMeta } from '#kernel';
 import { answerNotFound } from './compat/not-found.ts';
+import { createEventContext, type ExtensionRuntime } from './extension-runtime.ts';
 import { toFailure } from './failure.ts';
 import { assertHandler, type Handler } from './handler.ts';
-import { createEventContext, type ExtensionRuntime } from './kit.ts';
 
 type ListenerKind = 'filter' | 'action';
 type Meta = Readonly<Record<string, unknown>>;

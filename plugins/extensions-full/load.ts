@@ -4,7 +4,7 @@ import { addBundle, addHook } from './bundle.ts';
 import { createContext } from './context.ts';
 import type { FullDeps } from './deps.ts';
 import { addEndpoint, endpointName } from './endpoint.ts';
-import { createExtensionRuntime } from './kit.ts';
+import { createExtensionRuntime } from './extension-runtime.ts';
 import { defaultExport, loadModule } from './module.ts';
 import { addOperation } from './operation.ts';
 import { createUndoStack } from './undo-stack.ts';

@@ -1,6 +1,6 @@
 import { toAccountability } from './caller.ts';
 import type { Context } from './context.ts';
-import type { ExtensionRuntime } from './kit.ts';
+import type { ExtensionRuntime } from './extension-runtime.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 type Handler = (options: Options, context: Context & Readonly<Record<string, unknown>>) => unknown;

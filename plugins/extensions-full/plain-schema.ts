@@ -1,5 +1,5 @@
-import type { Collection, Field, Overview } from '../schema/contract.ts';
-import { relationRecord } from '../schema/library.ts';
+import type { Collection, Field, SchemaOverview } from '../schema/contract.ts';
+import { toRelationRecord } from '../schema/library.ts';
 
 /** `getSchema()` and `req.schema`: the schema as plain objects. */
 export interface PlainSchema {
@@ -17,16 +17,16 @@ interface PlainCollection {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-const cache = new WeakMap<Overview, PlainSchema>();
+const cache = new WeakMap<SchemaOverview, PlainSchema>();
 
 /** Collections with readable items; folders and tables without a primary key of one column are left out. */
-export function toPlainSchema(schema: Overview): PlainSchema {
+export function toPlainSchema(schema: SchemaOverview): PlainSchema {
   let plain = cache.get(schema);
   if (!plain) {
     const served = [...schema.collections.values()].filter(({ table, primary }) => table !== null && primary !== null);
     plain = {
       collections: Object.fromEntries(served.map((one) => [one.name, toPlainCollection(one)])),
-      relations: schema.relations.map(relationRecord),
+      relations: schema.relations.map(toRelationRecord),
     };
     cache.set(schema, plain);
   }

@@ -1,4 +1,4 @@
-import type { ExtensionRuntime } from './kit.ts';
+import type { ExtensionRuntime } from './extension-runtime.ts';
 import { getFullState } from './state.ts';
 
 /**

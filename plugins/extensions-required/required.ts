@@ -51,7 +51,7 @@ export function createRequiredPackages({ config, store, refusals, bus, log }: De
       );
   };
   bus.subscribe(CHANNEL, rereadInBackground);
-  bus.onGap(rereadInBackground);
+  bus.onReconnect(rereadInBackground);
 
   return {
     isRequired: cache.isRequired,

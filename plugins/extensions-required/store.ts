@@ -1,5 +1,5 @@
 import type { Db } from '../database/contract.ts';
-import { asUnavailable } from '../database/library.ts';
+import { toServiceUnavailable } from '../database/library.ts';
 import { REQUIREMENTS } from './migrations.ts';
 
 /** What is stored about one package, for all processes on this database. */
@@ -35,7 +35,7 @@ export function createRequirementStore(db: Pick<Db, 'query' | 'write' | 'sql'>):
     try {
       return await db.query<Requirement>(statement, params);
     } catch (error) {
-      throw asUnavailable(error);
+      throw toServiceUnavailable(error);
     }
   };
   const toParameters = ({ name, place, decision, declared, filters }: Requirement) => [

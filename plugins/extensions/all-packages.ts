@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { AuditLine, Log, PackagesApi } from '#kernel';
-import type { Subjects } from '../broker/contract.ts';
+import type { Broker } from '../broker/contract.ts';
 import type { Migrator } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import { createExtensionLines, createPluginLines } from './audit/manifest-lines.ts';
@@ -14,14 +14,14 @@ import { createToReason, type ExtensionRow } from './records/record.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { listSettingsOwners } from './settings-owners.ts';
 import { createPluginId } from './third-party/folders.ts';
+import { ThirdPartyPlugins } from './third-party/plugins.ts';
 import { pluginRows } from './third-party/rows.ts';
-import { ThirdPartyPlugins } from './third-party/third-party.ts';
 
 interface Deps {
   readonly config: ExtensionsConfig;
   readonly packages: PackagesApi;
   readonly log: Log;
-  readonly subjects: Subjects;
+  readonly subjects: Broker;
   readonly settings: ExtensionSettings;
   readonly migrator: Migrator;
   readonly contributions: LoaderContributions;

@@ -1,4 +1,4 @@
-import { type Authority, authorities, type Discovered, facet, service } from '#kernel';
+import { type Authority, authorities, facet, type PluginInfo, service } from '#kernel';
 import type { RuntimeState } from '../sandbox/contract.ts';
 import type { ConfinedSteps, Phase } from './load/load-deps.ts';
 import type { PackageState } from './load/package-states.ts';
@@ -83,7 +83,7 @@ export interface PackageConsent {
    */
   check(extension: DiscoveredExtension): Promise<LoadFailure | undefined>;
   /** The same for a third-party plugin; `authorities` are all that its manifest declares. */
-  checkPlugin(plugin: Discovered, authorities: readonly Authority[]): Promise<LoadFailure | undefined>;
+  checkPlugin(plugin: PluginInfo, authorities: readonly Authority[]): Promise<LoadFailure | undefined>;
   /** Drops waiting extensions that are not in `all`, the extensions extension on disk. */
   retainOnly(all: readonly DiscoveredExtension[]): void;
   /** The same for third-party plugins, by their folders. */

@@ -44,7 +44,7 @@ export default definePlugin<ExtensionsConfig>({
     const { migrator: migrations, settings, subjects } = used;
     const all = createAllPackages({ config, packages, log, subjects, settings, migrator: migrations, contributions });
     const { extensions, plugins, rows } = all;
-    const ledgers = createJointLedger({ ...used, did: packages.did, since: new Date().toISOString() });
+    const ledgers = createJointLedger({ ...used, did: packages.ledgerEntries, since: new Date().toISOString() });
     const reload = createReload({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
     let watcher: Watch | undefined;
     let removeImportHooks: (() => void) | undefined;

@@ -4,11 +4,11 @@ import type { Bus } from '../cluster/contract.ts';
 import type { Extensions, LoadChanges } from './load/extensions.ts';
 import type { ReloadRequest } from './load/load-plan.ts';
 import type { ExtensionRow } from './records/record.ts';
-import type { ThirdParty } from './third-party/third-party.ts';
+import type { ThirdPartyLifecycle } from './third-party/plugins.ts';
 
 interface ReloadDeps {
   readonly extensions: Pick<Extensions, 'load'>;
-  readonly plugins: Pick<ThirdParty, 'refresh'>;
+  readonly plugins: Pick<ThirdPartyLifecycle, 'refresh'>;
   /** Extensions and plugins. */
   readonly rows: () => readonly ExtensionRow[];
   readonly events: EventsApi;

@@ -1,7 +1,7 @@
 import { type Caller, fail } from '#kernel';
 import type { Activity } from '../activity/contract.ts';
 import type { HttpContext, Route } from '../http/contract.ts';
-import { bodyOf, fitsBody, sendData } from '../http/library.ts';
+import { bodyOf, isValidBody, sendData } from '../http/library.ts';
 import { AUDIT, LIST, RELOAD, REQUIRE, RESTART, SOURCE } from './descriptions.ts';
 import type { Extensions } from './load/extensions.ts';
 import { isConfined } from './load/slot.ts';
@@ -119,12 +119,12 @@ const cacheControl = (ttl: number | undefined): string =>
   ttl === undefined ? 'no-cache' : `public, max-age=${Math.floor(ttl / 1000)}`;
 
 async function parseRequired(body: unknown): Promise<boolean | null> {
-  if (await fitsBody(REQUIRE, body)) return (body as { required: boolean | null }).required;
+  if (await isValidBody(REQUIRE, body)) return (body as { required: boolean | null }).required;
   throw fail('INVALID_PAYLOAD', 'The body is { "required": true, false or null }.');
 }
 
 async function parseName(body: unknown): Promise<string> {
-  if (await fitsBody(RESTART, body)) return (body as { name: string }).name;
+  if (await isValidBody(RESTART, body)) return (body as { name: string }).name;
   throw fail('INVALID_PAYLOAD', '"name" is required: the name of an extension.');
 }
 

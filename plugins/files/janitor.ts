@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
 import type { Bus, Lock, Presence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { Schedule, Scheduled } from '../schedule/contract.ts';
+import type { JobHandle, Schedule } from '../schedule/contract.ts';
 import type { Storage } from '../storage/contract.ts';
 import type { Ledger } from './ledger.ts';
 import { createOrphanRemoval } from './orphan-removal.ts';
@@ -47,7 +47,7 @@ export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps
   const stopping = new AbortController();
   const clearing = createOrphanRemoval({ ...deps, stopping: stopping.signal });
   const running = new Set<Promise<void>>();
-  let rounds: Scheduled | undefined;
+  let rounds: JobHandle | undefined;
   let afterStart: NodeJS.Timeout | undefined;
   let debounce: NodeJS.Timeout | undefined;
 
@@ -85,7 +85,7 @@ export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps
   }
 
   bus.subscribe(ORPHANS_CHANNEL, scheduleRound);
-  bus.onGap(scheduleRound);
+  bus.onReconnect(scheduleRound);
 
   return {
     async sweep() {

@@ -36,7 +36,7 @@ export function createLocationRegistry({ db, log, presence, storage }: Deps): Lo
   async function warnOfMismatch(location: Location, { id, name }: StorageIdentity): Promise<void> {
     const { rows } = await db.query<OtherProcessLocation>(SELECT_OTHERS, [location.name, id, presence.id]);
     if (rows.length === 0) return;
-    const deadProcesses = await presence.gone(rows.map(({ process }) => process));
+    const deadProcesses = await presence.findDead(rows.map(({ process }) => process));
     if (deadProcesses.length > 0) await db.query(DELETE_PROCESSES, [deadProcesses]);
     const others = rows.filter(({ process }) => !deadProcesses.includes(process)).map((one) => one.name);
     if (others.length === 0) return;

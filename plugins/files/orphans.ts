@@ -27,7 +27,7 @@ export function createOrphans({ db, ledger, presence }: Deps): Orphans {
     async releaseAbandoned() {
       const { rows } = await db.query<{ id: string; writer: string }>(CLAIMED_ENTRIES);
       const otherWriters = [...new Set(rows.map(({ writer }) => writer))].filter((one) => one !== presence.id);
-      const deadWriters = otherWriters.length > 0 ? await presence.gone(otherWriters) : [];
+      const deadWriters = otherWriters.length > 0 ? await presence.findDead(otherWriters) : [];
       // An entry of this process that no upload works on was abandoned while the database was unreachable.
       const abandoned = rows.filter(({ id, writer }) =>
         writer === presence.id ? !ledger.isOpen(id) : deadWriters.includes(writer),

@@ -53,7 +53,7 @@ export function createFiles(deps: FilesDeps): Files {
   }
 
   function assertOutsideTransaction(): void {
-    if (db.isInside())
+    if (db.isInUnitOfWork())
       throw new Error('files.create and files.replace cannot run inside a unit of work: bytes may take long to arrive');
   }
 
@@ -70,7 +70,9 @@ export function createFiles(deps: FilesDeps): Files {
           ...captionFields(isUnset, found),
           type: resolveType(plan, found),
         };
-        const key = await events.quietly(() => items.createOne(caller, FILES, plan.payload, { given: platformValues }));
+        const key = await events.withoutExtensionListeners(() =>
+          items.createOne(caller, FILES, plan.payload, { platformValues: platformValues }),
+        );
         return { key: String(key), payload: { ...plan.payload, ...platformValues } };
       });
     },
@@ -81,8 +83,8 @@ export function createFiles(deps: FilesDeps): Files {
       const key = await storeUpload(caller, plan, bytes, async (found, values) => {
         const payload = { ...plan.payload, type: resolveType(plan, found) };
         const platformValues = { ...plan.platformValues, ...values };
-        const changed = await events.quietly(() =>
-          items.updateOne(caller, FILES, plan.id, payload, { given: platformValues }),
+        const changed = await events.withoutExtensionListeners(() =>
+          items.updateOne(caller, FILES, plan.id, payload, { platformValues: platformValues }),
         );
         return { key: String(changed), payload: { ...payload, ...platformValues } };
       });

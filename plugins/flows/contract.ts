@@ -45,7 +45,7 @@ export const flowOperations = facet<Operation, Operations>('flows.operations', {
       packages: { const: true },
     },
   },
-  admit: ({ id }, { ids = [], packages = false }) =>
+  validate: ({ id }, { ids = [], packages = false }) =>
     packages || ids.includes(id) || `the operation ${id} is not declared`,
   describe: ({ ids = [], packages = false }) => [
     ...authorities(

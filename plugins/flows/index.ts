@@ -1,5 +1,5 @@
 import { definePlugin } from '#kernel';
-import { reserved } from '../http/contract.ts';
+import { reservedSegments } from '../http/contract.ts';
 import { flowOperations, operations } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
 
@@ -14,6 +14,6 @@ export default definePlugin({
       ids: () => current().ids(),
     });
     for (const name of manifest['service:extension'].contributes['http.reserved'].names)
-      host.contribute(reserved, name);
+      host.contribute(reservedSegments, name);
   },
 });

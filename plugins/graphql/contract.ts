@@ -60,7 +60,7 @@ export const graphqlFields = facet<GraphqlField, DistinctFields>('graphql.fields
     required: ['names'],
     properties: { names: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9_]*$' } } },
   },
-  admit: ({ definition }, declared) =>
+  validate: ({ definition }, declared) =>
     declared.names.includes(fieldNameOf(definition)) || `${fieldNameOf(definition)} is not declared`,
   describe: (declared) => authorities('answers', declared.names, 'by GraphQL'),
 });

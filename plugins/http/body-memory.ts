@@ -75,7 +75,7 @@ export class BodyMemory {
    * body loses its memory to other bodies. Its first part counts before it arrives: otherwise many bodies that begin at
    * once would each find the memory empty.
    */
-  open(address: string | null, refuse: (reason: Error) => void, length = 0): BodyReservation {
+  reserve(address: string | null, refuse: (reason: Error) => void, length = 0): BodyReservation {
     const entry: UnfinishedBody = { address: address ?? '', refuse, bytes: 0, arrived: 0 };
     this.#bodies.add(entry);
     const hold = (bytes: number) => {

@@ -6,7 +6,7 @@ import { Failure, fail } from '#kernel';
 import type { BodyMemory } from './body-memory.ts';
 import { addressOf } from './client.ts';
 import type { Routing } from './contract.ts';
-import { checkJson } from './json.ts';
+import { assertJson } from './json.ts';
 
 /**
  * Milliseconds for a whole JSON body. Its size is limited, so a client that takes longer sends it slowly on purpose.
@@ -106,7 +106,7 @@ async function readCountedBody(ctx: Context, limits: BodyLimits): Promise<BodySo
   const abortRead = () => ended.reject(new Error('request aborted'));
   const deadlineTimer = setTimeout(expire, deadline, deadline);
   const idleTimer = idleTimeout > 0 ? setTimeout(expire, idleTimeout, idleTimeout) : undefined;
-  const reservation = memory.open(addressOf(ctx), ended.reject, contentLengthOf(req));
+  const reservation = memory.reserve(addressOf(ctx), ended.reject, contentLengthOf(req));
   const parts: Buffer[] = [];
   let received = 0;
   const progress = () => void idleTimer?.refresh();
@@ -194,5 +194,5 @@ function toFailure(error: unknown, limit: number, length: string | undefined) {
 function assertJsonBody(body: unknown, text: string, scalars: boolean): void {
   const isScalar = body === null || typeof body !== 'object';
   if (isScalar && !scalars) throw fail('INVALID_PAYLOAD', 'The body must be an object or an array.');
-  checkJson(body, text, 'The body');
+  assertJson(body, text, 'The body');
 }

@@ -26,7 +26,7 @@ export class ClientScope implements RequestScope {
     return this.#signal;
   }
 
-  onlyReads(): void {
+  markReadOnly(): void {
     this.#reads = true;
   }
 }

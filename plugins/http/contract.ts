@@ -96,7 +96,7 @@ export interface RouteDescription {
    * body. `304` and the answers of `HEAD` follow from those of `GET`. Empty for routes that only refuse.
    */
   readonly answers: Readonly<Record<number, Content>>;
-  /** Codes beyond those that follow from `access`, method and `COMMON_ERRORS` (`errorsOf` in `library.ts`). */
+  /** Codes beyond those that follow from `access`, method and `COMMON_ERRORS` (`errorCodesOf` in `library.ts`). */
   readonly errors?: readonly ErrorCode[];
   /** The targets of the references in this description. */
   readonly components?: Components;
@@ -132,7 +132,7 @@ export const routes = facet<Route, readonly { owner: string; value: Route }[]>('
     required: ['prefixes'],
     properties: { prefixes: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^/[a-z0-9/_-]*$' } } },
   },
-  admit: (route, declared) => {
+  validate: (route, declared) => {
     if (!declared.prefixes.some((prefix: string) => isUnderPrefix(route.path, prefix)))
       return `${route.path} is under no declared prefix`;
     // Extensions may not be type-checked.
@@ -167,7 +167,7 @@ export const mounts = facet<Mount>('http.mounts', {
  * First path segments, in lower case, that are reserved for routes the service does not have yet. A plugin reserves
  * those it will serve; its manifest section lists them.
  */
-export const reserved = facet<string, ReadonlySet<string>>('http.reserved', {
+export const reservedSegments = facet<string, ReadonlySet<string>>('http.reserved', {
   combine: (all) => new Set(all.map(({ value }) => value)),
   manifest: {
     type: 'object',
@@ -175,7 +175,7 @@ export const reserved = facet<string, ReadonlySet<string>>('http.reserved', {
     required: ['names'],
     properties: { names: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z0-9_-]+$' } } },
   },
-  admit: (name, declared) => declared.names.includes(name) || `${name} is not declared`,
+  validate: (name, declared) => declared.names.includes(name) || `${name} is not declared`,
   describe: ({ names }) =>
     authorities(
       'reserves',
@@ -200,7 +200,7 @@ export interface Routing {
    */
   readBody(ctx: Context, options?: ReadBodyOptions): Promise<unknown>;
   /** All contributed routes without their code, in the order of the plugins, for API documents. */
-  described(): readonly DescribedRoute[];
+  describeRoutes(): readonly DescribedRoute[];
 }
 
 /** A route without its code. */

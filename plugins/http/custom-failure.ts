@@ -10,7 +10,7 @@ export interface FailureStatement {
 }
 
 /** A failure with a status, code and message of its own, which every client sees unchanged. */
-export class StatedFailure extends Failure {
+export class CustomFailure extends Failure {
   readonly #status: number;
   readonly #publicCode: string;
 
@@ -26,7 +26,7 @@ export class StatedFailure extends Failure {
     return this.#status;
   }
 
-  override shown(): { message: string; code: string } {
+  override toClientView(): { message: string; code: string } {
     return { message: this.message, code: this.#publicCode };
   }
 }

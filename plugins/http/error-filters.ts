@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
 import { ERRORS, type ErrorCode, type EventsApi, envelope, Failure, Failures, type Log } from '#kernel';
 import type { HttpContext } from './contract.ts';
-import { StatedFailure } from './custom-failure.ts';
+import { CustomFailure } from './custom-failure.ts';
 
 interface Deps {
-  readonly events: Pick<EventsApi, 'has' | 'filter'>;
+  readonly events: Pick<EventsApi, 'hasListeners' | 'filter'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -20,7 +20,7 @@ export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
   async function runNotFoundFilter(ctx: Context, error: unknown): Promise<unknown> {
     // With "path" only: requests for a missing collection have a route and answer the same code.
     const isMissing = error instanceof Failure && error.code === 'ROUTE_NOT_FOUND' && 'path' in error.extensions;
-    if (!isMissing || !events.has('filter', 'request.not_found')) return error;
+    if (!isMissing || !events.hasListeners('filter', 'request.not_found')) return error;
     const { caller } = (ctx as unknown as HttpContext).state;
     try {
       const { request, response } = ctx;
@@ -33,7 +33,7 @@ export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
 
   return async (ctx, error) => {
     const failure = await runNotFoundFilter(ctx, error);
-    if (failure === undefined || !events.has('filter', 'request.error') || ctx.res.closed) return failure;
+    if (failure === undefined || !events.hasListeners('filter', 'request.error') || ctx.res.closed) return failure;
     const { caller } = (ctx as unknown as HttpContext).state;
     const { status, body } = envelope(failure, caller);
     try {
@@ -54,11 +54,11 @@ function toFailure(list: unknown, status: number, cause: unknown): unknown {
   return Object.assign(failure as Error, { cause });
 }
 
-function toCustomFailure(entry: unknown, status: number): StatedFailure {
+function toCustomFailure(entry: unknown, status: number): CustomFailure {
   const { message, extensions = {} } = (entry ?? {}) as { message?: unknown; extensions?: Record<string, unknown> };
   const { code, ...more } = extensions;
   if (typeof message !== 'string' || typeof code !== 'string')
     throw new TypeError('an error of request.error has a message and extensions.code');
   const nearest = Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'INTERNAL_SERVER_ERROR';
-  return new StatedFailure(nearest, { status, code, message, extensions: more });
+  return new CustomFailure(nearest, { status, code, message, extensions: more });
 }

@@ -2,7 +2,7 @@ import { type ContributionTo, definePlugin, middleware } from '#kernel';
 import type { health } from '../server/contract.ts';
 import { createBodyReader } from './body.ts';
 import { BodyMemory, createMemoryHealthCheck } from './body-memory.ts';
-import { type HttpContext, mounts, reserved, routes, routing } from './contract.ts';
+import { type HttpContext, mounts, reservedSegments, routes, routing } from './contract.ts';
 import { edge } from './edge.ts';
 import { createErrorFilters } from './error-filters.ts';
 import { MountTable } from './mount-table.ts';
@@ -21,21 +21,21 @@ export default definePlugin<HttpConfig>({
     const checksNames = mode !== 'ignore';
     const parameters = createParameterCheck(mode, log);
     const settings = createRequestSettings(config, { log, memory, parameters });
-    const readBody = createBodyReader({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout: settings.stall, memory });
+    const readBody = createBodyReader({ maxBytes: config.MAX_PAYLOAD_SIZE, idleTimeout: settings.idleTimeout, memory });
     let findRoute: FindRoute = () => undefined;
     let mountTable = new MountTable([]);
     const allRoutes = () => host.read(routes).map(({ value }) => value);
 
     host.define(routes);
     host.define(mounts);
-    host.define(reserved);
+    host.define(reservedSegments);
     for (const name of manifest['service:extension'].contributes['http.reserved'].names)
-      host.contribute(reserved, name);
+      host.contribute(reservedSegments, name);
     host.provide(routing, {
       claimOf: (path) =>
-        claimOf(path, { routes: allRoutes(), mounts: host.read(mounts), reserved: host.read(reserved) }),
+        claimOf(path, { routes: allRoutes(), mounts: host.read(mounts), reserved: host.read(reservedSegments) }),
       readBody,
-      described: () =>
+      describeRoutes: () =>
         host
           .read(routes)
           .map(({ owner, value: { method, path, description } }) => ({ owner, method, path, description })),

@@ -10,19 +10,19 @@ export { addressOf, clientOf } from './client.ts';
 /** The signal that the client of a request disconnected, created on first use. */
 export { clientSignal } from './client-scope.ts';
 /** Whether a parsed body matches the schema of a route description. */
-export { fitsBody } from './is-valid-body.ts';
+export { isValidBody } from './is-valid-body.ts';
 /** Checks nesting and NUL characters of parsed JSON from any part of a request. @throws INVALID_PAYLOAD */
-export { checkJson } from './json.ts';
+export { assertJson } from './json.ts';
 /** Parts of route descriptions, and functions over descriptions. */
 export {
   ANYTHING,
   anyOf,
   BOOLEAN,
   dataAnswer,
+  dataEnvelope,
   ERRORS_SCHEMA,
-  envelopeOf,
+  errorCodesOf,
   errorComponents,
-  errorsOf,
   exactObject,
   INTEGER,
   jsonBody,
@@ -33,7 +33,7 @@ export {
   oneOfTexts,
   parameter,
   parameterRef,
-  paramsIn,
+  pathParameterNames,
   RECORD,
   requiredParameter,
   schemaRef,
@@ -48,7 +48,7 @@ export function checkQueryNames(ctx: HttpContext, query: object, known: Readonly
   ctx.state.settings?.parameters.check(ctx, names, known);
 }
 /** A failure with a status, code and message of its own. */
-export { StatedFailure } from './custom-failure.ts';
+export { CustomFailure } from './custom-failure.ts';
 /** The query string as nested objects (`filter[a][_eq]=1`), within limits of depth, list length and parameters. */
 export { parseQueryString, rawQueryOf } from './query-string.ts';
 
@@ -96,5 +96,5 @@ export async function sendStream(
     return;
   }
   const settings = ctx.state.settings as RequestSettings;
-  ctx.body = new StreamedResponse(first, iterator, { idleTimeout: settings.stall, log: settings.log });
+  ctx.body = new StreamedResponse(first, iterator, { idleTimeout: settings.idleTimeout, log: settings.log });
 }

@@ -57,12 +57,12 @@ export const requiredParameter = (description: string, schema: JsonSchema = TEXT
 });
 
 /** The envelope `{ data }`, with an optional `meta` where its schema is passed. */
-export const envelopeOf = (data: JsonSchema, meta?: JsonSchema): JsonSchema =>
+export const dataEnvelope = (data: JsonSchema, meta?: JsonSchema): JsonSchema =>
   exactObject({ data }, meta === undefined ? {} : { meta });
 
 /** 200 with `{ data }`, as `sendData` and `sendJson` answer. */
 export const dataAnswer = (data: JsonSchema, meta?: JsonSchema): Readonly<Record<number, Content>> => ({
-  200: { [JSON_TYPE]: envelopeOf(data, meta) },
+  200: { [JSON_TYPE]: dataEnvelope(data, meta) },
 });
 
 /** 204 without a body. */
@@ -87,7 +87,7 @@ export const errorComponents = { schemas: { Errors: ERRORS_SCHEMA } } as const;
 /**
  * All codes that a route may answer: its own, those of all routes, and those that follow from its method and access.
  */
-export function errorsOf({ method, description }: Pick<Route, 'method' | 'description'>): ReadonlySet<ErrorCode> {
+export function errorCodesOf({ method, description }: Pick<Route, 'method' | 'description'>): ReadonlySet<ErrorCode> {
   const { access, errors = [] } = description;
   const hasBody = method !== 'GET' && method !== 'HEAD';
   return new Set([
@@ -99,5 +99,5 @@ export function errorsOf({ method, description }: Pick<Route, 'method' | 'descri
 }
 
 /** Names of the parameters in a path, in their order. */
-export const paramsIn = (path: string): readonly string[] =>
+export const pathParameterNames = (path: string): readonly string[] =>
   [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => name as string);

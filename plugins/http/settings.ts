@@ -39,7 +39,7 @@ export interface RequestSettings {
   /**
    * Milliseconds a client may take for one part of a streamed response, or may send nothing of a body; 0 is no limit.
    */
-  readonly stall: number;
+  readonly idleTimeout: number;
   /** The memory of bodies that have not arrived completely. */
   readonly memory: BodyMemory;
   readonly log: Log;
@@ -61,7 +61,7 @@ export const createRequestSettings = (
     list: config.QUERYSTRING_ARRAY_LIMIT,
     parameters: config.QUERYSTRING_PARAMETER_LIMIT,
   },
-  stall: config.STREAM_STALL_TIMEOUT,
+  idleTimeout: config.STREAM_STALL_TIMEOUT,
   proxies: config.IP_TRUST_PROXY === 'true' ? 1 : Number(config.IP_TRUST_PROXY) || 0,
 });
 

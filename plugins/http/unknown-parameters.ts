@@ -1,5 +1,5 @@
 import { fail, type Log } from '#kernel';
-import { nearestName } from '../workers/library.ts';
+import { findNearestName } from '../workers/library.ts';
 import type { HttpContext, Route } from './contract.ts';
 
 /** What happens to query parameters that the description of a route does not have. */
@@ -68,7 +68,7 @@ export function createParameterCheck(mode: UnknownParametersMode, log: Log): Par
     check(ctx, names, known) {
       if (mode === 'ignore' || names.length === 0) return;
       const warnings = names.slice(0, MAX_WARNINGS).map((name) => {
-        const suggestion = nearestName(name, known);
+        const suggestion = findNearestName(name, known);
         const hint = suggestion ? `Did you mean "${suggestion}"?` : '';
         const shown = name.slice(0, MAX_NAME_LENGTH);
         if (mode === 'refuse')

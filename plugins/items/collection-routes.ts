@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, checkQueryNames, clientSignal, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
-import type { RawQuery, ReadText, Stream } from '../query/contract.ts';
+import type { RawQuery, ReadText, RowStream } from '../query/contract.ts';
 import type { Items, WriteLimits } from './contract.ts';
 import {
   type CollectionDescriptions,
@@ -18,7 +18,7 @@ import {
   parseSearchBody,
   parseUpdateBody,
 } from './request-bodies.ts';
-import { answerShapeOf, checkShape, sendWritten } from './written-response.ts';
+import { answerShapeOf, assertAnswerShape, sendWrittenRows } from './written-response.ts';
 
 /** The read of a list route. The route of /items caches by the text of the query string. */
 export type ReadList = (
@@ -26,7 +26,7 @@ export type ReadList = (
   collection: string,
   ctx: HttpContext,
   key?: string,
-) => Promise<ReadText | Stream>;
+) => Promise<ReadText | RowStream>;
 
 interface CollectionRouteOptions {
   readonly readList?: ReadList;
@@ -144,7 +144,7 @@ function rowRoutes({
       async handle(ctx) {
         const name = collectionOf(ctx);
         await assertNotSingleton(ctx);
-        await checkShape(items, ctx, name);
+        await assertAnswerShape(items, ctx, name);
         const options = { ...writeLimitsOf(ctx), answer: { query: answerShapeOf(ctx) } };
         const key = await items.updateOne(
           ctx.state.caller,
@@ -153,7 +153,7 @@ function rowRoutes({
           parsePayloadBody(bodyOf(ctx)),
           options,
         );
-        return sendWritten(items, ctx, name, [key], false, options.answer);
+        return sendWrittenRows(items, ctx, name, [key], false, options.answer);
       },
     },
     {
@@ -175,22 +175,22 @@ async function createRows(
   const name = collectionOf(ctx);
   await assertNotSingleton(ctx);
   const body = parseCreateBody(bodyOf(ctx));
-  await checkShape(items, ctx, name);
+  await assertAnswerShape(items, ctx, name);
   const { caller } = ctx.state;
   if ('length' in body && Array.isArray(body))
-    return sendWritten(items, ctx, name, await items.createMany(caller, name, body, writeLimitsOf(ctx)), true);
+    return sendWrittenRows(items, ctx, name, await items.createMany(caller, name, body, writeLimitsOf(ctx)), true);
   const options = { ...writeLimitsOf(ctx), answer: { query: answerShapeOf(ctx) } };
   const key = await items.createOne(caller, name, body as Record<string, unknown>, options);
-  return sendWritten(items, ctx, name, [key], false, options.answer);
+  return sendWrittenRows(items, ctx, name, [key], false, options.answer);
 }
 
 async function updateRows({ items, collectionOf, isSingleton }: CollectionEndpoints, ctx: HttpContext): Promise<void> {
   const name = collectionOf(ctx);
   const { caller } = ctx.state;
-  await checkShape(items, ctx, name);
+  await assertAnswerShape(items, ctx, name);
   if (await isSingleton(ctx)) {
     const key = await items.upsertSingleton(caller, name, parsePayloadBody(bodyOf(ctx)), writeLimitsOf(ctx));
-    return sendWritten(items, ctx, name, [key], false);
+    return sendWrittenRows(items, ctx, name, [key], false);
   }
   const body = parseUpdateBody(bodyOf(ctx));
   const keys =
@@ -199,7 +199,7 @@ async function updateRows({ items, collectionOf, isSingleton }: CollectionEndpoi
       : 'keys' in body
         ? await items.updateMany(caller, name, body.keys, body.data, writeLimitsOf(ctx))
         : await items.updateByQuery(caller, name, body.query, body.data, writeLimitsOf(ctx));
-  return sendWritten(items, ctx, name, keys, true);
+  return sendWrittenRows(items, ctx, name, keys, true);
 }
 
 /** Sends the rows as a file where the query has `export`. Returns whether it did. */
@@ -219,7 +219,7 @@ async function sendExport(
 /** A write is cancelled when its client disconnects, until its commit begins. */
 const writeLimitsOf = (ctx: HttpContext): WriteLimits => ({ signal: clientSignal(ctx) });
 
-const sendRows = (ctx: HttpContext, answer: ReadText | Stream): void | Promise<void> =>
+const sendRows = (ctx: HttpContext, answer: ReadText | RowStream): void | Promise<void> =>
   'batches' in answer
     ? sendStream(ctx, renderEnvelope(answer), { type: 'application/json; charset=utf-8' })
     : sendJson(ctx, answer.data ?? 'null', answer.meta ?? undefined);

@@ -1,13 +1,13 @@
 import { type Caller, fail } from '#kernel';
-import { joinKey, keyValue } from '../query/library.ts';
-import type { Collection, Field, Overview, Schema } from '../schema/contract.ts';
-import { absentCollection, isPlaceOfRow } from '../schema/library.ts';
+import { joinKey, parseKey } from '../query/library.ts';
+import type { Collection, Field, Schema, SchemaOverview } from '../schema/contract.ts';
+import { createCollectionNotFoundFailure, isRowLocation } from '../schema/library.ts';
 import type { Key } from './contract.ts';
 import { isObject } from './request-bodies.ts';
 import { RowLocation } from './row-location.ts';
 
 export interface CollectionTarget {
-  readonly schemaSnapshot: Overview;
+  readonly schemaSnapshot: SchemaOverview;
   readonly collection: Collection;
 }
 
@@ -16,10 +16,11 @@ export interface CollectionTarget {
  * @throws FORBIDDEN where there is none; ROUTE_NOT_FOUND with the reason where `caller` is an admin.
  */
 export async function findCollection(schema: Schema, name: string, caller?: Caller): Promise<CollectionTarget> {
-  let schemaSnapshot = await schema.overview();
+  let schemaSnapshot = await schema.snapshot();
   if (!schemaSnapshot.collections.has(name)) schemaSnapshot = await schema.refresh();
   const collection = schemaSnapshot.collections.get(name);
-  if (!collection?.table) throw await absentCollection(schema, caller, name, `There is no collection "${name}".`);
+  if (!collection?.table)
+    throw await createCollectionNotFoundFailure(schema, caller, name, `There is no collection "${name}".`);
   return { schemaSnapshot, collection };
 }
 
@@ -45,10 +46,10 @@ export function keyField({ name, key }: Collection): Field {
  */
 export function castKey(field: Field, raw: unknown): Key {
   if (raw instanceof RowLocation) return raw.text;
-  if (isPlaceOfRow(field)) throw fail('FORBIDDEN', `rows of ${field.collection} have no key: change them by a query`);
+  if (isRowLocation(field)) throw fail('FORBIDDEN', `rows of ${field.collection} have no key: change them by a query`);
   if (isObject(raw) && !field.parts)
     throw fail('INVALID_PAYLOAD', `a key of ${field.collection} is a text or a number`, { path: [] });
-  const key = keyValue(field, isObject(raw) ? joinKeyColumns(field, raw) : raw);
+  const key = parseKey(field, isObject(raw) ? joinKeyColumns(field, raw) : raw);
   if (key === undefined)
     throw fail('FORBIDDEN', `${JSON.stringify(raw)?.slice(0, 60)} is not a key of ${field.collection}`);
   return key;

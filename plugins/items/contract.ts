@@ -1,8 +1,8 @@
 import { type Caller, service } from '#kernel';
-import type { Grant } from '../access/contract.ts';
+import type { FieldGrant } from '../access/contract.ts';
 import type { Invocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
-import type { GivenValues, GroupSelection, RawQuery, ReadText, Selection, Stream } from '../query/contract.ts';
+import type { GroupSelection, PlaceholderValues, RawQuery, ReadText, RowStream, Selection } from '../query/contract.ts';
 import type { ReadExplanation } from './read/explanation.ts';
 import type { Download } from './read/export/download.ts';
 import type { ExportFormatName } from './read/export/formats.ts';
@@ -46,13 +46,13 @@ export interface Items {
    * `readMany` for callers that can stream: a long list is a stream, everything else a text.
    * @throws FORBIDDEN, INVALID_QUERY.
    */
-  stream(caller: Caller, collection: string, query: RawQuery): Promise<ReadText | Stream>;
+  stream(caller: Caller, collection: string, query: RawQuery): Promise<ReadText | RowStream>;
   /**
    * Reads a tree of fields and answers exactly its form. Read listeners of the collection receive the rows in their
    * REST representation.
    * @throws FORBIDDEN, also for a missing or unreadable row by key, INVALID_QUERY.
    */
-  select(caller: Caller, collection: string, request: Selecting): Promise<ReadText | Stream>;
+  select(caller: Caller, collection: string, request: SelectionRequest): Promise<ReadText | RowStream>;
   /**
    * The rows of a list read (or of `keys`) as a file, rendered while they are read. The query's limit applies.
    * @throws FORBIDDEN, INVALID_QUERY.
@@ -84,7 +84,7 @@ export interface Items {
    * update may create, and in other collections with at least one row. Presets are returned as they are stored.
    * @throws FORBIDDEN for admins, where the collection does not exist.
    */
-  permitted(caller: Caller, collection: string, key?: unknown): Promise<ItemPermissions>;
+  itemPermissions(caller: Caller, collection: string, key?: unknown): Promise<ItemPermissions>;
   /**
    * Creates a row with its nested rows. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -155,7 +155,7 @@ export interface WriteLimits {
 
 /** What the caller may do with a row; `update` with the permitted fields and the presets. */
 export interface ItemPermissions {
-  readonly update: { readonly access: boolean } & Grant;
+  readonly update: { readonly access: boolean } & FieldGrant;
   readonly delete: { readonly access: boolean };
   readonly share: { readonly access: boolean };
 }
@@ -165,7 +165,7 @@ export interface WriteOptions extends WriteLimits {
   /**
    * Values that the platform sets: they override the payload, take part in validation and need no grant of the caller.
    */
-  readonly given?: Payload;
+  readonly platformValues?: Payload;
   /** Lets the writing statement itself answer the row as this query reads it, where that is possible. */
   readonly answer?: WrittenAnswer;
 }
@@ -179,7 +179,7 @@ export interface WrittenAnswer {
 }
 
 /** A selection to read. `selection` is called only where no compiled statement is cached for `text`. */
-export interface Selecting {
+export interface SelectionRequest {
   readonly selection: (open?: boolean) => Selection | GroupSelection;
   /** Everything that the selection depends on: the same text always means the same selection of this collection. */
   readonly text?: string;
@@ -187,13 +187,13 @@ export interface Selecting {
    * Values of conditions that are no part of `text`, so that one statement serves all of them. `selection(true)` has a
    * placeholder (`Given`) in place of each, by its name; `selection()` has the values themselves.
    */
-  readonly given?: GivenValues;
+  readonly placeholders?: PlaceholderValues;
   /** One row by its key; never part of `text`. */
   readonly key?: unknown;
   /** The rows of these keys, in the order of the keys. */
   readonly keys?: readonly unknown[];
   /** `long`: a long list is a stream, everything else a text. */
-  readonly inParts?: 'long';
+  readonly streaming?: 'long';
 }
 
 /** For every plugin that reads or writes rows for a caller. */
@@ -209,7 +209,7 @@ export const items = service<Items>('items', {
     explain: 0,
     rows: 0,
     checkQuery: 0,
-    permitted: 0,
+    itemPermissions: 0,
     createOne: 0,
     createMany: 0,
     updateOne: 0,

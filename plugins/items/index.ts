@@ -2,7 +2,7 @@ import { capabilities, definePlugin } from '#kernel';
 import { access } from '../access/contract.ts';
 import { activity } from '../activity/contract.ts';
 import '../database/contract.ts';
-import { remotes } from '../broker/contract.ts';
+import { remoteMethods } from '../broker/contract.ts';
 import { routes } from '../http/contract.ts';
 import { passwords } from '../passwords/contract.ts';
 import { query } from '../query/contract.ts';
@@ -42,11 +42,11 @@ export default definePlugin<Config>({
     const reads = createReads(deps);
     const service: Items = {
       ...reads,
-      permitted: createItemPermissions(deps),
+      itemPermissions: createItemPermissions(deps),
       ...createWrites(deps, reads.writtenRow),
     };
     host.provide(items, service);
-    host.contribute(remotes, itemsMethods);
+    host.contribute(remoteMethods, itemsMethods);
     host.provide(references, createReferences(deps));
     for (const one of [itemsCapability(deps, reads), filesCapability, schemaCapability])
       host.contribute(capabilities, one);

@@ -6,7 +6,7 @@ export { collectionRoutes } from './collection-routes.ts';
 /** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
 export { castKey } from './collection-target.ts';
 /** Bodies and answers of these routes, for descriptions of other routes. */
-export { itemOf, WRITE_ERRORS } from './descriptions/collection.ts';
+export { itemSchema, WRITE_ERRORS } from './descriptions/collection.ts';
 export { LIST_PARAMETERS, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS } from './descriptions/query.ts';
 /** What these routes check before a write and send after it, for routes of other forms. */
-export { checkShape, sendWritten } from './written-response.ts';
+export { assertAnswerShape, sendWrittenRows } from './written-response.ts';

@@ -17,7 +17,7 @@ export function itemRoutes(items: Items, reads: Reads, { schema, access }: ItemR
   /** A caller without any permission gets the answer of a collection that does not exist. */
   const isSingleton = async (ctx: HttpContext) => {
     const name = collectionNameOf(ctx);
-    const { collections } = await schema.overview();
+    const { collections } = await schema.snapshot();
     if (!collections.get(name)?.singleton) return false;
     const { admin, of } = await access.permissions(ctx.state.caller);
     return admin || ACTIONS.some((action) => of(name, action).length > 0);
@@ -32,7 +32,7 @@ export function itemRoutes(items: Items, reads: Reads, { schema, access }: ItemR
     readList: (caller, name, ctx, key) =>
       reads.readLong(caller, name, {
         query: () => rawQueryOf(ctx),
-        inParts: 'long',
+        streaming: 'long',
         // A token in the query string would make each caller's text different, and keep it in memory.
         ...(ctx.querystring.includes('access_token') ? {} : { text: ctx.querystring }),
         ...(key === undefined ? {} : { key }),

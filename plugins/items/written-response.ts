@@ -14,7 +14,7 @@ const ignoreForbidden = (error: unknown): void => {
 };
 
 /** Validates the query of the answer before anything is written. */
-export async function checkShape(
+export async function assertAnswerShape(
   items: Pick<Items, 'checkQuery'>,
   ctx: HttpContext,
   collection: string,
@@ -28,7 +28,7 @@ export async function checkShape(
  * Sends the row that the statement itself answered, or reads the rows again with the caller's permissions; 204 where
  * the caller may not read them.
  */
-export async function sendWritten(
+export async function sendWrittenRows(
   items: Pick<Items, 'readOne' | 'readKeys'>,
   ctx: HttpContext,
   collection: string,

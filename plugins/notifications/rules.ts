@@ -5,14 +5,14 @@ import { NOTIFICATIONS, STATUSES } from './collections.ts';
 type Payload = Readonly<Record<string, unknown>>;
 
 interface Deps {
-  readonly access: Pick<Access, 'demand'>;
+  readonly access: Pick<Access, 'assertAllowed'>;
 }
 
 /** Rules of notifications for every caller. */
 export function addNotificationRules({ access }: Deps, events: EventsApi): void {
   const addRule = (action: 'create' | 'update') =>
     events.onFilter(`notifications.${action}`, async (payload, { caller }) => {
-      await access.demand(caller, action, NOTIFICATIONS);
+      await access.assertAllowed(caller, action, NOTIFICATIONS);
       assertStatus(payload as Payload);
       return isSystem(caller) || action === 'create' ? undefined : withoutSenderAndTime(payload as Payload);
     });

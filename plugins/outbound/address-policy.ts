@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
-import { type Address, isWithin, parseAddress, parseRange } from './address-ranges.ts';
+import { type Address, isInRanges, parseAddress, parseRange } from './address-ranges.ts';
 
 /**
  * Decides whether an address may be connected to. `reach: 'private'` also allows private networks. False for a text
@@ -26,11 +26,11 @@ export function createAddressPolicy(denied: readonly string[], allowed: readonly
   return (text, reach) => {
     const address = parseAddress(text);
     if (!address) return false;
-    if (isWithin(address, always)) return true;
+    if (isInRanges(address, always)) return true;
     // Both the NAT64 address and the IPv4 address behind it must be allowed.
     const candidates = [address, ...listEmbeddedIpv4(address)];
     const isReachable = (one: Address) => isPublic(one) || (reach === 'private' && isPrivate(one));
-    return candidates.every((one) => isReachable(one) && !isWithin(one, never) && !isOwnInterface(one));
+    return candidates.every((one) => isReachable(one) && !isInRanges(one, never) && !isOwnInterface(one));
   };
 }
 

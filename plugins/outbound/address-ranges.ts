@@ -56,7 +56,7 @@ function parsePrefix(entry: string): AddressRange | undefined {
 }
 
 /** False where the address is in none of the ranges. */
-export function isWithin(address: Address, ranges: readonly AddressRange[]): boolean {
+export function isInRanges(address: Address, ranges: readonly AddressRange[]): boolean {
   const number = toNumber(address);
   return ranges.some(({ kind, first, last }) => kind === address.kind() && first <= number && number <= last);
 }
@@ -71,7 +71,7 @@ const CLIENT_PREFIX = 8;
  * The key of limits per client: the IPv4 address, or the /64 network of an IPv6 address; `unknown` for a text that is
  * no address.
  */
-export function networkOf(text: string | null | undefined): string {
+export function toClientNetwork(text: string | null | undefined): string {
   const address = parseAddress(text ?? '');
   if (!address) return 'unknown';
   if (address.kind() === 'ipv4') return address.toString();

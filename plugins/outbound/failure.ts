@@ -18,8 +18,8 @@ export class OutboundFailure extends Failure {
     this.remedy = reason === 'denied' ? DENIED_REMEDY : undefined;
   }
 
-  override shown(reader: { admin: boolean }): { message: string; code: string } {
-    const { message, code } = super.shown(reader);
+  override toClientView(reader: { admin: boolean }): { message: string; code: string } {
+    const { message, code } = super.toClientView(reader);
     return { message: reader.admin && this.remedy !== undefined ? `${message} ${this.remedy}` : message, code };
   }
 }

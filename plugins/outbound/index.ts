@@ -1,5 +1,5 @@
 import { BootFailure, capabilities, definePlugin } from '#kernel';
-import { remotes } from '../broker/contract.ts';
+import { remoteMethods } from '../broker/contract.ts';
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
 import { AddressListError } from './address-ranges.ts';
 import { requestCapability, requestMethods } from './capability/capability.ts';
@@ -19,7 +19,7 @@ export default definePlugin<OutboundConfig>({
     const service = createOutbound({ policy: createConfiguredPolicy(host.config), resolve: createResolver() });
     host.provide(outbound, service);
     host.contribute(capabilities, requestCapability(service));
-    host.contribute(remotes, requestMethods);
+    host.contribute(remoteMethods, requestMethods);
   },
 });
 

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { networkOf } from '../outbound/library.ts';
+import { toClientNetwork } from '../outbound/library.ts';
 import type { WorkerPool } from '../workers/contract.ts';
 import { createFairSemaphore } from '../workers/library.ts';
 import type { PasswordClient, Passwords } from './contract.ts';
@@ -58,4 +58,8 @@ export function createPasswords({ pool, processes, cost }: Deps): Passwords {
 
 /** A signed-in user is one client on any network; requests without a user are grouped by network. */
 const keyOf = (client: PasswordClient | undefined): string =>
-  client === undefined ? 'service' : client.user === null ? `network ${networkOf(client.ip)}` : `user ${client.user}`;
+  client === undefined
+    ? 'service'
+    : client.user === null
+      ? `network ${toClientNetwork(client.ip)}`
+      : `user ${client.user}`;

@@ -1,18 +1,18 @@
 import { service } from '#kernel';
 import type { Statement } from '../database/contract.ts';
-import type { Collection, Field, Overview } from '../schema/contract.ts';
+import type { Collection, Field, SchemaOverview } from '../schema/contract.ts';
 import type { GroupSelection, Selection } from './selection.ts';
-import type { BoundValue, GivenValues, Read, Where } from './tree.ts';
+import type { BoundValue, PlaceholderValues, Read, Where } from './tree.ts';
 
 export type { NowOffset } from './now.ts';
-export type { Given } from './placeholder.ts';
+export type { Placeholder } from './placeholder.ts';
 export type {
-  ColumnForm,
+  ColumnFormat,
   GroupSelection,
-  Selected,
-  SelectedGroup,
+  GroupSelectionItem,
+  ListParameters,
   Selection,
-  Terms,
+  SelectionItem,
 } from './selection.ts';
 
 /**
@@ -46,18 +46,18 @@ export {
   DATE_PARTS,
   type DatePart,
   type DynamicValue,
+  type FieldFunction,
   type FieldUse,
-  type Fn,
-  type GivenValues,
   type GroupProjection,
   OPERATORS,
+  type Operand,
   type Operator,
   type OrderBy,
   type OrderByStep,
-  type Pick,
   type PlaceholderBinder,
+  type PlaceholderValues,
+  type Projection,
   type Read,
-  type Value,
   type ValuePath,
   type ValuePathStep,
   type Where,
@@ -70,7 +70,7 @@ export type Restricted<T> = T & { readonly [restricted]: true };
 /** Options of `Query.parse`. */
 export interface ParseOptions {
   /** The schema snapshot that names are resolved in. */
-  readonly overview: Overview;
+  readonly schema: SchemaOverview;
   /** No default limit and no largest limit: for by-query writes, reads by key and reads by plugins. Default: false. */
   readonly unlimited?: boolean;
   /** The answer is one object instead of a list. Default: false. */
@@ -78,9 +78,9 @@ export interface ParseOptions {
   /** Only the rows of these keys, in this order; or the keys of each run (`ExecutionContext.keys`). */
   readonly keys?: NonNullable<Read['keys']>;
   /** The fields that the query may name. Default: every field. */
-  readonly visible?: FieldVisibility;
+  readonly isVisible?: FieldVisibility;
   /** Called when the parser leaves out an unknown name in `fields` that is not hidden from the caller. */
-  readonly onUnknown?: () => void;
+  readonly onUnknownField?: () => void;
   /**
    * Fields and conditions that replace those of the query (only its `backlink` still counts). An unknown or hidden name in it is
    * FORBIDDEN. Its conditions may have a `Placeholder` instead of a value, or of the list of values of `_in` and `_nin`.
@@ -95,7 +95,7 @@ export interface ParseOptions {
 export type FieldVisibility = (collection: Collection, field: string) => boolean;
 
 /** What a prepared statement needs at run time: the values of dynamic values, keys and placeholders, and the origin for the log. */
-export interface Subjects {
+export interface ExecutionContext {
   /** `$CURRENT_USER`; null for a caller without a user. */
   readonly user: string | null;
   /** `$CURRENT_ROLE`; null for a caller without a role. */
@@ -105,7 +105,7 @@ export interface Subjects {
   /** The keys of a statement that reads rows by keys. */
   readonly keys?: readonly (string | number)[];
   /** The result of `Query.bindPlaceholders`. */
-  readonly given?: readonly BoundValue[];
+  readonly boundValues?: readonly BoundValue[];
   /** The plugin that reads on its own behalf, for the log of slow reads. */
   readonly owner?: string | undefined;
   /** The client's IP address: the connection pool limits clients without a user by it. */
@@ -144,75 +144,88 @@ export interface Query {
    * Parses a filter alone. A `trusted` filter (a permission rule) may use concealed fields in `$CURRENT_USER.a.b`.
    * @throws the errors of `parse`.
    */
-  parseFilter(collection: Collection, raw: unknown, schema: Overview, options?: { trusted?: boolean }): Where;
+  parseFilter(collection: Collection, raw: unknown, schema: SchemaOverview, options?: { trusted?: boolean }): Where;
   /**
    * Prepares and runs a read, and answers the JSON texts of PostgreSQL unchanged.
    * @throws INVALID_QUERY for a value that PostgreSQL refuses.
    */
-  readText(read: Restricted<Read>, context: Subjects, schema: Overview): Promise<ReadText>;
+  readText(read: Restricted<Read>, context: ExecutionContext, schema: SchemaOverview): Promise<ReadText>;
   /**
    * Compiles a tree to a statement that can be cached and run in any context. With `rows` the statement answers one record per row
    * for `stream`, after a first record with the counts of `meta`. Default form: `text`.
    * @throws INVALID_QUERY for more than 65,535 values.
    */
-  prepare(read: Restricted<Read>, schema: Overview, form?: 'text' | 'rows'): Prepared;
+  prepare(read: Restricted<Read>, schema: SchemaOverview, form?: 'text' | 'rows'): PreparedStatement;
   /**
    * SQL of the JSON text of one row, for the `returning` clause of the statement that writes it; `alias` is the table alias of the
    * row. Undefined when the read needs more than the columns of the row, or when a row rule applies.
    */
-  ownRow(read: Restricted<Read>, schema: Overview, alias: string): string | undefined;
+  compileReturning(read: Restricted<Read>, schema: SchemaOverview, alias: string): string | undefined;
   /** Gives the statement a name, by which connections keep it prepared: for a statement that runs a second time. */
-  keep(prepared: Prepared): Prepared;
+  keepPrepared(prepared: PreparedStatement): PreparedStatement;
   /**
    * Checks and casts the values of the placeholders of a selection for one run.
    * @throws INVALID_QUERY for a value that does not fit its field.
    */
-  given(prepared: Prepared, values?: GivenValues): readonly BoundValue[];
+  bindPlaceholders(prepared: PreparedStatement, values?: PlaceholderValues): readonly BoundValue[];
   /**
    * Runs a prepared statement.
    * @throws INVALID_QUERY for a value that PostgreSQL refuses.
    */
-  run(prepared: Prepared, context: Subjects): Promise<ReadText>;
+  run(prepared: PreparedStatement, context: ExecutionContext): Promise<ReadText>;
   /**
    * Runs a statement prepared as `rows` through a cursor and answers its rows as JSON texts in batches, so that memory stays flat.
    * Without `options.signal` the signal of the current request cancels it.
    * @throws INVALID_QUERY like `run`; SERVICE_UNAVAILABLE also when no cursor is free within ten seconds.
    */
-  stream(prepared: Prepared, context: Subjects, options?: { readonly signal?: AbortSignal }): Promise<Stream>;
+  stream(
+    prepared: PreparedStatement,
+    context: ExecutionContext,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<RowStream>;
   /** The generic plan of the statement (`EXPLAIN (FORMAT JSON)`), without any value. */
-  explain(prepared: Prepared, context: Subjects): Promise<unknown>;
+  explain(prepared: PreparedStatement, context: ExecutionContext): Promise<unknown>;
   /**
    * Prepares and runs a read, and answers parsed rows: for plugins and hooks.
    * @throws INVALID_QUERY like `readText`.
    */
-  rows(read: Restricted<Read>, context: Subjects, schema: Overview): Promise<Record<string, unknown>[]>;
+  readRows(
+    read: Restricted<Read>,
+    context: ExecutionContext,
+    schema: SchemaOverview,
+  ): Promise<Record<string, unknown>[]>;
   /**
    * Compiles a condition on the table alias `t`, for `update … where` and `delete … where`. Parameter numbers start at `first`.
    * @throws INVALID_QUERY for more than 65,535 values.
    */
-  condition(where: Restricted<Where>, context: Subjects, schema: Overview, first: number): GrantedCondition;
+  compileCondition(
+    where: Restricted<Where>,
+    context: ExecutionContext,
+    schema: SchemaOverview,
+    first: number,
+  ): GrantedCondition;
 }
 
 /** A compiled condition with the values of its parameters. */
-export interface Condition {
+export interface SqlCondition {
   readonly text: string;
   readonly params: readonly unknown[];
 }
 
 /** A condition that plugins without the `sql` grant may use in their statements, also when it reads other tables. */
-export interface GrantedCondition extends Condition {
+export interface GrantedCondition extends SqlCondition {
   readonly where: Statement;
 }
 
 /** Rows of a running cursor. The first batch is fetched before `stream` resolves, so that an error comes before the response begins. */
-export interface Stream {
+export interface RowStream {
   /** JSON text of the counts; null when the query has no `meta`. */
   readonly meta: string | null;
   readonly batches: AsyncIterable<readonly string[]>;
 }
 
 /** A compiled statement with its parameters. */
-export interface Prepared {
+export interface PreparedStatement {
   readonly text: string;
   readonly form: 'text' | 'rows';
   /** The read without any value, for logs: `article[id,author[name]] where status._eq sort -date limit 25`. */

@@ -9,7 +9,7 @@ const NUMBERS = ['limit', 'offset', 'page'];
  * A query as a `SEARCH` body has it: lists instead of commas, objects instead of JSON texts, numbers instead of digits. Listeners get
  * it, so that they need not know the encoding. Malformed values are unchanged, and the parser reports them.
  */
-export function spelledOut(raw: RawQuery): RawQuery {
+export function expandQuery(raw: RawQuery): RawQuery {
   const read = (name: string, value: unknown): unknown => {
     if (typeof value !== 'string' || value === '') return value;
     if (LISTS.includes(name)) return value.startsWith('[') ? parseJsonOrText(value) : parseList(value, [name]);

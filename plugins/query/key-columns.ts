@@ -1,10 +1,10 @@
 import type { Collection, Field } from '../schema/contract.ts';
-import type { Pick } from './tree.ts';
+import type { Projection } from './tree.ts';
 
 /** The columns of the key; empty for a collection without a key. */
 export const keyColumns = ({ key, hasKey }: Collection): readonly Field[] =>
   key && hasKey ? (key.parts ?? [key]) : [];
 
 /** Projections of a read that answers only keys. */
-export const keyProjections = ({ key, hasKey }: Collection): readonly Pick[] =>
+export const keyProjections = ({ key, hasKey }: Collection): readonly Projection[] =>
   key && hasKey ? [{ kind: 'column', key: key.name, field: key }] : [];

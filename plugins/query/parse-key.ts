@@ -1,5 +1,5 @@
 import type { Field } from '../schema/contract.ts';
-import { bytesOf } from './base64.ts';
+import { decodeBase64 } from './base64.ts';
 import { joinKey, splitKey } from './key-text.ts';
 import { isUuid } from './uuid.ts';
 
@@ -24,7 +24,7 @@ const SHAPES: Partial<Readonly<Record<Field['type'], (text: string) => boolean>>
 };
 
 /** A key in the type of its column; undefined for a value that cannot be the key of any row. */
-export function keyValue(field: Field, raw: unknown): string | number | undefined {
+export function parseKey(field: Field, raw: unknown): string | number | undefined {
   // JSON rounds larger integers to another number, which must not name the row of that number.
   const isExact = typeof raw === 'number' && (Number.isSafeInteger(raw) || !Number.isInteger(raw));
   const text = typeof raw === 'string' || isExact ? String(raw) : '';
@@ -39,7 +39,7 @@ export function keyValue(field: Field, raw: unknown): string | number | undefine
 
 /** Converts base64, as answers have it, to the text of PostgreSQL. */
 const toByteaText = (text: string): string => {
-  const bytes = text.startsWith('\\x') ? undefined : bytesOf(text);
+  const bytes = text.startsWith('\\x') ? undefined : decodeBase64(text);
   return bytes ? `\\x${bytes.toString('hex')}` : text;
 };
 
@@ -58,7 +58,7 @@ function parseKeyPart(part: Field, text: string): string | undefined {
   // An empty text is a valid part of a composite key.
   if (text === '' && ['string', 'text'].includes(type)) return text;
   if (text === '' && type === 'binary') return toByteaText(text);
-  const value = keyValue(part, text);
+  const value = parseKey(part, text);
   return value === undefined ? undefined : type === 'bigInteger' ? String(BigInt(text)) : String(value);
 }
 

@@ -2,7 +2,7 @@
  * Stands for an operand in a condition, so that a statement is compiled once and run with other values. `name` is the key of the
  * value in `PlaceholderValues`; `value` is the one that the statement is compiled for.
  */
-export class Given {
+export class Placeholder {
   readonly name: string;
   readonly value: unknown;
 
@@ -20,7 +20,7 @@ const WHOLE = /^[+-]?\d{1,18}$/;
  * Whether a placeholder may stand for this value. Values with a meaning of their own (`$NOW`, null, the empty text) and numbers beyond
  * 64 bits need another statement.
  */
-export const isGivable = (value: unknown): boolean =>
+export const isPlaceholderValue = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every(isPlain) : isPlain(value);
 
 function isPlain(value: unknown): boolean {

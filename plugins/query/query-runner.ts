@@ -1,11 +1,19 @@
 import { fail, requestScope } from '#kernel';
 import type { Db, StatementOptions } from '../database/contract.ts';
-import { shareOf } from '../database/library.ts';
+import { createPoolShare } from '../database/library.ts';
 import { readStatement, streamStatement } from './compile/read.ts';
 import { returningSql } from './compile/returning.ts';
 import { isRuntimeParameter, type RuntimeParameter, StatementBuilder } from './compile/statement.ts';
 import { whereSql } from './compile/where.ts';
-import type { BoundValue, DynamicValue, Prepared, Query, Read, ReadText, Subjects } from './contract.ts';
+import type {
+  BoundValue,
+  DynamicValue,
+  ExecutionContext,
+  PreparedStatement,
+  Query,
+  Read,
+  ReadText,
+} from './contract.ts';
 import { explainStatement } from './explain.ts';
 import { throwQueryFailure } from './failures.ts';
 import { timestampAt } from './now.ts';
@@ -31,14 +39,14 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
     return new PreparedRead(read, form, text, statement.params, form === 'text' ? statementNames.get(text) : undefined);
   };
 
-  const keep: QueryRunner['keep'] = (prepared) => {
+  const keep: QueryRunner['keepPrepared'] = (prepared) => {
     const name = prepared.name ?? statementNames.assign(prepared.text);
     if (name === prepared.name) return prepared;
     const { read, form, text, params } = prepared as PreparedRead;
     return new PreparedRead(read, form, text, params, name);
   };
 
-  const run = async (prepared: Prepared, context: Subjects): Promise<ReadText> => {
+  const run = async (prepared: PreparedStatement, context: ExecutionContext): Promise<ReadText> => {
     const params = resolveParameters(prepared.params, context);
     const from = performance.now();
     try {
@@ -56,25 +64,25 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
 
   return {
     prepare,
-    ownRow: returningSql,
-    keep,
-    given: (prepared, values = {}) =>
+    compileReturning: returningSql,
+    keepPrepared: keep,
+    bindPlaceholders: (prepared, values = {}) =>
       (prepared as PreparedRead).read.placeholders?.map((bind) => bind(values)) ?? NO_VALUES,
     run,
     stream: (prepared, context, options) =>
       streamRows(db, prepared, resolveParameters(prepared.params, context), {
         signal: options?.signal ?? (context.owner === undefined ? requestScope.getStore()?.signal : undefined),
-        share: shareOf((prepared as PreparedRead).read.collection.name, context),
+        share: createPoolShare((prepared as PreparedRead).read.collection.name, context),
         onEnd: (ms) => recordDuration(prepared, context, ms),
       }),
     explain: ({ text, params }) => explainStatement(db, text, params),
     readText: text,
-    async rows(read, context, schema) {
+    async readRows(read, context, schema) {
       const { data } = await text(read, context, schema);
       const parsed = data === null ? [] : JSON.parse(data);
       return Array.isArray(parsed) ? parsed : [parsed];
     },
-    condition(where, context, schema, first) {
+    compileCondition(where, context, schema, first) {
       const statement = new StatementBuilder(schema, whereSql, first);
       const condition = statement.where('t', where);
       assertParameterCount(statement.params, first);
@@ -90,14 +98,14 @@ export function createQueryRunner(db: Db, recordDuration: RecordDuration = () =>
   };
 }
 
-class PreparedRead implements Prepared {
+class PreparedRead implements PreparedStatement {
   readonly read: Read;
-  readonly form: Prepared['form'];
+  readonly form: PreparedStatement['form'];
   readonly text: string;
   readonly params: readonly unknown[];
   readonly name?: string;
 
-  constructor(read: Read, form: Prepared['form'], text: string, params: readonly unknown[], name?: string) {
+  constructor(read: Read, form: PreparedStatement['form'], text: string, params: readonly unknown[], name?: string) {
     this.read = read;
     this.form = form;
     this.text = text;
@@ -123,15 +131,15 @@ class PreparedRead implements Prepared {
  * The statement is cancelled when the client disconnects. A read that a plugin makes on its own behalf is not, since its result may
  * be cached for other requests.
  */
-function statementOptions(prepared: Prepared, context: Subjects): StatementOptions {
+function statementOptions(prepared: PreparedStatement, context: ExecutionContext): StatementOptions {
   const { name } = prepared;
-  const share = shareOf((prepared as PreparedRead).read.collection.name, context);
+  const share = createPoolShare((prepared as PreparedRead).read.collection.name, context);
   const scope = context.owner === undefined ? requestScope.getStore() : undefined;
   if (!scope) return { name, share };
   return { name, share, signal: () => scope.signal };
 }
 
-function resolveParameters(params: readonly unknown[], context: Subjects): readonly unknown[] {
+function resolveParameters(params: readonly unknown[], context: ExecutionContext): readonly unknown[] {
   return params.some(isRuntimeParameter)
     ? params.map((one) => (isRuntimeParameter(one) ? resolveParameter(one, context) : one))
     : params;
@@ -144,10 +152,10 @@ function assertParameterCount(params: readonly unknown[], first = 1): void {
     throw fail('INVALID_QUERY', `the query has ${count} values, more than the ${MAX_PARAMS} allowed`);
 }
 
-function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: Subjects): unknown {
+function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: ExecutionContext): unknown {
   if (runtimeValue.dynamic !== 'placeholder' && runtimeValue.dynamic !== 'keys')
     return resolveDynamicValue(runtimeValue, context);
-  const value = runtimeValue.dynamic === 'keys' ? context.keys : context.given?.[runtimeValue.at];
+  const value = runtimeValue.dynamic === 'keys' ? context.keys : context.boundValues?.[runtimeValue.at];
   // With null in place of a missing value the statement would find other rows than the query.
   if (value === undefined) throw new Error('a statement was run without the values of its keys or placeholders');
   return convert ? convert(value) : value;
@@ -156,7 +164,7 @@ function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: 
 /** Null for a caller without a user or role, which equals nothing. */
 function resolveDynamicValue(
   value: Exclude<DynamicValue, { dynamic: 'placeholder' | 'keys' }>,
-  context: Subjects,
+  context: ExecutionContext,
 ): string | number | null {
   if (value.dynamic === 'key') return context.key ?? null;
   if (value.dynamic !== 'now') return value.dynamic === 'user' ? context.user : context.role;

@@ -1,4 +1,4 @@
-import type { Fn, OrderBy, Pick, Read, Where } from './contract.ts';
+import type { FieldFunction, OrderBy, Projection, Read, Where } from './contract.ts';
 
 /**
  * The shape of a read without any value: `article[id,author[name]] where status._eq sort -date limit 25`. Logs show it, so that equal
@@ -8,10 +8,10 @@ export const renderShape = (read: Read): string => `${read.collection.name}${ren
 
 function renderNode(read: Read): string {
   const conditions =
-    read.where.kind === 'all' && read.where.of.length === 0 ? '' : ` where ${renderWhere(read.where, true)}`;
+    read.where.kind === 'and' && read.where.of.length === 0 ? '' : ` where ${renderWhere(read.where, true)}`;
   const requested = read.order.filter(({ implied }) => !implied);
   return [
-    `[${read.aggregate ? renderAggregate(read.aggregate) : read.pick.flatMap(renderProjection).join(',')}]`,
+    `[${read.aggregate ? renderAggregate(read.aggregate) : read.projections.flatMap(renderProjection).join(',')}]`,
     read.keys ? ' by keys' : '',
     conditions === ' where true' ? '' : conditions,
     read.search === null ? '' : ' search',
@@ -22,15 +22,15 @@ function renderNode(read: Read): string {
   ].join('');
 }
 
-const renderFunction = (name: string, fn: Fn | { readonly name: string } | undefined): string =>
+const renderFunction = (name: string, fn: FieldFunction | { readonly name: string } | undefined): string =>
   fn ? `${fn.name}(${name})` : name;
 
-function renderProjection(pick: Pick): readonly string[] {
+function renderProjection(pick: Projection): readonly string[] {
   if (pick.kind === 'constant') return [];
-  return pick.kind === 'object' ? pick.pick.flatMap(renderProjection) : [renderField(pick)];
+  return pick.kind === 'object' ? pick.projections.flatMap(renderProjection) : [renderField(pick)];
 }
 
-function renderField(pick: Exclude<Pick, { kind: 'constant' | 'object' }>): string {
+function renderField(pick: Exclude<Projection, { kind: 'constant' | 'object' }>): string {
   const { name } = pick.field;
   switch (pick.kind) {
     case 'column':
@@ -56,14 +56,14 @@ const renderOrderBy = ({ path, use, descending }: OrderBy): string =>
 /** `alone`: the condition needs no brackets. */
 function renderWhere(where: Where, alone = false): string {
   switch (where.kind) {
-    case 'all':
-    case 'either': {
+    case 'and':
+    case 'or': {
       // An empty conjunction stands for no condition.
-      const members = where.of.filter((one) => !(one.kind === 'all' && one.of.length === 0));
+      const members = where.of.filter((one) => !(one.kind === 'and' && one.of.length === 0));
       const [only, ...others] = members;
-      if (!only) return String(where.kind === 'all');
+      if (!only) return String(where.kind === 'and');
       if (others.length === 0) return renderWhere(only, alone);
-      const text = members.map((one) => renderWhere(one)).join(where.kind === 'all' ? ' and ' : ' or ');
+      const text = members.map((one) => renderWhere(one)).join(where.kind === 'and' ? ' and ' : ' or ');
       return alone ? text : `(${text})`;
     }
     case 'test':

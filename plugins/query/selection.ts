@@ -5,30 +5,30 @@ import type { AggregateName } from './tree.ts';
 // it as of a query, under the same ceilings and the same visibility of fields.
 
 /** The parameters of one node of a selection, as in a `SEARCH` body. */
-export type Terms = Pick<RawQuery, 'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search'>;
+export type ListParameters = Pick<RawQuery, 'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search'>;
 
 /**
  * A format that differs from the REST representation: `text` for a GraphQL `ID`, `number` for a decimal as a JSON number (NaN is
  * null), `labels` for enum values with other names, by their texts. Values without a label are unchanged.
  */
-export type ColumnForm = 'text' | 'number' | { readonly labels: ReadonlyMap<string, string> };
+export type ColumnFormat = 'text' | 'number' | { readonly labels: ReadonlyMap<string, string> };
 
 /** Applies `labels` to a value, or to a list of values, in the REST representation. */
-export const labelled = (value: unknown, labels: ReadonlyMap<string, string>): unknown =>
+export const toLabels = (value: unknown, labels: ReadonlyMap<string, string>): unknown =>
   Array.isArray(value)
-    ? value.map((one) => labelled(one, labels))
+    ? value.map((one) => toLabels(one, labels))
     : typeof value === 'string'
       ? (labels.get(value) ?? value)
       : value;
 
 /** Rows of a collection. The objects of the answer have exactly the keys of `items`, in this order. */
 export interface Selection {
-  readonly terms?: Terms;
-  readonly shown: readonly Selected[];
+  readonly parameters?: ListParameters;
+  readonly items: readonly SelectionItem[];
 }
 
 /** One member of a row. `key` is its name in the answer and is unique within a selection. */
-export type Selected =
+export type SelectionItem =
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
   | {
       readonly kind: 'column';
@@ -36,10 +36,10 @@ export type Selected =
       readonly field: string;
       /** `{ name: 'year' }`, `{ name: 'json', path: 'a.b[0]' }`. */
       readonly fn?: { readonly name: string; readonly path?: string };
-      readonly as?: ColumnForm;
+      readonly as?: ColumnFormat;
     }
   /** Several members of the same row in one object, such as functions of one field. */
-  | { readonly kind: 'object'; readonly key: string; readonly shown: readonly Selected[] }
+  | { readonly kind: 'object'; readonly key: string; readonly items: readonly SelectionItem[] }
   /**
    * Rows behind a to-many alias, or the row behind a many-to-one. Of a many-to-one, a row that does not match the filter is null, and
    * paging and sort have no effect.
@@ -55,12 +55,12 @@ export type Selected =
 
 /** Groups of rows instead of rows. */
 export interface GroupSelection {
-  readonly terms?: Terms & Pick<RawQuery, 'groupBy'>;
-  readonly groups: readonly SelectedGroup[];
+  readonly parameters?: ListParameters & Pick<RawQuery, 'groupBy'>;
+  readonly groups: readonly GroupSelectionItem[];
 }
 
 /** One member of a group in the answer, under `key`. */
-export type SelectedGroup =
+export type GroupSelectionItem =
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
   /** The grouped values as an object, by their REST names (`published_year`). */
   | { readonly kind: 'groups'; readonly key: string }
@@ -77,7 +77,9 @@ export type SelectedGroup =
     };
 
 /** The `aggregate` parameter of a query with the same functions. */
-export function aggregateOf(groups: readonly SelectedGroup[]): Readonly<Record<string, readonly string[]>> {
+export function toAggregateParameter(
+  groups: readonly GroupSelectionItem[],
+): Readonly<Record<string, readonly string[]>> {
   const functions: Record<string, string[]> = {};
   for (const one of groups) {
     if (one.kind === 'count') functions.countAll = ['*'];

@@ -1,8 +1,8 @@
 import type { Log } from '#kernel';
-import type { Prepared, Subjects } from './contract.ts';
+import type { ExecutionContext, PreparedStatement } from './contract.ts';
 
 /** Called after every read with the milliseconds the database worked. */
-export type RecordDuration = (prepared: Prepared, context: Subjects, ms: number) => void;
+export type RecordDuration = (prepared: PreparedStatement, context: ExecutionContext, ms: number) => void;
 
 /** Logs each read that took at least `threshold` milliseconds, without values of the query; 0 logs nothing. */
 export const createSlowLog = (log: Log, threshold: number): RecordDuration =>

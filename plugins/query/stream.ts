@@ -1,10 +1,10 @@
-import type { Db, Share } from '../database/contract.ts';
-import type { Prepared, Stream } from './contract.ts';
+import type { Db, PoolShare } from '../database/contract.ts';
+import type { PreparedStatement, RowStream } from './contract.ts';
 import { throwQueryFailure } from './failures.ts';
 
 interface StreamOptions {
   readonly signal: AbortSignal | undefined;
-  readonly share: Share;
+  readonly share: PoolShare;
   /** Called once at the end with the milliseconds the database worked, without the time between batches. */
   readonly onEnd: (ms: number) => void;
 }
@@ -12,10 +12,10 @@ interface StreamOptions {
 /** Fetches the first batch before it resolves, so that a bad value or a missing table is an error and not a broken response. */
 export async function streamRows(
   db: Db,
-  { text, hasMeta }: Prepared,
+  { text, hasMeta }: PreparedStatement,
   params: readonly unknown[],
   { signal, share, onEnd }: StreamOptions,
-): Promise<Stream> {
+): Promise<RowStream> {
   const rows = db.stream(text, params, signal ? { signal, share } : { share });
   let spent = 0;
   let ended = false;

@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../schema/contract.ts';
 import type { NowOffset } from './now.ts';
-import type { ColumnForm } from './selection.ts';
+import type { ColumnFormat } from './selection.ts';
 
 // The tree of a parsed query: nodes of rows, their projections, and their conditions. `access` writes `rule` and `when` into it.
 
@@ -19,7 +19,7 @@ export type Operator = (typeof OPERATORS)[number];
 /** A value that is resolved when the statement runs, so that a compiled statement can be cached for many callers. */
 export type DynamicValue =
   /** With `via` the value of a field on a path from the row of the user or role. */
-  | { readonly dynamic: 'user' | 'role'; readonly via?: ValuePath }
+  | { readonly dynamic: 'user' | 'role'; readonly path?: ValuePath }
   | ({ readonly dynamic: 'now' } & NowOffset)
   /** The key of a read by key, so that one compiled statement reads any row of the collection. */
   | { readonly dynamic: 'key' }
@@ -33,7 +33,7 @@ export interface ValuePath {
   readonly start: Collection;
   /** The row rule of `start`, when the path stands in the caller's own query. */
   readonly rule?: Where;
-  readonly path: readonly ValuePathStep[];
+  readonly steps: readonly ValuePathStep[];
   /** The path has a to-many relation, so that it may lead to several values. */
   readonly isMultiValued: boolean;
 }
@@ -47,7 +47,7 @@ export interface ValuePathStep {
 }
 
 /** The right side of a comparison. */
-export type Value = string | number | boolean | null | DynamicValue;
+export type Operand = string | number | boolean | null | DynamicValue;
 
 /** Functions of dates and times. Their result is a whole number. */
 export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second'] as const;
@@ -56,7 +56,7 @@ export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'm
 export type DatePart = (typeof DATE_PARTS)[number];
 
 /** A function of a field (conventions, "Functions"). The result is a whole number, except for `json`. */
-export type Fn =
+export type FieldFunction =
   | { readonly name: DatePart }
   /** The number of elements of a JSON array; with `to` the number of related rows, under the row rule once restricted. */
   | { readonly name: 'count'; readonly to?: Collection; readonly rule?: Where }
@@ -65,7 +65,7 @@ export type Fn =
 /** A field in a condition or an order. With `when` it is null for the caller on rows that do not match. */
 export interface FieldUse {
   readonly field: Field;
-  readonly fn?: Fn;
+  readonly fn?: FieldFunction;
   readonly when?: Where;
   /** Of a `$FOLLOW`: the foreign key in the related collection. It must be readable, since there is no alias on this side. */
   readonly follow?: Field;
@@ -73,9 +73,9 @@ export interface FieldUse {
 
 /** A condition on a row. */
 export type Where =
-  | { readonly kind: 'all'; readonly of: readonly Where[] }
-  | { readonly kind: 'either'; readonly of: readonly Where[] }
-  | { readonly kind: 'test'; readonly use: FieldUse; readonly operator: Operator; readonly values: readonly Value[] }
+  | { readonly kind: 'and'; readonly of: readonly Where[] }
+  | { readonly kind: 'or'; readonly of: readonly Where[] }
+  | { readonly kind: 'test'; readonly use: FieldUse; readonly operator: Operator; readonly values: readonly Operand[] }
   /** On the row behind a many-to-one. A missing row counts as a row of nulls. */
   | {
       readonly kind: 'one';
@@ -113,7 +113,7 @@ export type Where =
       readonly path: readonly string[];
       readonly as: 'text' | 'number' | 'boolean';
       readonly operator: Operator;
-      readonly values: readonly Value[];
+      readonly values: readonly Operand[];
     }
   | { readonly kind: 'fixed'; readonly value: boolean };
 
@@ -137,19 +137,19 @@ export interface OrderBy {
 }
 
 /** One member of a row in the answer, under `key`. With `when` it is null on rows that do not match. */
-export type Pick =
+export type Projection =
   | {
       readonly kind: 'column';
       readonly key: string;
       readonly field: Field;
-      readonly fn?: Fn;
-      readonly as?: ColumnForm;
+      readonly fn?: FieldFunction;
+      readonly as?: ColumnFormat;
       readonly when?: Where;
     }
   /** The same text in every row. */
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
   /** Several members of the same row in one object: `{ "year": 2024, "month": 5 }`. */
-  | { readonly kind: 'object'; readonly key: string; readonly pick: readonly Pick[] }
+  | { readonly kind: 'object'; readonly key: string; readonly projections: readonly Projection[] }
   | { readonly kind: 'one'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
   | { readonly kind: 'many'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
   /** A to-many alias without nested fields: the list of related keys. */
@@ -217,7 +217,7 @@ export interface Read {
   readonly order: readonly OrderBy[];
   readonly limit: number | null;
   readonly offset: number;
-  readonly pick: readonly Pick[];
+  readonly projections: readonly Projection[];
   /** Groups instead of rows; `projections` and `order` are empty then. */
   readonly aggregate?: Aggregation;
   readonly meta: readonly ('total_count' | 'filter_count')[];
@@ -232,10 +232,10 @@ export interface Read {
 }
 
 /** Checks and casts the value of one placeholder; takes the values of all placeholders by name. */
-export type PlaceholderBinder = (values: GivenValues) => BoundValue;
+export type PlaceholderBinder = (values: PlaceholderValues) => BoundValue;
 
 /** The values of one run, by the names of the placeholders. */
-export type GivenValues = Readonly<Record<string, unknown>>;
+export type PlaceholderValues = Readonly<Record<string, unknown>>;
 
 /** The checked value of a placeholder, or the list of values for `_in` and `_nin`, in the type of the column. */
-export type BoundValue = Value | readonly Value[];
+export type BoundValue = Operand | readonly Operand[];

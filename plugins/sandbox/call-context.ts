@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Log, requestScope } from '#kernel';
-import type { Admitted, Invocation } from '../broker/contract.ts';
+import type { Invocation, PackageHandle } from '../broker/contract.ts';
 import { Refusal } from '../broker/library.ts';
 
 /** Runs host calls of one invocation with the grants of its package, in the context of its request. */
@@ -13,9 +13,9 @@ export interface CallContext {
 }
 
 /** Captures the asynchronous context in which it is called. */
-export function createCallContext(brokerAccess: Admitted, invocation: Invocation, log: Log): CallContext {
+export function createCallContext(brokerAccess: PackageHandle, invocation: Invocation, log: Log): CallContext {
   const inContext = AsyncLocalStorage.snapshot();
-  const owner = brokerAccess.subject.name;
+  const owner = brokerAccess.holder.name;
 
   /** Without a request, log lines and written rows carry the id of the invocation. */
   const inScope = <T>(work: () => T): T =>

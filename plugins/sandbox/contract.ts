@@ -1,7 +1,7 @@
 import { type Caller, service } from '#kernel';
 import type { Posture } from '../../sandbox/host/posture/posture.ts';
 import type { Activation, ContractEntry, GuestError } from '../../sandbox/protocol/messages.ts';
-import type { Admitted, Invocation } from '../broker/contract.ts';
+import type { Invocation, PackageHandle } from '../broker/contract.ts';
 
 export type { Activation, ContractEntry, GuestError, Posture };
 
@@ -20,7 +20,7 @@ export type Script = string;
 /** A program of the sandbox: one package with its artifact. */
 export interface SandboxProgram {
   /** The package as the broker knows it: its name and grants. */
-  readonly admitted: Admitted;
+  readonly brokerAccess: PackageHandle;
   readonly script: Script;
   /** True: one realm serves several invocations. The manifest opts in by `"stateful": true`. */
   readonly reuse: boolean;
@@ -34,7 +34,7 @@ export interface SandboxProgram {
 }
 
 /** One invocation of a program. */
-export interface Run {
+export interface RunRequest {
   /** A key of the contract: '' or `type:name`. */
   readonly entry: string;
   readonly contributionId: string;
@@ -43,7 +43,7 @@ export interface Run {
    * The entry as the broker knows it, where entries of one program have grants of their own. Default: that of the
    * program.
    */
-  readonly admitted?: Admitted;
+  readonly brokerAccess?: PackageHandle;
   /** The caller of the invocation; null where there is no user, as with a schedule. */
   readonly caller: Caller | null;
   /** JSON text. */
@@ -55,7 +55,7 @@ export interface Run {
 }
 
 /** The result of a handler. */
-export interface Outcome {
+export interface HandlerResult {
   /** Valid JSON text; undefined where the handler returned no value. */
   readonly text: string | undefined;
   readonly value: unknown;
@@ -68,7 +68,7 @@ export interface Guest {
    * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable or the guest is
    * closed.
    */
-  invoke(run: Run): Promise<Outcome>;
+  invoke(run: RunRequest): Promise<HandlerResult>;
   /** Allows a parked program to start again. */
   restart(): void;
   /** The state of the program. `idle`: no process; `waiting`: a restart delay runs. */

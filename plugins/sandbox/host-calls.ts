@@ -1,6 +1,6 @@
 import type { Log } from '#kernel';
 import type { HostCall } from '../../sandbox/host/supervisor/guest-run.ts';
-import type { Admitted, Invocation, RefusalCode } from '../broker/contract.ts';
+import type { Invocation, PackageHandle, RefusalCode } from '../broker/contract.ts';
 import type { Refusal } from '../broker/library.ts';
 import { createCallContext } from './call-context.ts';
 import { parseGuestJson } from './guest-json.ts';
@@ -16,7 +16,7 @@ export const HOST_CALL_LIMITS = {
 } as const;
 
 export interface HostCallOptions {
-  readonly brokerAccess: Admitted;
+  readonly brokerAccess: PackageHandle;
   readonly invocation: Invocation;
   /** Bytes of the longest arguments of one call. */
   readonly hostCall: number;

@@ -4,24 +4,27 @@ import type { RunResult } from '../../sandbox/host/supervisor/guest-run.ts';
 import { RunFailure } from '../../sandbox/host/supervisor/run-failure.ts';
 import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
 import type { GuestContext, GuestLimits } from '../../sandbox/protocol/messages.ts';
-import type { Admitted, Invocation } from '../broker/contract.ts';
+import type { Invocation, PackageHandle } from '../broker/contract.ts';
 import { InvocationSecrets } from '../broker/library.ts';
-import type { Outcome, Run } from './contract.ts';
+import type { HandlerResult, RunRequest } from './contract.ts';
 import { createGuestFailure } from './create-guest-failure.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { createHostCalls } from './host-calls.ts';
 import { GuestFailure } from './library.ts';
 
 interface InvokeOptions {
-  readonly brokerAccess: Admitted;
+  readonly brokerAccess: PackageHandle;
   readonly process: Process;
   readonly limits: GuestLimits;
   readonly log: Log;
 }
 
 /** Runs one invocation. Its host calls are counted and carried out by `createHostCalls`. */
-export async function invoke({ process, limits, log, ...program }: InvokeOptions, run: Run): Promise<Outcome> {
-  const brokerAccess = run.admitted ?? program.brokerAccess;
+export async function invoke(
+  { process, limits, log, ...program }: InvokeOptions,
+  run: RunRequest,
+): Promise<HandlerResult> {
+  const brokerAccess = run.brokerAccess ?? program.brokerAccess;
   const over = new AbortController();
   const invocation: Invocation = {
     id: randomUUID(),
@@ -47,8 +50,8 @@ export async function invoke({ process, limits, log, ...program }: InvokeOptions
 export const toGuestFailure = (error: unknown, scrub = (text: string): string => text): unknown =>
   error instanceof RunFailure ? createGuestFailure(error, scrub) : error;
 
-const buildContext = ({ subject }: Admitted, { contributionId, activation, caller }: Run): GuestContext => ({
-  extensionId: subject.name,
+const buildContext = ({ holder }: PackageHandle, { contributionId, activation, caller }: RunRequest): GuestContext => ({
+  extensionId: holder.name,
   contributionId,
   activation,
   accountability: caller && toAccountability(caller),
@@ -61,7 +64,7 @@ const buildContext = ({ subject }: Admitted, { contributionId, activation, calle
 const toAccountability = ({ user, role, admin }: Caller): GuestContext['accountability'] =>
   user === null && role === null && !admin ? null : { user, role, admin };
 
-function parseResult(answer: RunResult): Outcome {
+function parseResult(answer: RunResult): HandlerResult {
   if (answer === undefined) return { text: undefined, value: undefined };
   const text = answer.toString('utf8');
   try {

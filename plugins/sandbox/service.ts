@@ -37,12 +37,12 @@ export function createSandbox(
 
   function open(program: SandboxProgram): Guest {
     const { script, reuse, kind, onParked } = program;
-    const brokerAccess = program.admitted;
+    const brokerAccess = program.brokerAccess;
     let isClosed = false;
     let process: Process | undefined;
     const processOf = (live: LiveRuntime): Process =>
       (process ??= live[kind === 'hooks' ? 'hooks' : 'endpoints'].open({
-        name: brokerAccess.subject.name,
+        name: brokerAccess.holder.name,
         script,
         reuse,
         onParked: (detail) => onParked({ code: 'RUNTIME_CRASHED', detail }),

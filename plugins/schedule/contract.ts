@@ -34,7 +34,7 @@ export interface ScheduledJob {
 }
 
 /** A job that waits for its next tick. */
-export interface Scheduled {
+export interface JobHandle {
   /** No tick begins any more and the signals of runs abort; resolves when the runs of this process have ended. Never rejects. */
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface Schedule {
    * Starts a job. It stops with the service at the latest.
    * @throws RangeError where `at` is no cron expression or no positive interval, and where the name is taken.
    */
-  start(job: ScheduledJob): Scheduled;
+  start(job: ScheduledJob): JobHandle;
 }
 
 /** For every plugin with periodic work. */

@@ -1,6 +1,6 @@
 import type { Lock } from '../cluster/contract.ts';
 import { createCalendar, isPattern } from './calendar.ts';
-import type { Schedule, Scheduled, ScheduledJob } from './contract.ts';
+import type { JobHandle, Schedule, ScheduledJob } from './contract.ts';
 import { startTimer } from './timer.ts';
 
 interface Deps {
@@ -11,7 +11,7 @@ interface Deps {
 
 /** The service, and `stop` for all its jobs. */
 export function createSchedule(deps: Deps): Schedule & { stop(): void } {
-  const jobs = new Map<string, Scheduled>();
+  const jobs = new Map<string, JobHandle>();
   return {
     isPattern,
     start(job) {
@@ -26,7 +26,7 @@ export function createSchedule(deps: Deps): Schedule & { stop(): void } {
   };
 }
 
-function startJob(job: ScheduledJob, { claim, lock }: Deps, onStop: () => void): Scheduled {
+function startJob(job: ScheduledJob, { claim, lock }: Deps, onStop: () => void): JobHandle {
   const { name, scope = 'cluster', overlap = 'skip', log } = job;
   const ending = new AbortController();
   const runs = new Set<Promise<void>>();

@@ -9,4 +9,4 @@ export const isRange = (column: Column | null): column is RangeColumn => column?
 type RangeColumn = Column & { readonly element: NonNullable<Column['element']> };
 
 /** Whether only the database writes it: a generated column, or an identity column `generated always`. */
-export const isMadeByDatabase = (column: Column): boolean => column.generated || column.identityAlways;
+export const isDatabaseGenerated = (column: Column): boolean => column.generated || column.identityAlways;

@@ -1,5 +1,5 @@
 import { authorities, type Caller, facet, service } from '#kernel';
-import type { Overview } from './schema-overview.ts';
+import type { SchemaOverview } from './schema-overview.ts';
 import type { SystemCollection } from './system-collection.ts';
 
 export type { CollectionRecord, FieldRecord, RelationRecord } from './records.ts';
@@ -12,11 +12,11 @@ export {
   type Field,
   type FieldMeta,
   type FieldType,
-  type Overview,
+  type ItemVerb,
   type Relation,
   type RelationEnd,
   type RelationMeta,
-  type Verb,
+  type SchemaOverview,
 } from './schema-overview.ts';
 export type { SystemCollection, SystemField, SystemReference } from './system-collection.ts';
 
@@ -30,20 +30,20 @@ export interface Schema {
    * catalogs.
    * @throws SERVICE_UNAVAILABLE where the database has to be read and is not reached.
    */
-  overview(): Promise<Overview>;
+  snapshot(): Promise<SchemaOverview>;
   /**
    * Checks the catalogs, and reads them again where they changed. Call it when a name is not found or a statement
    * fails.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
-  refresh(): Promise<Overview>;
+  refresh(): Promise<SchemaOverview>;
   /**
    * Tables that no request can read. Runs a statement each time: for admins, and where a collection is not found.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
   unservedTables(): Promise<readonly UnservedTable[]>;
   /** Calls `handle` in every process after the schema snapshot has changed. */
-  onChange(handle: (snapshot: Overview) => void): void;
+  onChange(handle: (snapshot: SchemaOverview) => void): void;
 }
 
 /** A table or view of DB_SCHEMAS that is not served as a collection, or that the database role may not read. */
@@ -65,7 +65,7 @@ export const systemCollections = facet<SystemCollection>('schema.system', {
     required: ['collections'],
     properties: { collections: { type: 'array', items: { type: 'string', pattern: '^platform_' } } },
   },
-  admit: (one, declared) => declared.collections.includes(one.collection) || `${one.collection} is not declared`,
+  validate: (one, declared) => declared.collections.includes(one.collection) || `${one.collection} is not declared`,
   describe: (declared) => authorities('serves', declared.collections, 'as system collections'),
 });
 
@@ -90,7 +90,7 @@ export interface SchemaWrites {
    * Runs several changes as one unit of work.
    * @throws what `work` throws.
    */
-  unit<T>(work: () => Promise<T>): Promise<T>;
+  transaction<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Creates a table with its fields, or a folder. Answers the name.
    * @throws FORBIDDEN for callers that are not admins, INVALID_PAYLOAD, VALUE_TOO_LONG.

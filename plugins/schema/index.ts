@@ -45,7 +45,7 @@ export default definePlugin<Config>({
     });
     const unservedTables = async () => findUnservedTables(db, await cache.snapshot(), declared());
     host.provide(schema, {
-      overview: cache.snapshot,
+      snapshot: cache.snapshot,
       refresh: cache.refresh,
       onChange: cache.onChange,
       unservedTables,
@@ -59,7 +59,7 @@ export default definePlugin<Config>({
     });
     messages.subscribe(SCHEMA_CHANNEL, cache.invalidate);
     messages.onLost(() => cache.setAnnouncementsArriving(false));
-    messages.onGap(() => cache.setAnnouncementsArriving(true));
+    messages.onReconnect(() => cache.setAnnouncementsArriving(true));
     host.onStart(async () => {
       if (config.CACHE_SCHEMA || (await installChangeTriggers(db, log))) cache.trustAnnouncements();
       await cache.refresh();

@@ -1,7 +1,7 @@
 /** Failures for unknown names. */
 
 /** Kinds of columns. */
-export { isMadeByDatabase, isRange, isSearchVector } from './column-kinds.ts';
-export { absentCollection, createNotFoundFailure } from './not-found.ts';
-export { isPlaceOfRow } from './overview/keys.ts';
-export { collectionRecord, fieldRecord, relationRecord } from './records.ts';
+export { isDatabaseGenerated, isRange, isSearchVector } from './column-kinds.ts';
+export { createCollectionNotFoundFailure, createNotFoundFailure } from './not-found.ts';
+export { toCollectionRecord, toFieldRecord, toRelationRecord } from './records.ts';
+export { isRowLocation } from './snapshot/keys.ts';

@@ -6,7 +6,7 @@ import type { Schema } from './contract.ts';
  * name is not served; for other callers the same FORBIDDEN as for a collection without read permission. `detail` is a
  * sentence that only admins see.
  */
-export async function absentCollection(
+export async function createCollectionNotFoundFailure(
   schema: Pick<Schema, 'unservedTables'>,
   caller: Caller | undefined,
   name: string,

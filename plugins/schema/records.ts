@@ -1,13 +1,13 @@
-import { isMadeByDatabase } from './column-kinds.ts';
+import { isDatabaseGenerated } from './column-kinds.ts';
 import type {
   Collection,
   CollectionMeta,
   Field,
   FieldMeta,
   FieldType,
-  Overview,
   Relation,
   RelationMeta,
+  SchemaOverview,
 } from './contract.ts';
 import { parseDefaultValue } from './default-value.ts';
 import { toFieldMeta } from './snapshot/registry-rows.ts';
@@ -37,13 +37,13 @@ export interface RelationRecord {
   readonly meta: RelationMeta | null;
 }
 
-export const collectionRecord = ({ name, meta, table }: Collection): CollectionRecord => ({
+export const toCollectionRecord = ({ name, meta, table }: Collection): CollectionRecord => ({
   collection: name,
   meta,
   schema: table && { schema: table.schema, name: table.name, comment: table.comment },
 });
 
-export const fieldRecord = (field: Field, snapshot: Overview): FieldRecord => ({
+export const toFieldRecord = (field: Field, snapshot: SchemaOverview): FieldRecord => ({
   collection: field.collection,
   field: field.name,
   type: field.type,
@@ -62,7 +62,7 @@ function buildChoicesMeta({ collection, name, column }: Field): FieldMeta | null
   };
 }
 
-export const relationRecord = ({ collection, field, related, schema, meta }: Relation): RelationRecord => ({
+export const toRelationRecord = ({ collection, field, related, schema, meta }: Relation): RelationRecord => ({
   collection,
   field,
   related_collection: related,
@@ -70,7 +70,10 @@ export const relationRecord = ({ collection, field, related, schema, meta }: Rel
   meta,
 });
 
-function toColumnRecord({ collection, column, type, relation }: Field, snapshot: Overview): FieldRecord['schema'] {
+function toColumnRecord(
+  { collection, column, type, relation }: Field,
+  snapshot: SchemaOverview,
+): FieldRecord['schema'] {
   if (!column) return null;
   const key = relation?.kind === 'one' ? relation.relation.schema : null;
   return {
@@ -82,7 +85,7 @@ function toColumnRecord({ collection, column, type, relation }: Field, snapshot:
     max_length: column.maxLength,
     numeric_precision: column.precision,
     numeric_scale: column.scale,
-    is_generated: isMadeByDatabase(column),
+    is_generated: isDatabaseGenerated(column),
     is_nullable: column.nullable,
     is_unique: column.unique,
     is_indexed: column.indexed,

@@ -132,7 +132,12 @@ export type RelationEnd =
   /**
    * Many-to-any: this field holds a key of one of `allowedCollections`; the field `collectionField` names which one.
    */
-  | { readonly kind: 'any'; readonly relation: Relation; readonly by: string; readonly allowed: readonly string[] };
+  | {
+      readonly kind: 'any';
+      readonly relation: Relation;
+      readonly collectionField: string;
+      readonly allowedCollections: readonly string[];
+    };
 
 /** The registry row of a relation, with the names of the API. */
 export interface RelationMeta {
@@ -170,7 +175,7 @@ export interface Relation {
     readonly on_delete: string;
   } | null;
   /** The constraint is `not valid`: older rows may refer to missing rows. */
-  readonly unchecked?: true;
+  readonly notValidated?: true;
 }
 
 /** The registry row of a collection, with the names of the API. */
@@ -203,7 +208,7 @@ export interface Collection {
   readonly table: { readonly schema: string; readonly name: string; readonly comment: string | null } | null;
   readonly kind: 'table' | 'view' | 'folder';
   /** Triggers, rules or partitions: a write may change more than its statement names. */
-  readonly reacts: boolean;
+  readonly hasSideEffects: boolean;
   readonly system: boolean;
   readonly meta: CollectionMeta | null;
   /** The name of a key of one column; null for a composite key and without a key. */
@@ -217,19 +222,19 @@ export interface Collection {
   /** Whether requests can name a row: true with a primary key, or a unique index over columns that are not null. */
   readonly hasKey: boolean;
   /** Composite foreign keys; `fields` holds them too. */
-  readonly jointFields: readonly Field[];
+  readonly compositeForeignKeys: readonly Field[];
   readonly fields: ReadonlyMap<string, Field>;
   readonly singleton: boolean;
   readonly sortField: string | null;
   /** Of a system collection: see `SystemCollection.verbs`. Absent: all. */
-  readonly verbs?: readonly Verb[];
+  readonly verbs?: readonly ItemVerb[];
 }
 
 /** What requests may do with the rows of a collection. */
-export type Verb = 'read' | 'create' | 'update' | 'delete';
+export type ItemVerb = 'read' | 'create' | 'update' | 'delete';
 
 /** The schema snapshot: collections, fields and relations at one moment. Immutable; a change creates a new one. */
-export interface Overview {
+export interface SchemaOverview {
   /** Changes whenever a member below changes; usable in cache keys. Equal in all processes. */
   readonly version: string;
   readonly collections: ReadonlyMap<string, Collection>;
@@ -238,5 +243,5 @@ export interface Overview {
    * System tables that admins see in /collections and /fields, and whose rows no request reads or writes (sessions,
    * migrations).
    */
-  readonly listed: ReadonlyMap<string, Collection>;
+  readonly listedTables: ReadonlyMap<string, Collection>;
 }

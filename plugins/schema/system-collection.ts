@@ -1,4 +1,4 @@
-import type { CollectionMeta, FieldType, Verb } from './schema-overview.ts';
+import type { CollectionMeta, FieldType, ItemVerb } from './schema-overview.ts';
 
 /** A field of a system collection. The migration creates its column from this. */
 export interface SystemField {
@@ -59,7 +59,7 @@ export interface SystemCollection {
    * The actions that the item routes, GraphQL and the API documents offer to every caller. Default: all. `[]` for
    * collections with their own routes.
    */
-  readonly verbs?: readonly Verb[];
+  readonly verbs?: readonly ItemVerb[];
   /** No request reads or writes its rows. `listed`: admins see it in lists of collections and fields. */
   readonly internal?: true | 'listed';
 }

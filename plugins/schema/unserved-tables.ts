@@ -1,5 +1,5 @@
 import type { Db } from '../database/contract.ts';
-import { type Overview, SYSTEM_PREFIX, type UnservedTable } from './contract.ts';
+import { type SchemaOverview, SYSTEM_PREFIX, type UnservedTable } from './contract.ts';
 import type { Declarations } from './system/declarations.ts';
 
 /** Created by the plugin `database`. */
@@ -26,7 +26,7 @@ interface CatalogRow {
 /** Tables and views that no request can read, each with the reason (ADR 42). Runs one statement. */
 export async function findUnservedTables(
   db: Pick<Db, 'query' | 'schemas' | 'ownedTables'>,
-  snapshot: Overview,
+  snapshot: SchemaOverview,
   declared: Declarations,
 ): Promise<readonly UnservedTable[]> {
   const { rows } = await db.query<CatalogRow>(TABLES, [db.schemas]);
@@ -43,7 +43,7 @@ export async function findUnservedTables(
 const tableKey = (table: { readonly schema: string; readonly name: string } | null): string =>
   JSON.stringify(table && [table.schema, table.name]);
 
-type ServedCollection = NonNullable<ReturnType<Overview['collections']['get']>>;
+type ServedCollection = NonNullable<ReturnType<SchemaOverview['collections']['get']>>;
 
 function findReason({ schema, name, role, enters, reads }: CatalogRow, collection: ServedCollection | undefined) {
   if (!enters) return `the database role ${role} may not use the schema ${schema}: grant usage on it`;

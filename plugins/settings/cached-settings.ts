@@ -1,5 +1,5 @@
 import type { Bus } from '../cluster/contract.ts';
-import { announcing, createAnnouncedCache } from '../cluster/library.ts';
+import { createAnnouncedCache, createAnnouncementMigration } from '../cluster/library.ts';
 import type { Db, Migration } from '../database/contract.ts';
 import { SETTINGS } from './collections.ts';
 import type { Settings, SettingsValues } from './contract.ts';
@@ -33,7 +33,10 @@ export interface CachedSettings extends Settings {
 }
 
 /** The row from memory: read once, and again after a change in any process or by SQL. */
-export function createCachedSettings(db: Pick<Db, 'query' | 'read' | 'sql' | 'isInside'>, bus: Bus): CachedSettings {
+export function createCachedSettings(
+  db: Pick<Db, 'query' | 'read' | 'sql' | 'isInUnitOfWork'>,
+  bus: Bus,
+): CachedSettings {
   const CURRENT = db.sql`select project_name, project_descriptor, project_url, project_color, project_logo, public_foreground,
     public_background, public_favicon, public_note, default_language, custom_css, auth_password_policy, auth_login_attempts, storage_asset_transform,
     storage_asset_presets, storage_default_folder from ${db.read(SETTINGS)} limit 1`;
@@ -49,18 +52,18 @@ export function createCachedSettings(db: Pick<Db, 'query' | 'read' | 'sql' | 'is
     bus,
     channel: CHANGED,
     max: 1,
-    read: async () => ({ value: await read(), settled: true }),
+    read: async () => ({ value: await read(), cacheable: true }),
   });
   return {
     // A unit of work may have changed the row itself, and may yet fail.
-    current: () => (db.isInside() ? read() : known.get(SETTINGS)),
+    current: () => (db.isInUnitOfWork() ? read() : known.get(SETTINGS)),
     forget: () => known.forget(),
   };
 }
 
 /** Trigger that notifies every process when the row changes. */
 export const announceSettings = (db: Db): Migration =>
-  announcing({
+  createAnnouncementMigration({
     id: '2026-11-22-announce-settings',
     name: 'platform_settings_changed',
     channel: CHANGED,

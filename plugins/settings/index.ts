@@ -29,7 +29,7 @@ export default definePlugin({
         assertLoginAttempts((payload as Record<string, unknown>).auth_login_attempts);
         await assertPublicFilesReadable({ items: used.items, settings: remembered }, payload, meta);
         // A file that is no longer public is not served by another process once this one has answered.
-        db.answerAfter(used.bus.confirmed);
+        db.answerAfter(used.bus.waitForConfirmation);
         // The one row has the id of its column's default; an update to another one is refused like that of any row of the service's own.
         const { id: _id, ...rest } = payload as Record<string, unknown>;
         return action === 'create' ? rest : undefined;

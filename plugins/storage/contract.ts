@@ -97,7 +97,7 @@ export const storageDrivers = facet<DriverDeclaration, ReadonlyMap<string, Drive
     required: ['names'],
     properties: { names: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^[a-z][a-z0-9-]*$' } } },
   },
-  admit: ({ name }, declared) => declared.names.includes(name) || `the driver ${name} is not declared`,
+  validate: ({ name }, declared) => declared.names.includes(name) || `the driver ${name} is not declared`,
   describe: (declared) =>
     authorities(
       'provides',

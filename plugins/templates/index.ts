@@ -1,5 +1,5 @@
 import { capabilities, definePlugin } from '#kernel';
-import { remotes } from '../broker/contract.ts';
+import { remoteMethods } from '../broker/contract.ts';
 import { workers } from '../workers/contract.ts';
 import { templateCapability, templateMethods } from './capability.ts';
 import { templates } from './contract.ts';
@@ -14,6 +14,6 @@ export default definePlugin({
     const service = createTemplates(used.workers.pool(createProcessOptions()));
     host.provide(templates, service);
     host.contribute(capabilities, templateCapability(service));
-    host.contribute(remotes, templateMethods);
+    host.contribute(remoteMethods, templateMethods);
   },
 });

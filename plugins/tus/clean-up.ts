@@ -1,6 +1,6 @@
 import { fail, type Log } from '#kernel';
 import type { Lock } from '../cluster/contract.ts';
-import type { Schedule, Scheduled } from '../schedule/contract.ts';
+import type { JobHandle, Schedule } from '../schedule/contract.ts';
 import type { Storage } from '../storage/contract.ts';
 import { lockName } from './locker.ts';
 import { removePieces } from './pieces.ts';
@@ -54,7 +54,7 @@ interface ScheduleDeps extends Deps {
  * Schedules the clean-up, in one of all processes at a time.
  * @throws INVALID_CONFIG for an invalid cron pattern.
  */
-export function startCleanUp({ schedule, ...deps }: ScheduleDeps, pattern: string): Scheduled {
+export function startCleanUp({ schedule, ...deps }: ScheduleDeps, pattern: string): JobHandle {
   if (!schedule.isPattern(pattern))
     throw fail('INVALID_CONFIG', `TUS_CLEANUP_SCHEDULE is not a cron pattern: ${pattern}`);
   return schedule.start({

@@ -1,9 +1,9 @@
 import { Failure, Failures, fail } from '#kernel';
-import { StatedFailure } from '../http/library.ts';
+import { CustomFailure } from '../http/library.ts';
 
 /** Clients of tus depend on the status, and no error code of other routes has a fitting one. */
 const createStatusFailure = (status: number, code: string, message: string) =>
-  new StatedFailure('INVALID_PAYLOAD', { status, code, message });
+  new CustomFailure('INVALID_PAYLOAD', { status, code, message });
 
 const LOCKED = 423;
 
@@ -11,7 +11,7 @@ const LOCKED = 423;
 export const createLockedFailure = () =>
   createStatusFailure(LOCKED, 'UPLOAD_LOCKED', 'Another request is working on this upload.');
 
-export const isLocked = (error: unknown): boolean => error instanceof StatedFailure && error.status === LOCKED;
+export const isLocked = (error: unknown): boolean => error instanceof CustomFailure && error.status === LOCKED;
 
 export const createVersionFailure = () =>
   createStatusFailure(

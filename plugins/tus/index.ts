@@ -2,7 +2,7 @@ import { definePlugin } from '#kernel';
 import { bus, lock } from '../cluster/contract.ts';
 import { files } from '../files/contract.ts';
 import { routes } from '../http/contract.ts';
-import { type Scheduled, schedule } from '../schedule/contract.ts';
+import { type JobHandle, schedule } from '../schedule/contract.ts';
 import { schema, systemCollections } from '../schema/contract.ts';
 import { storage } from '../storage/contract.ts';
 import { startCleanUp } from './clean-up.ts';
@@ -35,7 +35,7 @@ export default definePlugin<TusConfig, Shared>({
     const uploadRecords = createUploads(db, config.TUS_UPLOAD_EXPIRATION);
 
     // Also with TUS_ENABLED=false: uploads from before must still expire.
-    let cleaning: Scheduled | undefined;
+    let cleaning: JobHandle | undefined;
     host.onStart(() => {
       cleaning = startCleanUp({ ...used, uploads: uploadRecords, log }, config.TUS_CLEANUP_SCHEDULE);
     });

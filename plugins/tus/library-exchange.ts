@@ -22,7 +22,7 @@ export async function handleWithLibrary(ctx: HttpContext, server: Server, limit:
     return undefined;
   };
   const body = openBody(ctx.req);
-  const stopIdleTimeout = enforceIdleTimeout(ctx.req, ctx.state.settings?.stall ?? 0);
+  const stopIdleTimeout = enforceIdleTimeout(ctx.req, ctx.state.settings?.idleTimeout ?? 0);
   const request = new Request(`http://localhost${ctx.path}`, {
     method: ctx.method,
     headers: Object.entries(ctx.req.headers).filter(

@@ -17,10 +17,10 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Converts Upload-Metadata by the types of the fields: all its values are text, as in a form. @throws INVALID_METADATA. */
 export async function describeUpload(
-  schema: Pick<Schema, 'overview'>,
+  schema: Pick<Schema, 'snapshot'>,
   pairs: MetadataPairs,
 ): Promise<UploadDescription> {
-  const collection = (await schema.overview()).collections.get(FILES);
+  const collection = (await schema.snapshot()).collections.get(FILES);
   for (const [name, value] of Object.entries(pairs)) {
     if (value?.includes('\0'))
       throw createInvalidMetadataFailure(`The value of "${name}" in Upload-Metadata contains a NUL character.`);

@@ -12,7 +12,7 @@ import { createStore, type StoreDeps } from './store.ts';
 import { hasAllBytes, type Upload } from './uploads.ts';
 
 export interface RoutesDeps extends StoreDeps, FinishDeps {
-  readonly schema: Pick<Schema, 'overview'>;
+  readonly schema: Pick<Schema, 'snapshot'>;
   /** Bytes; undefined: any number. */
   readonly maxSize: number | undefined;
   /** Path of PUBLIC_URL, such as `/api`; empty without one. */

@@ -6,7 +6,7 @@ import { assertSignedIn, assertUserOrShare, USERS } from './assert-signed-in.ts'
 /** The caller's own rows, under the caller's own permissions. */
 export const userFields = (
   items: Pick<Items, 'updateOne'>,
-  access: Pick<Access, 'effective'>,
+  access: Pick<Access, 'effectivePermissions'>,
 ): readonly GraphqlField[] => [
   {
     scope: 'system',
@@ -41,6 +41,6 @@ export const userFields = (
     scope: 'system',
     operation: 'query',
     definition: 'permissions_me: JSON',
-    resolve: (_args, { caller }) => access.effective(assertUserOrShare(caller)),
+    resolve: (_args, { caller }) => access.effectivePermissions(assertUserOrShare(caller)),
   },
 ];

@@ -1,7 +1,7 @@
 import { definePlugin } from '#kernel';
 import { workers } from './contract.ts';
 import manifest from './package.json' with { type: 'json' };
-import { createWorkers } from './service.ts';
+import { createWorkers } from './workers.ts';
 
 export default definePlugin({
   manifest,

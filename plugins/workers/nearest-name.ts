@@ -7,7 +7,7 @@ const MAX_LENGTH = 64;
  *
  * @param allowed Keystrokes (one character more, less, other, or two swapped) that may lie between the two names.
  */
-export function nearestName(name: string, candidates: Iterable<string>, allowed?: number): string | undefined {
+export function findNearestName(name: string, candidates: Iterable<string>, allowed?: number): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const lowerName = name.toLowerCase();
   let nearest: string | undefined;

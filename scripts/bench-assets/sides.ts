@@ -4,13 +4,13 @@ import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import { type AssetsGround, assetsGround } from '../../test/http/assets-ground.ts';
 import { asAdmin } from '../../test/http/people.ts';
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { type Spawned, spawnService } from '../../test/support/service.ts';
+import { type SpawnedService, spawnService } from '../../test/support/service.ts';
 import { type ForkedServer, forkServer } from '../bench/fork-server.ts';
 import { profiling } from '../bench/service-process.ts';
 import { cameraPicture } from './picture.ts';
 
 export interface Sides {
-  readonly service: Spawned;
+  readonly service: SpawnedService;
   readonly bare: ForkedServer;
   readonly ground: AssetsGround;
   /** What the bare server serves. */
@@ -25,7 +25,7 @@ export async function startSides(database: FreshDatabase, profile: string | unde
   const ground: AssetsGround = await assetsGround();
   const folder = join(ground.root, 'bare');
   await mkdir(folder);
-  let service: Spawned | undefined;
+  let service: SpawnedService | undefined;
   let bare: ForkedServer | undefined;
   const stop = async () => {
     await bare?.stop();

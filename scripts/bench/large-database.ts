@@ -1,7 +1,7 @@
 import { getIntrospectionQuery } from 'graphql';
 import { type FreshDatabase, freshDatabase } from '../../test/support/database.ts';
 import { createLargeSchema } from '../../test/support/large-database.ts';
-import { type Spawned, spawnService } from '../../test/support/service.ts';
+import { type SpawnedService, spawnService } from '../../test/support/service.ts';
 import { cpuByProcess, processesOf } from './processes.ts';
 
 const TABLES = [0, 300, 1000] as const;
@@ -69,7 +69,7 @@ async function measured(tables: number): Promise<ReadonlyMap<Step, Cost>> {
 }
 
 async function costOf(
-  service: Spawned,
+  service: SpawnedService,
   database: FreshDatabase,
   method: string,
   path: string,
@@ -83,7 +83,7 @@ async function costOf(
   return { clock, processor: (await processorOf(service, database)) - before };
 }
 
-async function processorOf({ pid }: Spawned, database: FreshDatabase): Promise<number> {
+async function processorOf({ pid }: SpawnedService, database: FreshDatabase): Promise<number> {
   const { server, backends } = await processesOf(pid, 'tenon', database);
   const used = [...cpuByProcess([server, ...backends]).values()];
   return used.reduce((sum, ms) => sum + ms, 0) / 1000;

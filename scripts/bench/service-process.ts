@@ -1,12 +1,12 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { type Spawned, spawnService } from '../../test/support/service.ts';
+import { type SpawnedService, spawnService } from '../../test/support/service.ts';
 
 /** Node's options that make it write a CPU profile into a folder as it ends. */
 export const profiling = (folder: string | undefined): readonly string[] =>
   folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
 
 /** The service as it is measured, in a process of its own. `profile`: a folder for its CPU profile. */
-export async function spawnMeasured(database: FreshDatabase, profile?: string): Promise<Spawned> {
+export async function spawnMeasured(database: FreshDatabase, profile?: string): Promise<SpawnedService> {
   // The servers beside it write no log, so neither does the service but for warnings.
   const service = await spawnService({
     database,

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLog } from '../../kernel/log.ts';
-import { isAlive, runningServer } from '../../plugins/database/embedded/running.ts';
-import { embeddedServer } from '../../plugins/database/embedded/server.ts';
+import { findRunningServer, isAlive } from '../../plugins/database/embedded/postmaster.ts';
+import { openEmbeddedServer } from '../../plugins/database/embedded/server.ts';
 
 const SIGNALS = { 'in order': 'SIGINT', 'as after a loss of power': 'SIGQUIT' } as const;
 
@@ -17,7 +17,7 @@ export async function startRestartableServer() {
   await chmod(folder, 0o711);
   const overrides = { port: String(await freePort()), max_connections: '100' };
   const start = () =>
-    embeddedServer({ dataPath: folder, log: createLog({ level: 'silent', style: 'raw' }), overrides });
+    openEmbeddedServer({ dataPath: folder, log: createLog({ level: 'silent', style: 'raw' }), overrides });
   let running = await start();
   const { user, password, host, port } = running.target.client;
   let restarts = 0;
@@ -25,7 +25,7 @@ export async function startRestartableServer() {
     url: `postgres://${user}:${encodeURIComponent(String(password))}@${host}:${port}/postgres`,
     restarts: () => restarts,
     async restart(how: keyof typeof SIGNALS): Promise<void> {
-      const postmaster = await runningServer(await realpath(join(folder, 'postgres')));
+      const postmaster = await findRunningServer(await realpath(join(folder, 'postgres')));
       if (!postmaster) throw new Error('PostgreSQL does not run');
       process.kill(postmaster.pid, SIGNALS[how]);
       while (isAlive(postmaster.pid)) await pause(20);

@@ -1,4 +1,4 @@
-import { problems } from '#kernel';
+import { findProblems } from '#kernel';
 import { renderAuthorities } from '../../plugins/broker/library.ts';
 import { type ManifestSchema, renderType } from './json-schema.ts';
 import { code, page } from './markdown.ts';
@@ -124,7 +124,7 @@ what each plugin and package was granted in the sentences below, and what it did
       .map(([name, capability]) => {
         const text = TEXTS[name];
         if (!text) throw new Error(`capability ${name} has no text in scripts/reference/capabilities.ts`);
-        const wrong = problems(capability.schema, text.example, name);
+        const wrong = findProblems(capability.schema, text.example, name);
         if (wrong.length > 0) throw new Error(`the example of capability ${name} is wrong: ${wrong.join('; ')}`);
         return section(name, capability, text);
       }),

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { boot } from '#kernel/boot';
-import { AUDIT_VERBS, auditText } from '../../plugins/broker/library.ts';
+import { AUDIT_VERBS, renderAudit } from '../../plugins/broker/library.ts';
 import { composition } from '../../plugins/preset.ts';
-import { quiet } from '../support/plugin.ts';
+import { silentSettings } from '../support/plugin.ts';
 
 describe('architecture: audit', () => {
   it('docs/audit.txt equals the audit (npm run --silent audit > docs/audit.txt), which uses AUDIT_VERBS only', async () => {
-    const kernel = await boot(composition(), { environment: { ...quiet, EXTENSIONS_PATH: '/dev/null' } });
+    const kernel = await boot(composition(), { environment: { ...silentSettings, EXTENSIONS_PATH: '/dev/null' } });
     const written = await readFile(new URL('../../docs/audit.txt', import.meta.url), 'utf8').catch(() => '');
     const lines = kernel.audit();
     await kernel.stop();
-    expect(written).to.equal(auditText(lines));
+    expect(written).to.equal(renderAudit(lines));
     const verbs = new Set(lines.flatMap(({ authorities }) => authorities.map(({ verb }) => verb)));
     expect([...verbs].filter((verb) => !(AUDIT_VERBS as readonly string[]).includes(verb))).to.deep.equal([]);
   });

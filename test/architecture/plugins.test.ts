@@ -124,7 +124,7 @@ describe('architecture: plugins', () => {
     const granting = plugins.flatMap(({ sources }) =>
       sources.filter(({ text }) => /\bdatabase:\s*\{[^}]*\bsql\b/.test(text)).map(({ path }) => path),
     );
-    expect(granting).to.deep.equal(['plugins/extensions-full/kit.ts']);
+    expect(granting).to.deep.equal(['plugins/extensions-full/extension-runtime.ts']);
   });
 
   for (const plugin of plugins) {

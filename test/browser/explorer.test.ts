@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { openChromium } from './chromium.ts';
 import { startProxy } from './proxy.ts';
 
@@ -17,7 +17,7 @@ describe('the GraphQL explorer in a browser', function () {
   // On a busy machine the page takes long to build and to render.
   this.timeout(120_000);
 
-  let service: InProcess;
+  let service: InProcessService;
   let browser: Browser;
   const contexts: BrowserContext[] = [];
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { DescribedRoute } from '../../plugins/http/contract.ts';
 import { describedApi } from '../support/route-descriptions.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const environment = { TUS_ENABLED: 'true' };
 
@@ -9,7 +9,7 @@ const environment = { TUS_ENABLED: 'true' };
 const pathOf = ({ path }: DescribedRoute): string => path.replaceAll(/[:*]\w+/g, 'anything');
 
 describe('access in the description of a route', () => {
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService({ env: environment });
   });

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { pluginFolders } from '../support/manifests.ts';
-import { quiet } from '../support/plugin.ts';
-import { type Send, sender } from '../support/send.ts';
-import { ADMIN, migratedDatabase } from '../support/service.ts';
+import { silentSettings } from '../support/plugin.ts';
+import { createSender, type Send } from '../support/send.ts';
+import { ADMIN, createMigratedDatabase } from '../support/service.ts';
 import type { Grant } from './without-grant.ts';
 
 /** What `plugin` was denied, as the ledger or the failed start names it. */
@@ -26,7 +26,7 @@ const isUsedByMigrations = ({ path: [section, name = ''] }: Grant): boolean =>
 
 /** Uses every feature of the product without the grant: on a migrated database first, and where nothing was denied on an empty one. */
 export async function denialInUse(grant: Grant, url: URL): Promise<Denial | undefined> {
-  const migrated = isUsedByMigrations(grant) ? undefined : await migratedDatabase('grants');
+  const migrated = isUsedByMigrations(grant) ? undefined : await createMigratedDatabase('grants');
   const denial = migrated && (await denialOn(migrated, grant, url));
   return denial ?? denialOn(await freshDatabase('grants'), grant, url);
 }
@@ -48,7 +48,7 @@ async function denialOn(database: FreshDatabase, { plugin, path }: Grant, url: U
     await kernel.start();
     const { port } = await kernel.listen();
     const address = (outside.address() as AddressInfo).port;
-    const send = sender(`http://127.0.0.1:${port}`);
+    const send = createSender(`http://127.0.0.1:${port}`);
     const untilDenied: Send = async (...request) => {
       const reply = await send(...request);
       if (denialOf(kernel, plugin.name)) throw new Error('denied: the rest need not be tried');
@@ -88,7 +88,7 @@ function connectionOf(url: string, key: string): Record<string, string> {
 }
 
 const environmentOf = (data: string) => ({
-  ...quiet,
+  ...silentSettings,
   DATA_PATH: data,
   EXTENSIONS_PATH: join(data, 'extensions'),
   PUBLIC_URL: 'http://127.0.0.1:8055',

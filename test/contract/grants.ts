@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { boot } from '#kernel/boot';
 import { floors } from '../../plugins/preset.ts';
 import { type PluginFolder, pluginFolders, root } from '../support/manifests.ts';
-import { quiet } from '../support/plugin.ts';
+import { silentSettings } from '../support/plugin.ts';
 import { packageOf, sourcesIn } from '../support/sources.ts';
 import { denialInUse } from './grant-uses.ts';
 import { closureOf, folderWithout, type Grant, grantsOf } from './without-grant.ts';
@@ -15,7 +15,7 @@ interface Denial {
 }
 
 // With everything on that is off by default: what a manifest declares is what may be added.
-const environment = { ...quiet, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true', CORS_ENABLED: 'true' };
+const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true', CORS_ENABLED: 'true' };
 
 /** What the plugin, its manifest one grant shorter, is denied while it and what it needs register; undefined for nothing. */
 async function denialAtRegister(grant: Grant, url: URL): Promise<Denial | undefined> {

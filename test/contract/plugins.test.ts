@@ -6,11 +6,11 @@ import { boot } from '#kernel/boot';
 import type { Plugin } from '../../kernel/plugin.ts';
 import { composition } from '../../plugins/preset.ts';
 import { type PluginFolder, pluginFolders } from '../support/manifests.ts';
-import { quiet } from '../support/plugin.ts';
+import { silentSettings } from '../support/plugin.ts';
 
 const folders = pluginFolders();
 // With everything on that is off by default: what a manifest declares is what may be added.
-const environment = { ...quiet, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' };
+const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' };
 
 /** What a plugin did with its host while it registered. */
 interface Doings {

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { ERRORS } from '../../kernel/errors.ts';
 import type { Content, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
-import { paramsIn } from '../../plugins/http/library.ts';
-import { failureOf, quiet, withPlugins } from '../support/plugin.ts';
+import { pathParameterNames } from '../../plugins/http/library.ts';
+import { captureError, silentSettings, withPlugins } from '../support/plugin.ts';
 import { contributedRoutes, createDescribedApi, type DescribedApi } from '../support/route-descriptions.ts';
 
 /** Everything that is wrong with the description of one route. */
@@ -16,7 +16,7 @@ function faultsOf(api: DescribedApi, { method, path, description }: DescribedRou
     ...(['public', 'user', 'app', 'admin', 'permissions'].includes(access) ? [] : [`its access is "${access}"`]),
     ...(Object.keys(answers).length > 0 || method === '*' ? [] : ['it has no answers']),
     ...(method === 'GET' && body ? ['a GET has a body'] : []),
-    ...differences(paramsIn(path), Object.keys(params)),
+    ...differences(pathParameterNames(path), Object.keys(params)),
     ...parameters.flatMap((one) => ('$ref' in one || /\S/.test(one.description) ? [] : ['a parameter has no text'])),
     ...errors.filter((code) => !(code in ERRORS)).map((code) => `there is no error code ${code}`),
     ...unresolved(description).map((name) => `its components do not have ${name}`),
@@ -141,9 +141,9 @@ describe('the facet http.routes', () => {
     const manifest = { contributes: { 'http.routes': { prefixes: ['/bare'] } } };
     const run = withPlugins([{ name: 'bare', manifest, code }], () => undefined, {
       product: ['http'],
-      environment: quiet,
+      environment: silentSettings,
     });
-    const { message, cause } = await failureOf(run);
+    const { message, cause } = await captureError(run);
     expect(cause).to.include({ code: 'CAPABILITY_DENIED' });
     expect(message).to.include('bare: contribution to http.routes refused: GET /bare has no description.summary');
   });

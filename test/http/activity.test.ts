@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
 
 describe('activity and revisions recorded for writes', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let me: string;
   before(async () => {
-    database = await migratedDatabase('activity');
+    database = await createMigratedDatabase('activity');
     await database.query(`
       create table author (id serial primary key, name text not null, boss int references author);
       create table article (id serial primary key, title text, author int references author, changed_by_trigger text);

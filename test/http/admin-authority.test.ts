@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { EventMeta } from '#kernel';
 import { items } from '../../plugins/items/contract.ts';
 import { type Ask, allow, asking, makePerson, makeRole, outcome, type Person } from '../plugins/users/people.ts';
-import { type PluginSketch, type Sketched, sketch } from '../support/plugin.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type TestComposition, type TestPlugin, writePlugins } from '../support/plugin.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 type Way = readonly [method: string, path: string, body: unknown];
 
@@ -12,7 +12,7 @@ const PROMOTING = 'please promote';
 const SENSITIVE = ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data'];
 
 /** A package that acts for the caller of the request, and a listener that adds a role to what a user manager writes. */
-const obliging = (roleOf: () => string): PluginSketch => ({
+const obliging = (roleOf: () => string): TestPlugin => ({
   name: 'obliging',
   manifest: {
     uses: { items: '^1.0.0' },
@@ -28,14 +28,14 @@ const obliging = (roleOf: () => string): PluginSketch => ({
     host.events.onFilter('paper.items.create', async (payload: unknown, { caller }: EventMeta) => {
       const { note } = payload as { note?: string };
       if (note !== undefined)
-        await used.items.updateOne(caller, 'platform_users', note, {}, { given: { role: roleOf() } });
+        await used.items.updateOne(caller, 'platform_users', note, {}, { platformValues: { role: roleOf() } });
     });
   },
 });
 
 describe('an admin’s authority', () => {
-  let service: InProcess;
-  let packages: Sketched;
+  let service: InProcessService;
+  let packages: TestComposition;
   let admin: Ask;
   let adminRole: string;
   let plainRole: string;
@@ -44,7 +44,7 @@ describe('an admin’s authority', () => {
   let plain: Person;
   before(async function () {
     this.timeout(120_000);
-    packages = await sketch([obliging(() => adminRole)]);
+    packages = await writePlugins([obliging(() => adminRole)]);
     service = await startService({ plugins: packages.composition.plugins });
     admin = asking(service, service.admin.token);
     adminRole = (await admin('GET', '/users/me?fields=role')).body.data.role;

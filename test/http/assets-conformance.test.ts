@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { SVG, samples, see } from '../plugins/assets/transform/images.ts';
 import { upload } from '../plugins/assets/transform/upload.ts';
 import { type Ask, asking } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 // The client's own types describe collections of another product.
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -18,7 +18,7 @@ const TEXT = 'some text of no importance';
 
 /** The sentences of the specification on assets, as somebody finds them who has nothing but curl. */
 describe('/assets follows the specification', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let root: string;
   let admin: Ask;
   const ids: Record<string, string> = {};

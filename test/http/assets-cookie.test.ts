@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 import { asAdmin } from './people.ts';
@@ -13,13 +13,13 @@ const PASSWORD = 'a good password';
 describe('session cookie at /assets', () => {
   let ground: AssetsGround;
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let id: string;
 
   before(async function () {
     this.timeout(120_000);
     ground = await assetsGround();
-    database = await migratedDatabase('assets_cookie');
+    database = await createMigratedDatabase('assets_cookie');
     service = await startService({ database, env: ground.env });
     id = await ground.file(database, 'hello');
   });

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { type InProcess, type Service, startService } from '../support/service.ts';
+import { type InProcessService, type Service, startService } from '../support/service.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -13,8 +13,8 @@ const codeOf = (body: { errors?: { extensions: { code: string } }[] }) => body?.
 
 describe('hostile requests to assets', () => {
   let ground: AssetsGround;
-  let service: InProcess;
-  let other: InProcess;
+  let service: InProcessService;
+  let other: InProcessService;
   before(async () => {
     ground = await assetsGround();
     service = await startService({ env: ground.env });

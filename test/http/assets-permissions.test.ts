@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
@@ -15,13 +15,13 @@ const FILES = 'platform_files';
 describe('permissions of assets', () => {
   let ground: AssetsGround;
   let database: FreshDatabase;
-  let here: InProcess;
-  let there: InProcess;
+  let here: InProcessService;
+  let there: InProcessService;
 
   before(async function () {
     this.timeout(120_000);
     ground = await assetsGround();
-    database = await migratedDatabase('assets_permissions');
+    database = await createMigratedDatabase('assets_permissions');
     here = await startService({ database, env: ground.env });
     there = await startService({ database, env: ground.env });
   });
@@ -162,7 +162,8 @@ describe('permissions of assets', () => {
 
   it('a change of a file is visible in every process at once', async () => {
     const id = await fileOf('one', { type: 'text/plain' });
-    const typeAt = async (service: InProcess) => (await get(id, here.admin.token, service)).headers.get('content-type');
+    const typeAt = async (service: InProcessService) =>
+      (await get(id, here.admin.token, service)).headers.get('content-type');
     for (const service of [here, there]) expect(await typeAt(service)).to.equal('text/plain');
     await database.query(`update platform_files set type = 'text/css' where id = $1`, [id]);
     for (const service of [here, there]) await until(async () => (await typeAt(service)) === 'text/css');

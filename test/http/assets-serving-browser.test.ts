@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import { openChromium } from '../browser/chromium.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { ADMIN, type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { ADMIN, createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 import { asAdmin } from './people.ts';
 
@@ -31,7 +31,7 @@ describe('assets in a browser', function () {
 
   let ground: AssetsGround;
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let browser: Browser;
   /** Another origin, which answers any path with this page. */
   let elsewhere: Server;
@@ -42,7 +42,7 @@ describe('assets in a browser', function () {
 
   before(async () => {
     ground = await assetsGround();
-    database = await migratedDatabase('assets_browser');
+    database = await createMigratedDatabase('assets_browser');
     service = await startService({ database, env: { ...ground.env, LOG_LEVEL: 'info' } });
     browser = await openChromium();
     elsewhere = createServer((_request, response) => {

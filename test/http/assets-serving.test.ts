@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, spawnService, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, spawnService, startService } from '../support/service.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -15,12 +15,12 @@ const MEGABYTE = 1024 * 1024;
 describe('bytes of assets', () => {
   let ground: AssetsGround;
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
 
   before(async function () {
     this.timeout(120_000);
     ground = await assetsGround();
-    database = await migratedDatabase('assets_serving');
+    database = await createMigratedDatabase('assets_serving');
     service = await startService({ database, env: { ...ground.env, LOG_LEVEL: 'info' } });
   });
   after(async () => {

@@ -8,13 +8,13 @@ import { asset, upload } from '../plugins/assets/transform/upload.ts';
 import { until } from '../plugins/files/support.ts';
 import { childrenTime } from '../plugins/media/children.ts';
 import { filesIn } from '../support/files-in.ts';
-import { type InProcess, type ServiceOptions, startService } from '../support/service.ts';
+import { type InProcessService, type ServiceOptions, startService } from '../support/service.ts';
 
 const made = await samples();
 const large = await quarters(1200, 900);
 
 describe('assets: sources that cannot be transformed', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let root: string;
   let temporary: string;
   const usual = process.env.TMPDIR;

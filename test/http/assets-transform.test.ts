@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Colour, type Sample, type Seen, samples, see } from '../plugins/assets/transform/images.ts';
 import { type Asset, asset, upload } from '../plugins/assets/transform/upload.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const made = await samples();
 const json = (...operations: unknown[]) => ({ transforms: JSON.stringify(operations) });
@@ -62,7 +62,7 @@ const CASES: readonly Case[] = [
 const isCertain = (name: string) => name !== 'cmyk jpeg';
 
 describe('assets: transformations', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let root: string;
   const ids = new Map<string, string>();
   const seen = new Map<string, Seen>();

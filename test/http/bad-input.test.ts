@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 const andNested = (levels: number): string => `${'{"_and":['.repeat(levels)}{"id":1}${']}'.repeat(levels)}`;
 
 describe('bad input is answered with a clear error and loses nothing', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('bad_input');
+    database = await createMigratedDatabase('bad_input');
     await database.query(`create table thing (id serial primary key, name varchar(5) not null, age int, tag uuid, day date,
       data jsonb, unique (name)); insert into thing (name, age) values ('one', 1), ('two', 2)`);
     service = await startService({ database, env: { QUERY_LIMIT_MAX: '50' } });

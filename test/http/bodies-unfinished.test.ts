@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const LIMIT = 8 * 1024 * 1024;
 const STALL = 2000;
@@ -15,7 +15,7 @@ interface Line {
   readonly ended: Promise<unknown>;
 }
 
-function line(service: InProcess, from = '127.0.0.1'): Line {
+function line(service: InProcessService, from = '127.0.0.1'): Line {
   const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1', localAddress: from });
   let text = '';
   socket.setEncoding('latin1').on('data', (part) => (text += part));
@@ -34,7 +34,7 @@ const head = (path: string, headers: Readonly<Record<string, string | number>>):
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 describe('request bodies that do not arrive completely', () => {
-  let service: InProcess;
+  let service: InProcessService;
   const lines: Line[] = [];
   before(async () => {
     service = await startService({
@@ -179,7 +179,7 @@ describe('request bodies that do not arrive completely', () => {
 });
 
 describe('a response that is sent before the request body has arrived', () => {
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService({ env: { FILES_MAX_UPLOAD_SIZE: '1mb' } });
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type Person, personWith } from './people.ts';
 
@@ -9,7 +9,7 @@ const BACH =
 
 describe('the items API on the Chinook database', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let listener: Person;
   before(async () => {
     database = await freshDatabase('chinook');

@@ -1,6 +1,6 @@
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
 
 // The client's types describe another product's extensions, so they are not used.
@@ -11,7 +11,7 @@ const sdk: AnyValue = published;
 describe('a published client against the extension routes', function () {
   this.timeout(120_000);
   let packages: ConfinedPackages;
-  let service: InProcess;
+  let service: InProcessService;
   let admin: AnyValue;
   let anonymous: AnyValue;
 

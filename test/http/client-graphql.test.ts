@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { expectClientError, sdk, type Untyped } from '../support/client-library.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const COMMANDS = 60;
 
@@ -9,7 +9,7 @@ const COMMANDS = 60;
  * after the other.
  */
 describe('a published client library, by REST and GraphQL', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let client: Untyped;
   const used = new Set<string>();
   /** Runs a command of the client by its name. */

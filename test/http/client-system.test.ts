@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { adminRequest, sdk, type Untyped } from '../support/client-library.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 /** The commands of a published client library for system collections. */
 describe('a published client library on the system collections', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let request: (command: Untyped) => Promise<Untyped>;
   let me: string;
   before(async () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { adminRequest, expectClientError, sdk, type Untyped } from '../support/client-library.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 /** A published client library, unmodified: we cannot choose what it sends and expects. */
 describe('a published client library', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let request: (command: Untyped) => Promise<Untyped>;
   before(async () => {
     service = await startService({ env: { ACCESS_TOKEN_TTL: '15m' } });

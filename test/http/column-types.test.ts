@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
@@ -110,13 +110,13 @@ const hasArray = (type: string) => type !== 'letters';
 
 describe('items by column type', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   const send = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
   const read = async (field: string) => (await send('GET', `/items/everything/1?fields=${field}`)).body.data[field];
 
   before(async () => {
-    database = await migratedDatabase('column_types');
+    database = await createMigratedDatabase('column_types');
     await database.query(`
       create extension hstore;
       create type mood as enum ('sad', 'it is "ok"', 'happy');

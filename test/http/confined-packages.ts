@@ -58,7 +58,7 @@ interface Row {
 }
 
 /** The rows of GET /extensions by name; of several with one name the last. */
-export async function rowsOf(service: Service): Promise<Readonly<Record<string, Row>>> {
+export async function listExtensions(service: Service): Promise<Readonly<Record<string, Row>>> {
   const { body } = await service.request('GET', '/extensions', { token: service.admin.token });
   return Object.fromEntries((body.data as Row[]).map((row) => [row.name, row]));
 }
@@ -75,4 +75,4 @@ export interface FailureRecord {
 }
 
 export const listFailures = async (service: Service, name: string): Promise<readonly FailureRecord[]> =>
-  ((await rowsOf(service))[name]?.failures ?? []) as readonly FailureRecord[];
+  ((await listExtensions(service))[name]?.failures ?? []) as readonly FailureRecord[];

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
+import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
 
 const ROWS = 10_000;
 
 describe('a process that is killed', () => {
   let database: FreshDatabase;
-  let service: Spawned | undefined;
+  let service: SpawnedService | undefined;
   before(async () => {
-    database = await migratedDatabase('crash');
+    database = await createMigratedDatabase('crash');
     await database.query('create table thing (id serial primary key, name text, at int)');
   });
   after(async () => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLog } from '../../kernel/log.ts';
-import { embeddedServer } from '../../plugins/database/embedded/server.ts';
-import { type Spawned, spawnService } from '../support/service.ts';
+import { openEmbeddedServer } from '../../plugins/database/embedded/server.ts';
+import { type SpawnedService, spawnService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const REQUESTS = 400;
@@ -16,13 +16,13 @@ describe('the log during a database outage', function () {
   let folder: string;
   let front: Server;
   let port: number | undefined;
-  let server: Awaited<ReturnType<typeof embeddedServer>>;
-  let service: Spawned;
+  let server: Awaited<ReturnType<typeof openEmbeddedServer>>;
+  let service: SpawnedService;
   const sockets = new Set<Socket>();
 
   /** The address stays the same, though a server that starts anew has another port. */
   async function startDatabase(): Promise<void> {
-    server = await embeddedServer({ dataPath: folder, log: createLog({ level: 'silent', style: 'raw' }) });
+    server = await openEmbeddedServer({ dataPath: folder, log: createLog({ level: 'silent', style: 'raw' }) });
     port = Number(server.target.client.port);
   }
   async function stopDatabase(): Promise<void> {

@@ -2,13 +2,13 @@ import { request as ask } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 
 describe('a client that disconnects', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('cancel');
+    database = await createMigratedDatabase('cancel');
     await database.query('create table thing (id serial primary key, name text)');
     await database.query(`insert into thing (name) values ('a'), ('b')`);
     await database.query('create view slow as select id, pg_sleep(120)::text as waited from thing');

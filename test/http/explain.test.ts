@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 
 describe('GET and SEARCH /explain', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('explain');
+    database = await createMigratedDatabase('explain');
     await database.query('create table author (id serial primary key, name text)');
     await database.query(
       'create table article (id serial primary key, title text, price numeric(10,2), at timestamptz, author int references author, editor int references author)',

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 describe('GET /items/<collection>?export', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('export');
+    database = await createMigratedDatabase('export');
     await database.query('create table author (id serial primary key, name text)');
     await database.query(
       `create table article (id serial primary key, title text, price numeric(20,2), ok boolean, data json,

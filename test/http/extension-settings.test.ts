@@ -16,8 +16,8 @@ import {
   type Person,
 } from '../plugins/users/people.ts';
 import { freshDatabase } from '../support/database.ts';
-import { type Sketched, sketch } from '../support/plugin.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type TestComposition, writePlugins } from '../support/plugin.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const PATH = '/extension-settings';
 const CHAT = 'service-extension-chat';
@@ -39,9 +39,9 @@ const global = { subject: CHAT, scope: 'global', scope_key: '' };
 const ofCollection = { subject: CHAT, scope: 'collection', scope_key: 'articles' };
 
 describe('/extension-settings', () => {
-  let thirdParty: Sketched;
+  let thirdParty: TestComposition;
   let settings: ExtensionSettings;
-  let service: InProcess;
+  let service: InProcessService;
   let ask: Ask;
   let app: Person;
   let user: Person;
@@ -67,10 +67,10 @@ describe('/extension-settings', () => {
   before(async function () {
     this.timeout(120_000);
     // `extensions` registers owners of settings; this test does it with a plugin of its own.
-    thirdParty = await sketch([
+    thirdParty = await writePlugins([
       {
         name: 'loader',
-        stranger: true,
+        thirdParty: true,
         manifest: { uses: { extensionSettings: '^1.0.0' } },
         register(host) {
           settings = host.use({ extensionSettings }).extensionSettings;
@@ -481,10 +481,10 @@ describe('/extension-settings without SECRETS_ENCRYPTION_KEY', () => {
     this.timeout(120_000);
     const database = await freshDatabase('settings_key');
     let settings: ExtensionSettings | undefined;
-    const thirdParty = await sketch([
+    const thirdParty = await writePlugins([
       {
         name: 'loader',
-        stranger: true,
+        thirdParty: true,
         manifest: { uses: { extensionSettings: '^1.0.0' } },
         register(host) {
           settings = host.use({ extensionSettings }).extensionSettings;

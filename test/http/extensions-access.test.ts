@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import { type InProcessService, type Reply, startService } from '../support/service.ts';
 import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -35,7 +35,7 @@ const CALLERS: Readonly<Record<string, readonly [number, number, number, number]
 describe('the access level of a confined endpoint', function () {
   this.timeout(120_000);
   let packages: ConfinedPackages;
-  let service: InProcess;
+  let service: InProcessService;
   let callers: Readonly<Record<string, Caller>>;
 
   before(async () => {

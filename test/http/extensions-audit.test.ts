@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { bundle, confined, endpoint, packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { type InProcess, runCli, startService } from '../support/service.ts';
+import {
+  bundle,
+  confined,
+  createPackageFolder,
+  createPackageJson,
+  endpoint,
+  type PackageFolder,
+} from '../plugins/extensions/package-folder.ts';
+import { type InProcessService, runCli, startService } from '../support/service.ts';
 
 /** The advisory lock class by which a live process announces itself (`plugins/cluster`). */
 const PRESENCE = 1952804466;
@@ -21,26 +28,26 @@ interface Entry {
 
 describe('the audit of third-party packages', function () {
   this.timeout(60_000);
-  let place: Sketch;
+  let place: PackageFolder;
 
   before(async () => {
     const grants = { capabilities: { endpoint: { access: 'public' }, items: { accountability: 'full-access' } } };
-    place = await sketchFolder({
-      'service-extension-held/package.json': packageOf('service-extension-held', {
+    place = await createPackageFolder({
+      'service-extension-held/package.json': createPackageJson('service-extension-held', {
         ...endpoint,
         ...confined,
         ...grants,
       }),
-      'service-extension-free/package.json': packageOf('service-extension-free', endpoint),
+      'service-extension-free/package.json': createPackageJson('service-extension-free', endpoint),
       'service-extension-free/dist/index.js': `console.log('it ran'); export default () => {};`,
-      'service-extension-many/package.json': packageOf('service-extension-many', {
+      'service-extension-many/package.json': createPackageJson('service-extension-many', {
         ...bundle,
         ...confined,
         entries: [
           { type: 'hook', name: 'stamp', source: 'a.js', capabilities: {}, events: { filter: ['notes.items.create'] } },
         ],
       }),
-      'acme-plugin/package.json': packageOf('acme-plugin', {
+      'acme-plugin/package.json': createPackageJson('acme-plugin', {
         type: 'plugin',
         path: 'index.js',
         capabilities: { events: { action: ['items.create'] } },
@@ -91,8 +98,8 @@ describe('the audit of third-party packages', function () {
   });
 
   describe('GET /extensions/audit', () => {
-    let one: InProcess;
-    let other: InProcess;
+    let one: InProcessService;
+    let other: InProcessService;
 
     before(async () => {
       one = await startService();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, reload, rowsOf } from './confined-packages.ts';
+import { type InProcessService, startService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, endpoint, listExtensions, reload } from './confined-packages.ts';
 import { asAdmin } from './people.ts';
 
 const ENTRY = 'index.js';
@@ -8,7 +8,7 @@ const open = { endpoint: { access: 'public' } };
 
 describe('confined bundles', () => {
   let packages: ConfinedPackages;
-  let service: InProcess;
+  let service: InProcessService;
 
   before(async function () {
     this.timeout(120_000);
@@ -57,7 +57,7 @@ describe('confined bundles', () => {
     await packages?.remove();
   });
 
-  const shop = async () => (await rowsOf(service))['service-extension-shop'];
+  const shop = async () => (await listExtensions(service))['service-extension-shop'];
   const failed = async () =>
     (await shop())?.entries
       ?.filter(({ status }) => status === 'failed')
@@ -93,7 +93,7 @@ describe('confined bundles', () => {
   });
 
   it('a bundle fails as a whole if an entry is missing in the code', async () => {
-    const row = (await rowsOf(service))['service-extension-bad'];
+    const row = (await listExtensions(service))['service-extension-bad'];
     expect([row?.status, row?.reason?.code]).to.deep.equal(['failed', 'INVALID_ENTRY']);
   });
 
@@ -105,7 +105,7 @@ describe('confined bundles', () => {
     );
     await reload(service);
     expect(await failed()).to.deep.include(['poor', 'AMBIGUOUS_ENDPOINT']);
-    expect((await rowsOf(service))['service-extension-poor']?.reason?.code).to.equal('AMBIGUOUS_ENDPOINT');
+    expect((await listExtensions(service))['service-extension-poor']?.reason?.code).to.equal('AMBIGUOUS_ENDPOINT');
     expect((await service.request('GET', '/poor')).status).to.equal(404);
     expect((await service.request('GET', '/reader')).status).to.equal(200);
     await packages.drop('service-extension-poor');

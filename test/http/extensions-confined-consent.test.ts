@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Service, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, reload, rowsOf } from './confined-packages.ts';
+import { createMigratedDatabase, type InProcessService, type Service, startService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, endpoint, listExtensions, reload } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const NAME = 'service-extension-orders';
@@ -15,7 +15,7 @@ describe('consent for confined packages', () => {
 
   beforeEach(async () => {
     packages = await createPackages();
-    database = await migratedDatabase('consent');
+    database = await createMigratedDatabase('consent');
   });
   afterEach(async () => {
     for (const service of running.splice(0)) await service.stop();
@@ -23,21 +23,21 @@ describe('consent for confined packages', () => {
     await database.drop();
   });
 
-  const start = async (mode?: string): Promise<InProcess> => {
+  const start = async (mode?: string): Promise<InProcessService> => {
     const env = { EXTENSIONS_PATH: packages.path, ...(mode ? { EXTENSIONS_CONSENT: mode } : {}) };
     const service = await startService({ database, env });
     running.push(service);
     return service;
   };
   const put = (version: string, more: object = {}) => packages.put(NAME, asking(more), CODE, { version });
-  const reasonOf = async (service: Service) => (await rowsOf(service))[NAME]?.reason;
+  const reasonOf = async (service: Service) => (await listExtensions(service))[NAME]?.reason;
   const agree = (service: Service, token: string | null = service.admin.token, body: unknown = { name: NAME }) =>
     service.request('POST', '/extensions/consent', { token, body });
 
   it('installing a package is consent, and a version that requests more waits', async () => {
     await put('1.0.0');
     const service = await start();
-    expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
+    expect((await listExtensions(service))[NAME]?.status).to.equal('loaded');
 
     await put('1.1.0', { request: { origins: ['https://api.example.com'], methods: ['POST'] } });
     await reload(service);
@@ -52,7 +52,7 @@ describe('consent for confined packages', () => {
 
     const reply = await agree(service);
     expect([reply.status, reply.body.data.version]).to.deep.equal([200, '1.1.0']);
-    expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
+    expect((await listExtensions(service))[NAME]?.status).to.equal('loaded');
     expect((await service.request('GET', '/orders', { token: service.admin.token })).status).to.equal(200);
     const [entry] = await database.query(`select * from platform_activity where action = 'consent'`);
     expect(entry).to.deep.include({ item: NAME, collection: 'platform_extensions' });
@@ -70,7 +70,7 @@ describe('consent for confined packages', () => {
     ] as const) {
       await put(version, more);
       await reload(service);
-      expect((await rowsOf(service))[NAME]?.status, version).to.equal(status);
+      expect((await listExtensions(service))[NAME]?.status, version).to.equal(status);
     }
   });
 
@@ -116,10 +116,10 @@ describe('consent for confined packages', () => {
     await reload(service);
     await put('1.2.0', { items: { accountability: 'full-access' } });
     expect((await agree(service)).status).to.equal(200);
-    const row = (await rowsOf(service))[NAME];
+    const row = (await listExtensions(service))[NAME];
     expect([row?.version, row?.reason?.code]).to.deep.equal(['1.2.0', 'CONSENT_REQUIRED']);
     expect((await agree(service)).status).to.equal(200);
-    expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
+    expect((await listExtensions(service))[NAME]?.status).to.equal('loaded');
   });
 
   it('EXTENSIONS_CONSENT=always holds the first version, and off holds none', async () => {
@@ -127,13 +127,13 @@ describe('consent for confined packages', () => {
     const strict = await start('always');
     expect((await reasonOf(strict))?.code).to.equal('CONSENT_REQUIRED');
     expect((await agree(strict)).status).to.equal(200);
-    expect((await rowsOf(strict))[NAME]?.status).to.equal('loaded');
+    expect((await listExtensions(strict))[NAME]?.status).to.equal('loaded');
     await strict.stop();
     running.splice(0);
 
     await put('1.1.0', { items: { accountability: 'full-access' } });
     const free = await start('off');
-    expect((await rowsOf(free))[NAME]?.status).to.equal('loaded');
+    expect((await listExtensions(free))[NAME]?.status).to.equal('loaded');
     const [{ version }] = (await database.query('select version from platform_extension_grants')) as [
       { version: string },
     ];
@@ -148,7 +148,7 @@ describe('consent for confined packages', () => {
     await reload(one);
     // The other process may still run the previous version.
     const isNew = async (service: Service) => {
-      const row = (await rowsOf(service))[NAME];
+      const row = (await listExtensions(service))[NAME];
       return row?.status === 'loaded' && row.version === '1.1.0';
     };
     expect(await isNew(one)).to.equal(false);

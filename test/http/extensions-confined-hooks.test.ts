@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, listFailures, rowsOf } from './confined-packages.ts';
+import { type InProcessService, startService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, listExtensions, listFailures } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const HOOK = `export default { id: 'notes', filters: {
@@ -30,7 +30,7 @@ const hook = (events: object, capabilities: object = {}) => ({ type: 'hook', eve
 
 describe('confined hooks', () => {
   let packages: ConfinedPackages;
-  let service: InProcess;
+  let service: InProcessService;
   let guest: string;
 
   before(async function () {
@@ -242,7 +242,7 @@ describe('confined hooks', () => {
   });
 
   it('a hook with an unsafe or undeclared event does not load', async () => {
-    const rows = await rowsOf(service);
+    const rows = await listExtensions(service);
     const codes = ['proto', 'gap', 'login', 'other'].map((name) => rows[`service-extension-${name}`]?.reason?.code);
     expect(codes).to.deep.equal(['EVENT_INVALID', 'EVENT_INVALID', 'EVENT_INVALID', 'IDENTITY_MISMATCH']);
   });

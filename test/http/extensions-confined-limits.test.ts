@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, rowsOf } from './confined-packages.ts';
+import { type InProcessService, startService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, endpoint, listExtensions } from './confined-packages.ts';
 import { asAdmin } from './people.ts';
 
 const open = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
 
 describe('limits of confined packages', () => {
   let packages: ConfinedPackages;
-  let service: InProcess;
+  let service: InProcessService;
 
   before(async function () {
     this.timeout(120_000);
@@ -99,7 +99,7 @@ describe('limits of confined packages', () => {
   it('a package that keeps crashing is parked, listed as failed, and restarted by an admin', async function () {
     this.timeout(120_000);
     const deadline = Date.now() + 100_000;
-    const row = async () => (await rowsOf(service))['service-extension-bomb'];
+    const row = async () => (await listExtensions(service))['service-extension-bomb'];
     while (Date.now() < deadline && (await row())?.status === 'loaded') {
       expect((await service.request('GET', '/bomb')).status).to.be.oneOf([500, 503]);
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -1,27 +1,27 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import { flowOperations, type Operation, type Operations, operations } from '../../plugins/flows/contract.ts';
-import { type Sketched, sketch } from '../support/plugin.ts';
-import { type InProcess, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, reload, rowsOf } from './confined-packages.ts';
+import { type TestComposition, writePlugins } from '../support/plugin.ts';
+import { type InProcessService, startService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, listExtensions, reload } from './confined-packages.ts';
 
 const operation = (more: object = {}) => ({ type: 'operation', ...more });
 const code = (id: string, handler: string) => `export default { id: '${id}', handler: ${handler} };`;
 
 describe('confined operations', () => {
-  let thirdParty: Sketched;
+  let thirdParty: TestComposition;
   let packages: ConfinedPackages;
-  let service: InProcess;
+  let service: InProcessService;
   let registry: Operations;
   let asSystem: () => Caller;
 
   before(async function () {
     this.timeout(120_000);
     // `flows` reads the registry of operations; this test does it with a plugin of its own.
-    thirdParty = await sketch([
+    thirdParty = await writePlugins([
       {
         name: 'runner',
-        stranger: true,
+        thirdParty: true,
         manifest: {
           uses: { operations: '^1.0.0' },
           contributes: { 'flows.operations': { ids: ['taken'] } },
@@ -120,7 +120,7 @@ describe('confined operations', () => {
   });
 
   it('an operation with the id of another one fails with OPERATION_COLLISION or AMBIGUOUS_OPERATION', async () => {
-    const rows = await rowsOf(service);
+    const rows = await listExtensions(service);
     const names = ['service-extension-taken', 'service-extension-two', '@acme/service-extension-two'];
     expect(names.map((name) => rows[name]?.reason?.code)).to.deep.equal([
       'OPERATION_COLLISION',
@@ -134,7 +134,7 @@ describe('confined operations', () => {
   it('the operations of a removed package are removed', async () => {
     await packages.drop('acme-service-extension-two');
     await reload(service);
-    expect((await rowsOf(service))['service-extension-two']?.status).to.equal('loaded');
+    expect((await listExtensions(service))['service-extension-two']?.status).to.equal('loaded');
     expect(await found('two').run({}, { data: {}, caller: null })).to.equal(1);
     await packages.drop('service-extension-two');
     await reload(service);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, rowsOf } from './confined-packages.ts';
+import { type InProcessService, startService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, listExtensions } from './confined-packages.ts';
 import { asAdmin } from './people.ts';
 
 const SYSTEM_EVENTS = ['users.create', 'users.update', 'users.delete', 'roles.update'];
@@ -36,14 +36,14 @@ const CODE = `
 
 describe('confined hooks on system rows', () => {
   let packages: ConfinedPackages;
-  let service: InProcess;
+  let service: InProcessService;
   before(async function () {
     this.timeout(120_000);
     packages = await createPackages();
     const events = { filter: [...SYSTEM_EVENTS, 'articles.items.create'], action: ['users.create'] };
     await packages.put('service-extension-rows', { type: 'hook', events, capabilities: { log: true } }, CODE);
     service = await startService({ env: { EXTENSIONS_PATH: packages.path, LOG_LEVEL: 'info' } });
-    expect((await rowsOf(service))['service-extension-rows']?.status).to.equal('loaded');
+    expect((await listExtensions(service))['service-extension-rows']?.status).to.equal('loaded');
     const [text, user] = [(field: string) => ({ field, type: 'string' }), { type: 'uuid' }];
     for (const [collection, fields] of [
       [

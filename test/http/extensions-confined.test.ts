@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, listFailures, rowsOf } from './confined-packages.ts';
+import { type InProcessService, startService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, endpoint, listExtensions, listFailures } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const access = (level: string, more: object = {}) => ({
@@ -10,7 +10,7 @@ const access = (level: string, more: object = {}) => ({
 
 describe('confined endpoints', () => {
   let packages: ConfinedPackages;
-  let service: InProcess;
+  let service: InProcessService;
   let app: string;
   let user: string;
 
@@ -272,7 +272,7 @@ describe('confined endpoints', () => {
     expect([(await ask('GET', '/echo/count')).body, (await ask('GET', '/echo/count')).body]).to.deep.equal([1, 1]);
     const [first, second] = [(await ask('GET', '/kept')).body, (await ask('GET', '/kept')).body];
     expect(second).to.be.above(first);
-    expect((await rowsOf(service))['service-extension-kept']?.stateful).to.equal(true);
+    expect((await listExtensions(service))['service-extension-kept']?.stateful).to.equal(true);
   });
 
   it('an endpoint is mounted under its id, which may be the whole package name', async () => {
@@ -282,7 +282,7 @@ describe('confined endpoints', () => {
   });
 
   it('an endpoint under a reserved or taken path does not load', async () => {
-    const rows = await rowsOf(service);
+    const rows = await listExtensions(service);
     const codes = ['items', 'silent', 'Loud', 'twin'].map((name) => rows[`service-extension-${name}`]?.reason?.code);
     expect(codes).to.deep.equal(['ROUTE_COLLISION', 'CAPABILITY_MISSING', 'ROUTE_INVALID', 'AMBIGUOUS_ENDPOINT']);
     expect(rows['@acme/service-extension-twin']?.reason?.code).to.equal('AMBIGUOUS_ENDPOINT');

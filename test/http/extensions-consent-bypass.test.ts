@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, reload, rowsOf } from './confined-packages.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, endpoint, listExtensions, reload } from './confined-packages.ts';
 
 const NAME = 'service-extension-orders';
 const CODE = endpoint('orders', '() => ({ body: 1 })');
@@ -19,10 +19,10 @@ const BUNDLE = `export default { 'endpoint:orders': { id: 'orders', handler: () 
 describe('attempts to bypass consent', () => {
   let packages: ConfinedPackages;
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   beforeEach(async () => {
     packages = await createPackages();
-    database = await migratedDatabase('consent');
+    database = await createMigratedDatabase('consent');
   });
   afterEach(async () => {
     await service?.stop();
@@ -33,12 +33,12 @@ describe('attempts to bypass consent', () => {
   const begin = async (manifest: object, code = CODE) => {
     await packages.put(NAME, manifest, code);
     service = await startService({ database, env: { EXTENSIONS_PATH: packages.path } });
-    expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
+    expect((await listExtensions(service))[NAME]?.status).to.equal('loaded');
   };
   const become = async (version: string, manifest: object, code = CODE) => {
     await packages.put(NAME, manifest, code, { version });
     await reload(service);
-    return (await rowsOf(service))[NAME];
+    return (await listExtensions(service))[NAME];
   };
   const held = async (version: string, manifest: object, word: string, code = CODE) => {
     const row = await become(version, manifest, code);
@@ -55,7 +55,7 @@ describe('attempts to bypass consent', () => {
     expect(globalThis).not.to.have.property('gotOut');
     expect((await service.request('GET', '/orders')).status).to.equal(404);
     expect((await agree()).status).to.equal(200);
-    expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
+    expect((await listExtensions(service))[NAME]?.status).to.equal('loaded');
     expect((await service.request('GET', '/orders')).status).to.equal(200);
     // A package that dropped a request needs consent to have it back.
     expect((await become('3.0.0', confined))?.status).to.equal('loaded');
@@ -99,7 +99,7 @@ describe('attempts to bypass consent', () => {
     const as = async (version: string, manifest: object, code: string) => {
       await packages.put(other, manifest, code, { version, folder: NAME });
       await reload(service);
-      return (await rowsOf(service))[other];
+      return (await listExtensions(service))[other];
     };
     const more = { ...confined, capabilities: { ...confined.capabilities, items: { accountability: 'full-access' } } };
     expect((await as('2.0.0', more, endpoint('others', '() => ({})')))?.reason?.code).to.equal('CONSENT_REQUIRED');
@@ -109,7 +109,7 @@ describe('attempts to bypass consent', () => {
     expect((await as('2.0.3', more, endpoint('others', '() => ({})')))?.reason?.code).to.equal('CONSENT_REQUIRED');
     expect((await agree()).status).to.equal(400);
     expect((await agree({ name: other })).status).to.equal(200);
-    expect((await rowsOf(service))[other]?.status).to.equal('loaded');
+    expect((await listExtensions(service))[other]?.status).to.equal('loaded');
   });
 
   it('a setting becomes a secret of the configuration or readable by the app only with consent', async () => {
@@ -133,10 +133,10 @@ describe('attempts to bypass consent', () => {
     );
     const late = await agree({ asks });
     expect([late.status, late.body.errors?.[0].extensions.code]).to.deep.equal([400, 'INVALID_PAYLOAD']);
-    expect((await rowsOf(service))[NAME]?.status).to.equal('failed');
+    expect((await listExtensions(service))[NAME]?.status).to.equal('failed');
     const now = await service.request('GET', '/extensions/consent', { token: service.admin.token });
     expect((await agree({ asks: now.body.data[0].asks })).status).to.equal(200);
-    expect((await rowsOf(service))[NAME]?.status).to.equal('loaded');
+    expect((await listExtensions(service))[NAME]?.status).to.equal('loaded');
   });
 
   it('packages that were never confined load without consent', async () => {

@@ -2,8 +2,8 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Spawned, spawnService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, endpoint, rowsOf } from './confined-packages.ts';
+import { type SpawnedService, spawnService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, endpoint, listExtensions } from './confined-packages.ts';
 
 /** Polls until the condition is true. `npm run bench:confined` measures how long it takes on an idle machine. */
 async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
@@ -18,11 +18,11 @@ describe('confined packages copied into EXTENSIONS_PATH of a running service', f
   this.timeout(120_000);
   let ready: ConfinedPackages;
   let local: ConfinedPackages;
-  let service: Spawned;
+  let service: SpawnedService;
   const publicly = { type: 'endpoint', capabilities: { endpoint: { access: 'public' } } };
   const answers = (path: string, body: unknown) => async () => (await service.request('GET', path)).body === body;
   const drop = (folder: string) => cp(join(ready.path, folder), join(local.path, folder), { recursive: true });
-  const row = async (name: string) => (await rowsOf(service))[name];
+  const row = async (name: string) => (await listExtensions(service))[name];
   const runtime = async () =>
     (await service.request('GET', '/extensions', { token: service.admin.token })).body.meta.confinedRuntime;
 

@@ -1,8 +1,15 @@
 import { expect } from 'chai';
-import { bundle, confined, endpoint, packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
+import {
+  bundle,
+  confined,
+  createPackageFolder,
+  createPackageJson,
+  endpoint,
+  type PackageFolder,
+} from '../plugins/extensions/package-folder.ts';
 import { until } from '../plugins/extensions-full/test-service.ts';
-import { type InProcess, startService } from '../support/service.ts';
-import { reload, rowsOf } from './confined-packages.ts';
+import { type InProcessService, startService } from '../support/service.ts';
+import { listExtensions, reload } from './confined-packages.ts';
 
 const server = (type: string) => ({ type, path: 'dist/index.js', source: 'src/index.js' });
 const LONG = 'service-extension-a-name-of-many-letters-which-is-longer-than-a-secret';
@@ -59,8 +66,8 @@ const loginEvents = (): Record<string, unknown>[] => {
 
 describe('the context of code with full authority, and messages for authors', function () {
   this.timeout(60_000);
-  let place: Sketch;
-  let service: InProcess;
+  let place: PackageFolder;
+  let service: InProcessService;
 
   before(async () => {
     const request = (origin: string) => ({ capabilities: { ...access, request: { origins: [origin] } } });
@@ -73,12 +80,12 @@ describe('the context of code with full authority, and messages for authors', fu
       [`${name}/dist/index.js`]: code,
       [`${name}/src/index.js`]: code,
     });
-    place = await sketchFolder({
-      'service-extension-services/package.json': packageOf('service-extension-services', server('endpoint')),
+    place = await createPackageFolder({
+      'service-extension-services/package.json': createPackageJson('service-extension-services', server('endpoint')),
       'service-extension-services/dist/index.js': SERVICES,
-      'service-extension-loginEvents/package.json': packageOf('service-extension-loginEvents', server('hook')),
+      'service-extension-loginEvents/package.json': createPackageJson('service-extension-loginEvents', server('hook')),
       'service-extension-loginEvents/dist/index.js': HOOK,
-      'service-extension-both/package.json': packageOf('service-extension-both', {
+      'service-extension-both/package.json': createPackageJson('service-extension-both', {
         ...bundle,
         entries: [
           { type: 'hook', name: 'quiet', source: 'src/quiet.js' },
@@ -87,28 +94,28 @@ describe('the context of code with full authority, and messages for authors', fu
       }),
       'service-extension-both/dist/api.js': `export const hooks = [{ name: 'quiet', config: () => {} }];`,
       'service-extension-both/dist/app.js': `export const panels = [{ id: 'shown', name: 'A', component: {} }];`,
-      'service-extension-half/package.json': packageOf('service-extension-half', {
+      'service-extension-half/package.json': createPackageJson('service-extension-half', {
         ...bundle,
         entries: [{ type: 'hook', name: 'loud', source: 'src/loud.js' }],
       }),
       'service-extension-half/dist/api.js': `export const hooks = [{ name: 'loud', config: () => { throw new Error('no'); } }];`,
       'service-extension-half/dist/app.js': '',
-      'service-extension-port/package.json': packageOf('service-extension-port', {
+      'service-extension-port/package.json': createPackageJson('service-extension-port', {
         ...held,
         ...request('https://api.example.com:99999'),
       }),
-      'service-extension-host/package.json': packageOf('service-extension-host', {
+      'service-extension-host/package.json': createPackageJson('service-extension-host', {
         ...held,
         ...request('https://999.1.1.1'),
       }),
-      'service-extension-inside/package.json': packageOf('service-extension-inside', {
+      'service-extension-inside/package.json': createPackageJson('service-extension-inside', {
         ...held,
         ...request('http://127.0.0.1:9'),
       }),
       ...sources(asking('inside'), 'service-extension-inside'),
-      [`${LONG}/package.json`]: packageOf(LONG, { ...held, capabilities: access }),
+      [`${LONG}/package.json`]: createPackageJson(LONG, { ...held, capabilities: access }),
       ...sources(`export default { id: 'other', handler: () => ({ body: 1 }) };`, LONG),
-      'service-extension-events/package.json': packageOf('service-extension-events', {
+      'service-extension-events/package.json': createPackageJson('service-extension-events', {
         ...server('hook'),
         ...confined,
         events: { filter: ['notes.items.create'] },
@@ -117,7 +124,7 @@ describe('the context of code with full authority, and messages for authors', fu
         `export default { id: 'events', filters: { 'notes.items.create': (p) => p, 'notes.items.update': (p) => p } };`,
         'service-extension-events',
       ),
-      'service-extension-upgraded/package.json': packageOf('service-extension-upgraded', {
+      'service-extension-upgraded/package.json': createPackageJson('service-extension-upgraded', {
         ...held,
         capabilities: access,
       }),
@@ -133,7 +140,7 @@ describe('the context of code with full authority, and messages for authors', fu
   const get = (path: string, token: string | null = service.admin.token) => service.request('GET', path, { token });
 
   it('GET /extensions lists the entries of a full bundle with their status', async () => {
-    const rows = await rowsOf(service);
+    const rows = await listExtensions(service);
     expect(rows['service-extension-both']?.entries).to.deep.equal([
       { name: 'quiet', type: 'hook', status: 'loaded' },
       { name: 'shown', type: 'panel', status: 'loaded' },
@@ -189,7 +196,7 @@ describe('the context of code with full authority, and messages for authors', fu
   });
 
   it('a manifest with an impossible origin is MANIFEST_INVALID', async () => {
-    const rows = await rowsOf(service);
+    const rows = await listExtensions(service);
     for (const [name, origin] of [
       ['service-extension-port', '99999'],
       ['service-extension-host', '999.1.1.1'],
@@ -202,7 +209,7 @@ describe('the context of code with full authority, and messages for authors', fu
   });
 
   it('IDENTITY_MISMATCH names the expected id or the undeclared event', async () => {
-    const rows = await rowsOf(service);
+    const rows = await listExtensions(service);
     expect(rows[LONG]?.reason?.code).to.equal('IDENTITY_MISMATCH');
     expect(rows[LONG]?.reason?.detail)
       .to.include(`"${LONG}"`)
@@ -221,10 +228,10 @@ describe('the context of code with full authority, and messages for authors', fu
 
   it('the reason of an upgrade to full authority says what to do', async () => {
     await place.write({
-      'service-extension-upgraded/package.json': packageOf('service-extension-upgraded', server('endpoint')),
+      'service-extension-upgraded/package.json': createPackageJson('service-extension-upgraded', server('endpoint')),
     });
     await reload(service);
-    const reason = (await rowsOf(service))['service-extension-upgraded']?.reason;
+    const reason = (await listExtensions(service))['service-extension-upgraded']?.reason;
     expect(reason?.code).to.equal('CONSENT_REQUIRED');
     expect(reason?.detail)
       .to.include('may do everything')

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type Spawned, spawnService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, rowsOf } from './confined-packages.ts';
+import { type SpawnedService, spawnService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, listExtensions } from './confined-packages.ts';
 
 const CODE = `
   export default (router) => {
@@ -19,7 +19,7 @@ const HOOK = `
 
 describe('uncaught errors of code with full authority', () => {
   let packages: ConfinedPackages;
-  let service: Spawned;
+  let service: SpawnedService;
   before(async () => {
     packages = await createPackages();
     await packages.put('service-extension-stray', { type: 'endpoint', runtime: undefined }, CODE);
@@ -38,7 +38,7 @@ describe('uncaught errors of code with full authority', () => {
   };
 
   it('a rejected promise and a failed init event, schedule or late response are logged, and the service runs on', async () => {
-    const rows = await rowsOf(service);
+    const rows = await listExtensions(service);
     expect(Object.values(rows).map(({ status }) => status)).to.deep.equal(['loaded', 'loaded']);
     for (const path of ['promise', 'after'])
       expect((await service.request('GET', `/stray/${path}`)).status).to.equal(200);

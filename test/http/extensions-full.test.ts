@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { withSentences } from '../../plugins/broker/library.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 /** A package: its manifest and the files of its built server half. */
 const packageOf = (name: string, manifest: object, files: Record<string, string>): Record<string, string> => ({
@@ -53,7 +53,7 @@ export default ({ filter, action, init }, { services, logger, exceptions }) => {
 
 describe('extensions with full authority in the service', () => {
   let folder: string;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-full-http-'));
     const files: Record<string, string> = {

@@ -4,9 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { endpoint, packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { type InProcess, startService } from '../support/service.ts';
-import { reload, rowsOf } from './confined-packages.ts';
+import {
+  createPackageFolder,
+  createPackageJson,
+  endpoint,
+  type PackageFolder,
+} from '../plugins/extensions/package-folder.ts';
+import { type InProcessService, startService } from '../support/service.ts';
+import { listExtensions, reload } from './confined-packages.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
@@ -48,24 +53,24 @@ async function guideBlock(fence: string): Promise<string> {
 
 describe('imports of packages in a folder outside of the service', function () {
   this.timeout(120_000);
-  let place: Sketch;
-  let service: InProcess;
+  let place: PackageFolder;
+  let service: InProcessService;
 
   before(async () => {
     const manifest = await guideBlock('json file=extensions/local/hello/package.json');
     const code = await guideBlock('ts file=extensions/local/hello/index.ts');
     const tsconfig = await guideBlock('json tsconfig');
-    place = await sketchFolder({
+    place = await createPackageFolder({
       'hello/package.json': manifest,
       'hello/index.ts': code,
       'hello/tsconfig.json': tsconfig.replace('/path/to/tenon/', ROOT),
-      'acme-alias/package.json': packageOf('acme-alias', LAYER, { imports: { '#kernel': '@tenon/kernel' } }),
+      'acme-alias/package.json': createPackageJson('acme-alias', LAYER, { imports: { '#kernel': '@tenon/kernel' } }),
       'acme-alias/index.ts': layer('acme-alias', '#kernel'),
-      'acme-copy/package.json': packageOf('acme-copy', LAYER),
+      'acme-copy/package.json': createPackageJson('acme-copy', LAYER),
       'acme-copy/index.ts': layer('acme-copy', '@tenon/kernel'),
       'acme-copy/node_modules/@tenon/kernel/package.json': COPY['package.json'],
       'acme-copy/node_modules/@tenon/kernel/index.js': 'export const other = true;',
-      'service-extension-kit/package.json': packageOf('service-extension-kit', endpoint),
+      'service-extension-kit/package.json': createPackageJson('service-extension-kit', endpoint),
       'service-extension-kit/dist/index.js': `import { defineEndpoint } from '@tenon/extension-sdk';
         export default defineEndpoint((router) => router.get('/', (req, res) => res.json({ kit: true })));`,
       'endpoints/old/index.cjs': `const { defineEndpoint } = require('@tenon/extension-sdk');
@@ -81,7 +86,7 @@ describe('imports of packages in a folder outside of the service', function () {
   const textOf = async (path: string) => (await fetch(`${service.url}${path}`)).text();
 
   it('a plugin imports @tenon/kernel as the guide for extension authors says', async () => {
-    expect((await rowsOf(service)).hello).to.deep.include({ type: 'plugin', status: 'loaded' });
+    expect((await listExtensions(service)).hello).to.deep.include({ type: 'plugin', status: 'loaded' });
     expect(await textOf('/hello')).to.equal('Hello.');
   });
 
@@ -120,13 +125,13 @@ describe('imports of packages in a folder outside of the service', function () {
     const extended = { extends: join(ROOT, 'extensions/sdk/tsconfig.json') };
     await place.write({
       'wrong/tsconfig.json': extended,
-      'wrong/package.json': packageOf('wrong', LAYER),
+      'wrong/package.json': createPackageJson('wrong', LAYER),
       'wrong/plugin.ts': `import { middleware } from '@tenon/kernel';
         export const phase: typeof middleware = 42;`,
       'wrong/endpoint.ts': `import { defineJsonEndpoint } from '@tenon/extension-sdk';
         export default defineJsonEndpoint({ id: 7, handler: () => ({ body: {} }) });`,
       'right/tsconfig.json': extended,
-      'right/package.json': packageOf('right', endpoint),
+      'right/package.json': createPackageJson('right', endpoint),
       'right/endpoint.ts': `import { defineJsonEndpoint } from '@tenon/extension-sdk';
         export default defineJsonEndpoint({ id: 'right', handler: ({ query }) => ({ body: { hello: query.name ?? null } }) });`,
     });

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Operations, operations } from '../../plugins/flows/contract.ts';
-import { packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { type Sketched, sketch } from '../support/plugin.ts';
-import { type InProcess, startService } from '../support/service.ts';
-import { reload, rowsOf } from './confined-packages.ts';
+import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
+import { type TestComposition, writePlugins } from '../support/plugin.ts';
+import { type InProcessService, startService } from '../support/service.ts';
+import { listExtensions, reload } from './confined-packages.ts';
 
 const NAME = 'acme-everything';
 const SERVICE = new URL('../../', import.meta.url);
@@ -59,20 +59,20 @@ const MANIFEST = {
 
 describe('a third-party plugin in a running service', function () {
   this.timeout(120_000);
-  let place: Sketch;
-  let watcher: Sketched;
-  let service: InProcess;
+  let place: PackageFolder;
+  let watcher: TestComposition;
+  let service: InProcessService;
   let registry: Operations;
 
   before(async () => {
-    watcher = await sketch([
+    watcher = await writePlugins([
       {
         name: 'watcher',
         manifest: { uses: { operations: '^1.0.0' } },
         register: (host) => void (registry = host.use({ operations }).operations),
       },
     ]);
-    place = await sketchFolder();
+    place = await createPackageFolder();
     service = await startService({ plugins: watcher.composition.plugins, env: { EXTENSIONS_PATH: place.path } });
     await service.request('POST', '/collections', {
       token: service.admin.token,
@@ -86,7 +86,7 @@ describe('a third-party plugin in a running service', function () {
   });
 
   const install = () =>
-    place.write({ [`${NAME}/package.json`]: packageOf(NAME, MANIFEST), [`${NAME}/index.js`]: CODE });
+    place.write({ [`${NAME}/package.json`]: createPackageJson(NAME, MANIFEST), [`${NAME}/index.js`]: CODE });
   const diary = (): string[] => (globalThis as unknown as { acmeEverything?: string[] }).acmeEverything ?? [];
   const asAdmin = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, ...(body === undefined ? {} : { body }) });
@@ -134,7 +134,7 @@ describe('a third-party plugin in a running service', function () {
   it('all its contributions work once it is loaded, without a restart', async () => {
     await install();
     await reload(service);
-    expect((await rowsOf(service))[NAME]).to.deep.include({ status: 'loaded', type: 'plugin' });
+    expect((await listExtensions(service))[NAME]).to.deep.include({ status: 'loaded', type: 'plugin' });
     expect(await traces()).to.deep.equal({
       route: [200, 'route'],
       header: 'here',
@@ -159,7 +159,7 @@ describe('a third-party plugin in a running service', function () {
     expect(service.kernel.countOf(NAME)).to.deep.equal({ facets: 0, listeners: 0 });
     expect(service.kernel.plugins.some(({ name }) => name === NAME)).to.equal(false);
     expect(await traces()).to.deep.equal(NOTHING);
-    expect(await rowsOf(service)).to.deep.equal({});
+    expect(await listExtensions(service)).to.deep.equal({});
     expect(diary()).to.deep.equal(['started', 'created', 'stopped']);
     // Connections of requests open and close.
     for (const end = Date.now() + 30_000; timers() > before && Date.now() < end; ) await pause(20);
@@ -169,7 +169,7 @@ describe('a third-party plugin in a running service', function () {
   it("it loads again when it is installed again, and a core plugin's name is refused", async () => {
     await install();
     await place.write({
-      'acme-thief/package.json': packageOf('acme-thief', {
+      'acme-thief/package.json': createPackageJson('acme-thief', {
         type: 'plugin',
         path: 'index.js',
         provides: { items: '1.0.0' },
@@ -177,7 +177,7 @@ describe('a third-party plugin in a running service', function () {
       'acme-thief/index.js': 'export default { register() {} };',
     });
     await reload(service);
-    const rows = await rowsOf(service);
+    const rows = await listExtensions(service);
     expect(rows[NAME]?.status).to.equal('loaded');
     expect(rows['acme-thief']?.reason?.code).to.equal('MANIFEST_INVALID');
     expect((await traces()).route).to.deep.equal([200, 'route']);

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { renderAuthorities } from '../../plugins/broker/library.ts';
-import { packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
+import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
 import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
-import { reload, rowsOf } from './confined-packages.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { listExtensions, reload } from './confined-packages.ts';
 
 const NAME = 'acme-reports';
 const EMPTY = 'export default { register() {} };';
@@ -13,13 +13,13 @@ const LISTENING_MORE = { capabilities: { events: { action: ['items.create', 'ite
 
 describe('consent for third-party plugins', function () {
   this.timeout(120_000);
-  let place: Sketch;
+  let place: PackageFolder;
   let database: FreshDatabase;
-  const running: InProcess[] = [];
+  const running: InProcessService[] = [];
 
   beforeEach(async () => {
-    place = await sketchFolder();
-    database = await migratedDatabase('plugins');
+    place = await createPackageFolder();
+    database = await createMigratedDatabase('plugins');
   });
   afterEach(async () => {
     for (const service of running.splice(0)) await service.stop();
@@ -28,10 +28,10 @@ describe('consent for third-party plugins', function () {
   });
 
   const pluginOf = (name: string, manifest: object, version = '1.0.0') =>
-    packageOf(name, { type: 'plugin', path: 'index.js', ...manifest }, { version });
+    createPackageJson(name, { type: 'plugin', path: 'index.js', ...manifest }, { version });
   const put = (version: string, manifest: object = {}) =>
     place.write({ [`${NAME}/package.json`]: pluginOf(NAME, manifest, version), [`${NAME}/index.js`]: EMPTY });
-  const start = async (env: Record<string, string> = {}): Promise<InProcess> => {
+  const start = async (env: Record<string, string> = {}): Promise<InProcessService> => {
     const service = await startService({ database, env: { EXTENSIONS_PATH: place.path, ...env } });
     running.push(service);
     return service;
@@ -39,16 +39,16 @@ describe('consent for third-party plugins', function () {
   const stop = async () => {
     for (const service of running.splice(0)) await service.stop();
   };
-  const waiting = async (service: InProcess) =>
+  const waiting = async (service: InProcessService) =>
     (await service.request('GET', '/extensions/consent', { token: service.admin.token })).body.data;
-  const agree = (service: InProcess, token: string | null = service.admin.token) =>
+  const agree = (service: InProcessService, token: string | null = service.admin.token) =>
     service.request('POST', '/extensions/consent', { token, body: { name: NAME } });
-  const loadedIn = ({ kernel }: InProcess) => kernel.plugins.some(({ name }) => name === NAME);
+  const loadedIn = ({ kernel }: InProcessService) => kernel.plugins.some(({ name }) => name === NAME);
 
   it('installing a plugin is consent, and it is listed and audited as FULL', async () => {
     await put('1.0.0', LISTENING);
     const service = await start();
-    const row = (await rowsOf(service))[NAME];
+    const row = (await listExtensions(service))[NAME];
     expect(row).to.deep.include({ name: NAME, type: 'plugin', status: 'loaded', local: true, version: '1.0.0' });
     expect(row).not.to.have.property('reason');
     expect(row?.meta).to.deep.include({ source: 'local', folder: NAME });
@@ -61,7 +61,7 @@ describe('consent for third-party plugins', function () {
     await put('1.0.0', LISTENING);
     const service = await start({ EXTENSIONS_CONSENT: 'always' });
     expect(loadedIn(service)).to.equal(false);
-    const row = (await rowsOf(service))[NAME];
+    const row = (await listExtensions(service))[NAME];
     expect(row).to.deep.include({ type: 'plugin', status: 'failed', version: '1.0.0' });
     expect(row?.reason?.code).to.equal('CONSENT_REQUIRED');
     expect(await waiting(service)).to.deep.equal([
@@ -77,7 +77,7 @@ describe('consent for third-party plugins', function () {
     expect((await agree(service, null)).status).to.equal(403);
     expect((await agree(service)).status).to.equal(200);
     expect(loadedIn(service)).to.equal(true);
-    expect((await rowsOf(service))[NAME]).to.deep.include({ status: 'loaded' });
+    expect((await listExtensions(service))[NAME]).to.deep.include({ status: 'loaded' });
     expect(await waiting(service)).to.deep.equal([]);
     await stop();
     expect(loadedIn(await start({ EXTENSIONS_CONSENT: 'always' }))).to.equal(true);
@@ -90,7 +90,7 @@ describe('consent for third-party plugins', function () {
     await put('1.1.0', LISTENING_MORE);
     const service = await start();
     expect(loadedIn(service)).to.equal(false);
-    expect((await rowsOf(service))[NAME]?.reason?.code).to.equal('CONSENT_REQUIRED');
+    expect((await listExtensions(service))[NAME]?.reason?.code).to.equal('CONSENT_REQUIRED');
     expect((await waiting(service))[0].asks).to.deep.equal(['listens to items.update']);
     await agree(service);
     expect(loadedIn(service)).to.equal(true);
@@ -128,7 +128,7 @@ describe('consent for third-party plugins', function () {
     await put('1.0.0', LISTENING);
     const service = await start({ SAFE_MODE: 'true' });
     expect(loadedIn(service)).to.equal(false);
-    expect(await rowsOf(service)).to.deep.equal({});
+    expect(await listExtensions(service)).to.deep.equal({});
   });
 
   it('GET /extensions shows why a broken plugin does not load, without paths', async () => {
@@ -140,7 +140,7 @@ describe('consent for third-party plugins', function () {
       'c-version/package.json': pluginOf('c-version', { host: '^9.0.0' }),
       'd-text/package.json': '{ "service:extension": { "type": "plugin" } }',
     });
-    const rows = await rowsOf(await start());
+    const rows = await listExtensions(await start());
     const codes = Object.values(rows).map(({ name, status, reason }) => [name, status, reason?.code]);
     expect(codes).to.have.deep.members([
       ['a-manifest', 'failed', 'MANIFEST_INVALID'],
@@ -160,7 +160,7 @@ describe('consent for third-party plugins', function () {
     await place.drop(NAME);
     await reload(service);
     expect(loadedIn(service)).to.equal(false);
-    expect(await rowsOf(service)).to.deep.equal({});
+    expect(await listExtensions(service)).to.deep.equal({});
   });
 
   it('a reload in one process loads and unloads plugins in all processes', async () => {

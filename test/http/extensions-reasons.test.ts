@@ -5,15 +5,15 @@ import { expect } from 'chai';
 import { REASON_CODES, type ReasonCode } from '../../plugins/extensions/model.ts';
 import {
   confined,
+  createPackageFolder,
+  createPackageJson,
   endpoint,
   type Files,
   operation,
-  packageOf,
+  type PackageFolder,
   panel,
-  type Sketch,
-  sketchFolder,
-} from '../plugins/extensions/sketch.ts';
-import { type InProcess, startService } from '../support/service.ts';
+} from '../plugins/extensions/package-folder.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 interface Case {
   readonly manifest?: object;
@@ -62,7 +62,7 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
     twice: { source: answering('twice') },
     again: {
       files: {
-        'package.json': packageOf('@acme/service-extension-twice', { ...endpoint, ...confined, ...access }),
+        'package.json': createPackageJson('@acme/service-extension-twice', { ...endpoint, ...confined, ...access }),
         'src/index.js': answering('twice'),
         'dist/index.js': answering('twice'),
       },
@@ -72,7 +72,7 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
     hooked: { manifest: { ...hook, ...confined, events: { action: ['a.b'] } }, source: listening('hooked', 'a.b') },
     rehooked: {
       files: {
-        'package.json': packageOf('@acme/service-extension-hooked', {
+        'package.json': createPackageJson('@acme/service-extension-hooked', {
           ...hook,
           ...confined,
           events: { action: ['a.b'] },
@@ -86,7 +86,7 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
     worked: { manifest: { ...operation, ...confined }, source: answering('worked') },
     reworked: {
       files: {
-        'package.json': packageOf('@acme/service-extension-worked', { ...operation, ...confined }),
+        'package.json': createPackageJson('@acme/service-extension-worked', { ...operation, ...confined }),
         'src/api.js': answering('worked'),
         'dist/api.js': answering('worked'),
       },
@@ -105,7 +105,7 @@ const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
 
 function filesOf(name: string, { manifest, source = '', built = source, files, more }: Case): Files {
   const declared = manifest ?? { ...endpoint, ...confined, ...access };
-  const packageJson = packageOf(`service-extension-${name}`, declared, more);
+  const packageJson = createPackageJson(`service-extension-${name}`, declared, more);
   const written = files ?? {
     'src/index.js': source,
     'src/api.js': source,
@@ -118,18 +118,25 @@ function filesOf(name: string, { manifest, source = '', built = source, files, m
 }
 
 const good = {
-  'service-extension-good/package.json': packageOf('service-extension-good', { ...endpoint, ...confined, ...access }),
+  'service-extension-good/package.json': createPackageJson('service-extension-good', {
+    ...endpoint,
+    ...confined,
+    ...access,
+  }),
   'service-extension-good/src/index.js': answering('good'),
   'service-extension-good/dist/index.js': answering('good'),
-  'service-extension-plain/package.json': packageOf('service-extension-plain', { type: 'endpoint', path: 'index.js' }),
+  'service-extension-plain/package.json': createPackageJson('service-extension-plain', {
+    type: 'endpoint',
+    path: 'index.js',
+  }),
   'service-extension-plain/index.js': `export default (router) => router.get('/', (req, res) => res.send('plain'));`,
 };
 
 describe('the reason codes of GET /extensions', function () {
   this.timeout(120_000);
   const seen = new Set<string>();
-  let place: Sketch;
-  let service: InProcess;
+  let place: PackageFolder;
+  let service: InProcessService;
   interface Shown {
     readonly name: string;
     readonly folder: string;
@@ -142,7 +149,7 @@ describe('the reason codes of GET /extensions', function () {
   };
 
   before(async () => {
-    place = await sketchFolder(good);
+    place = await createPackageFolder(good);
     for (const cases of Object.values(CASES)) {
       for (const [name, one] of Object.entries(cases)) await place.write(filesOf(name, one));
     }

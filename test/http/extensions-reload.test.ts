@@ -2,8 +2,13 @@ import { cp, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { packageOf, panel, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import {
+  createPackageFolder,
+  createPackageJson,
+  type PackageFolder,
+  panel,
+} from '../plugins/extensions/package-folder.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const endpoint = { type: 'endpoint', path: 'index.js' } as const;
 const saying = (text: string) =>
@@ -20,8 +25,8 @@ async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> 
 
 describe('EXTENSIONS_AUTO_RELOAD', function () {
   this.timeout(120_000);
-  let place: Sketch;
-  let service: InProcess;
+  let place: PackageFolder;
+  let service: InProcessService;
   const get = (path: string) => service.request('GET', path);
   const answers = (path: string, body: unknown) => async () => (await get(path)).body === body;
   const names = async () =>
@@ -30,8 +35,8 @@ describe('EXTENSIONS_AUTO_RELOAD', function () {
     );
 
   before(async () => {
-    place = await sketchFolder({
-      'local/service-extension-old/package.json': packageOf('service-extension-old', endpoint),
+    place = await createPackageFolder({
+      'local/service-extension-old/package.json': createPackageJson('service-extension-old', endpoint),
       'local/service-extension-old/index.js': saying('old'),
     });
     service = await startService({
@@ -45,7 +50,7 @@ describe('EXTENSIONS_AUTO_RELOAD', function () {
 
   it('an added extension answers within seconds', async () => {
     await place.write({
-      'new/package.json': packageOf('service-extension-new', endpoint),
+      'new/package.json': createPackageJson('service-extension-new', endpoint),
       'new/index.js': saying('new'),
     });
     expect((await get('/new')).status).to.equal(404);
@@ -65,13 +70,15 @@ describe('EXTENSIONS_AUTO_RELOAD', function () {
     await place.write({ 'local/service-extension-slow/index.js': saying('slow') });
     await until(async () => (await names()).includes('service-extension-slow'));
     expect((await get('/slow')).status).to.equal(404);
-    await place.write({ 'local/service-extension-slow/package.json': packageOf('service-extension-slow', endpoint) });
+    await place.write({
+      'local/service-extension-slow/package.json': createPackageJson('service-extension-slow', endpoint),
+    });
     await until(answers('/slow', 'slow'));
   });
 
   it('a linked folder is watched like the others', async () => {
     await place.write({
-      'work/package.json': packageOf('service-extension-work', endpoint),
+      'work/package.json': createPackageJson('service-extension-work', endpoint),
       'work/index.js': saying('one'),
     });
     await symlink(join(place.path, 'work'), join(place.path, 'local/service-extension-work'));
@@ -82,7 +89,7 @@ describe('EXTENSIONS_AUTO_RELOAD', function () {
 
   it('changed browser code is served', async () => {
     await place.write({
-      'panel/package.json': packageOf('service-extension-panel', panel),
+      'panel/package.json': createPackageJson('service-extension-panel', panel),
       'panel/dist/index.js': `export default { id: 'fresh-panel' };`,
     });
     await rename(join(place.path, 'panel'), join(place.path, 'local/service-extension-panel'));
@@ -91,7 +98,7 @@ describe('EXTENSIONS_AUTO_RELOAD', function () {
 
   it('a broken extension does not stop the others', async () => {
     await place.write({
-      'local/service-extension-bad/package.json': packageOf('service-extension-bad', endpoint),
+      'local/service-extension-bad/package.json': createPackageJson('service-extension-bad', endpoint),
       'local/service-extension-bad/index.js': `throw new Error('no');`,
       'local/service-extension-worse/package.json': '{',
     });
@@ -104,14 +111,14 @@ describe('extensions in two processes on one database', function () {
   this.timeout(120_000);
 
   it('POST /extensions/reload on one process reloads both', async () => {
-    const places = await Promise.all([sketchFolder(), sketchFolder()]);
+    const places = await Promise.all([createPackageFolder(), createPackageFolder()]);
     const first = await startService({ env: { EXTENSIONS_PATH: places[0].path } });
-    let second: InProcess | undefined;
+    let second: InProcessService | undefined;
     try {
       second = await startService({ env: { EXTENSIONS_PATH: places[1].path }, database: first.database });
       for (const one of places) {
         await one.write({
-          'service-extension-both/package.json': packageOf('service-extension-both', endpoint),
+          'service-extension-both/package.json': createPackageJson('service-extension-both', endpoint),
           'service-extension-both/index.js': saying('both'),
         });
       }

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { BootFailure } from '#kernel';
-import { packageOf } from '../plugins/extensions/sketch.ts';
+import { createPackageJson } from '../plugins/extensions/package-folder.ts';
 import { until } from '../plugins/extensions-full/test-service.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
-import { type ConfinedPackages, createPackages, reload, rowsOf } from './confined-packages.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
+import { type ConfinedPackages, createPackages, listExtensions, reload } from './confined-packages.ts';
 
 const COLLECTIONS = ['notes', 'crashing', 'drafts', 'memos', 'free'] as const;
 const EVENTS = ['create', 'update', 'delete'] as const;
@@ -31,7 +31,7 @@ describe('a required package that is not loaded', function () {
   this.timeout(180_000);
   let packages: ConfinedPackages;
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
 
   const write = (name: string, code: string, manifest: object) => packages.put(name, manifest, code);
   const full = (collection: string, more: object = {}) => ({
@@ -50,7 +50,7 @@ describe('a required package that is not loaded', function () {
     service.request(method, path, { token: service.admin.token, body });
   const post = (path: string, body: unknown) => send('POST', path, body);
   const create = (collection: string) => send('POST', `/items/${collection}`, { text: 'new' });
-  const idOf = async (name: string) => (await rowsOf(service))[name]?.id as string;
+  const idOf = async (name: string) => (await listExtensions(service))[name]?.id as string;
   const patch = (id: string, body: unknown, token: string | null = service.admin.token) =>
     service.request('PATCH', `/extensions/${id}`, { token, body });
   const start = (env: Record<string, string> = {}) =>
@@ -72,7 +72,7 @@ describe('a required package that is not loaded', function () {
 
   before(async () => {
     packages = await createPackages();
-    database = await migratedDatabase('required');
+    database = await createMigratedDatabase('required');
     service = await start();
     for (const collection of COLLECTIONS) {
       const fields = ['text', 'mark'].map((field) => ({ field, type: 'text' }));
@@ -92,7 +92,7 @@ describe('a required package that is not loaded', function () {
   });
 
   it('GET /extensions lists it as required, and health warns', async () => {
-    const row = (await rowsOf(service))['service-extension-notes'];
+    const row = (await listExtensions(service))['service-extension-notes'];
     expect(row).to.deep.include({ status: 'failed', required: true });
     const { status, checks } = await health();
     expect(status).to.equal('warn');
@@ -160,7 +160,7 @@ describe('a required package that is not loaded', function () {
     await reload(service);
     await until(async () => {
       await create('crashing');
-      return (await rowsOf(service))['service-extension-crashing']?.status === 'failed';
+      return (await listExtensions(service))['service-extension-crashing']?.status === 'failed';
     });
     expect(outcome(await create('crashing'))).to.deep.equal(refused);
     await packages.drop('service-extension-crashing');
@@ -175,7 +175,7 @@ describe('a required package that is not loaded', function () {
     expect(outcome(await create('notes'))).to.deep.equal(refused);
     await restart();
     expect(outcome(await create('notes'))).to.deep.equal(refused);
-    const row = (await rowsOf(service))['service-extension-notes'];
+    const row = (await listExtensions(service))['service-extension-notes'];
     expect(row).to.deep.include({ status: 'failed', required: true });
     expect(row?.reason?.code).to.equal('DISCOVERY_FAILED');
     const id = await idOf('service-extension-notes');
@@ -183,7 +183,7 @@ describe('a required package that is not loaded', function () {
     expect((await patch(id, { required: 'no' })).status).to.equal(400);
     expect((await patch(id, { required: false })).status).to.equal(200);
     expect((await create('notes')).status).to.equal(200);
-    expect(await rowsOf(service)).not.to.have.property('service-extension-notes');
+    expect(await listExtensions(service)).not.to.have.property('service-extension-notes');
   });
 
   it('the known events of code with full authority are refused when it cannot be imported', async () => {
@@ -220,7 +220,7 @@ describe('a required package that is not loaded', function () {
       confinedGuard('drafts', { capabilities: { log: true } }),
     );
     await reload(service);
-    expect((await rowsOf(service))['service-extension-drafts']?.reason?.code).to.equal('CONSENT_REQUIRED');
+    expect((await listExtensions(service))['service-extension-drafts']?.reason?.code).to.equal('CONSENT_REQUIRED');
     expect(outcome(await create('drafts'))).to.deep.equal(refused);
     await write(
       'service-extension-drafts',
@@ -239,7 +239,7 @@ describe('a required package that is not loaded', function () {
     const manifest = confinedGuard('drafts', { required: undefined });
     await write('service-extension-by-admin', confinedCode('by-admin', 'drafts'), manifest);
     await reload(service);
-    expect((await rowsOf(service))['service-extension-by-admin']).not.to.have.property('required');
+    expect((await listExtensions(service))['service-extension-by-admin']).not.to.have.property('required');
     const other = await start();
     try {
       const { body } = await patch(await idOf('service-extension-by-admin'), { required: true });
@@ -270,7 +270,7 @@ describe('a required package that is not loaded', function () {
         const { writeFile } = await import('node:fs/promises');
         await writeFile(
           `${packages.path}/acme-guard/package.json`,
-          JSON.stringify(packageOf('acme-guard', { ...manifest, capabilities })),
+          JSON.stringify(createPackageJson('acme-guard', { ...manifest, capabilities })),
         );
       });
     await put(`export default { register() { throw new Error('no'); } };`);

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { packageOf, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
+import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
 import { spawnService } from '../support/service.ts';
 import { createPackages, endpoint } from './confined-packages.ts';
 
 describe('a service that was started with --safe', function () {
   this.timeout(120_000);
-  let place: Sketch;
+  let place: PackageFolder;
   before(async () => {
-    place = await sketchFolder({
-      'a-plugin/package.json': packageOf('a-plugin', { type: 'plugin', path: 'index.ts' }),
+    place = await createPackageFolder({
+      'a-plugin/package.json': createPackageJson('a-plugin', { type: 'plugin', path: 'index.ts' }),
       'a-plugin/index.ts': `process.stdout.write('the plugin ran\\n'); export default { register() {} };`,
-      'service-extension-full/package.json': packageOf('service-extension-full', {
+      'service-extension-full/package.json': createPackageJson('service-extension-full', {
         type: 'endpoint',
         path: 'index.js',
       }),

@@ -1,11 +1,16 @@
 import { expect } from 'chai';
-import { packageOf, panel, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import {
+  createPackageFolder,
+  createPackageJson,
+  type PackageFolder,
+  panel,
+} from '../plugins/extensions/package-folder.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 describe('/extensions', function () {
   this.timeout(120_000);
-  let place: Sketch;
-  let service: InProcess;
+  let place: PackageFolder;
+  let service: InProcessService;
   const get = (path: string, token: string | null = service.admin.token) => service.request('GET', path, { token });
   const post = (path: string, body?: unknown, token: string | null = service.admin.token) =>
     service.request('POST', path, { token, body });
@@ -14,33 +19,33 @@ describe('/extensions', function () {
   const server = (type: string) => ({ type, path: 'dist/index.js' });
 
   before(async () => {
-    place = await sketchFolder({
-      'service-extension-hello/package.json': packageOf('service-extension-hello', server('endpoint')),
+    place = await createPackageFolder({
+      'service-extension-hello/package.json': createPackageJson('service-extension-hello', server('endpoint')),
       'service-extension-hello/dist/index.js': `export default (router) => router.get('/', (req, res) => res.send('hello'));`,
-      'any-name/package.json': packageOf('@acme/service-extension-named', server('endpoint')),
+      'any-name/package.json': createPackageJson('@acme/service-extension-named', server('endpoint')),
       'any-name/dist/index.js': `export default { id: 'custom', handler: (router) => router.get('/a', (req, res) => res.json({ ok: true })) };`,
-      'service-extension-shadow/package.json': packageOf('service-extension-shadow', server('endpoint')),
+      'service-extension-shadow/package.json': createPackageJson('service-extension-shadow', server('endpoint')),
       'service-extension-shadow/dist/index.js': `export default { id: 'users', handler: (router) => {
         router.get('/', (req, res) => res.send('mine'));
         router.get('/a/b/c/d', (req, res) => res.send('behind'));
       } };`,
-      'service-extension-first/package.json': packageOf('service-extension-first', server('endpoint')),
+      'service-extension-first/package.json': createPackageJson('service-extension-first', server('endpoint')),
       'service-extension-first/dist/index.js': `export default { id: 'Both', handler: (router) => router.get('/one', (req, res) => res.send('first')) };`,
-      'service-extension-second/package.json': packageOf('service-extension-second', server('endpoint')),
+      'service-extension-second/package.json': createPackageJson('service-extension-second', server('endpoint')),
       'service-extension-second/dist/index.js': `export default { id: 'both', handler: (router) => {
         router.get('/one', (req, res) => res.send('second'));
         router.get('/two', (req, res) => res.send('two'));
       } };`,
-      'service-extension-none/package.json': packageOf('service-extension-none', server('hook')),
-      'service-extension-throws/package.json': packageOf('service-extension-throws', server('hook')),
+      'service-extension-none/package.json': createPackageJson('service-extension-none', server('hook')),
+      'service-extension-throws/package.json': createPackageJson('service-extension-throws', server('hook')),
       'service-extension-throws/dist/index.js': `throw new Error('cannot read ' + import.meta.url);`,
       'service-extension-broken/package.json': '{',
-      'service-extension-panel/package.json': packageOf('service-extension-panel', panel),
+      'service-extension-panel/package.json': createPackageJson('service-extension-panel', panel),
       'service-extension-panel/dist/index.js': `export default { id: 'my-panel', later: () => import('./later.js') };`,
       'service-extension-panel/dist/later.js': `export const later = 'my later chunk';`,
       'endpoints/single/index.js': `module.exports = function (router) { router.get('/', (req, res) => res.send('single')); };`,
       'hooks/kernel/index.js': `module.exports = () => {};`,
-      'an-impostor/package.json': packageOf('@tenon/items', server('hook')),
+      'an-impostor/package.json': createPackageJson('@tenon/items', server('hook')),
       'an-impostor/dist/index.js': 'export default () => {};',
       'displays/plain/index.js': `export default { id: 'plain-display' };`,
     });
@@ -140,9 +145,9 @@ describe('/extensions', function () {
 
   it('POST /extensions/reload loads changed extensions, unloads removed ones and keeps the others', async () => {
     await place.write({
-      'service-extension-state/package.json': packageOf('service-extension-state', server('endpoint')),
+      'service-extension-state/package.json': createPackageJson('service-extension-state', server('endpoint')),
       'service-extension-state/dist/index.js': `let n = 0; export default (router) => router.get('/', (req, res) => res.json(++n));`,
-      'service-extension-change/package.json': packageOf('service-extension-change', server('endpoint')),
+      'service-extension-change/package.json': createPackageJson('service-extension-change', server('endpoint')),
       'service-extension-change/dist/index.js': `export default (router) => router.get('/', (req, res) => res.send('before'));`,
     });
     expect((await post('/extensions/reload')).status).to.equal(200);
@@ -182,17 +187,17 @@ describe('/extensions', function () {
 
 describe('/extensions with other settings', function () {
   this.timeout(120_000);
-  let place: Sketch;
+  let place: PackageFolder;
   beforeEach(async () => {
-    place = await sketchFolder({
-      'local/service-extension-a/package.json': packageOf('service-extension-a', {
+    place = await createPackageFolder({
+      'local/service-extension-a/package.json': createPackageJson('service-extension-a', {
         type: 'endpoint',
         path: 'index.js',
         host: '^9.0.0',
       }),
       'local/service-extension-a/index.js': `export default (router) => router.get('/', (req, res) => res.send('a'));`,
       'project/package.json': { dependencies: { '@acme/service-extension-b': '1' } },
-      'project/node_modules/@acme/service-extension-b/package.json': packageOf('@acme/service-extension-b', {
+      'project/node_modules/@acme/service-extension-b/package.json': createPackageJson('@acme/service-extension-b', {
         type: 'endpoint',
         path: 'index.js',
       }),
@@ -201,7 +206,10 @@ describe('/extensions with other settings', function () {
   });
   afterEach(() => place.remove());
 
-  async function withService(env: Record<string, string>, work: (service: InProcess) => Promise<void>): Promise<void> {
+  async function withService(
+    env: Record<string, string>,
+    work: (service: InProcessService) => Promise<void>,
+  ): Promise<void> {
     const service = await startService({ env: { EXTENSIONS_PATH: `${place.path}/local`, ...env } });
     try {
       await work(service);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { keptBy, settled } from '../plugins/files-http/kept.ts';
-import { type Listening, listen } from '../plugins/outbound/servers.ts';
+import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
 import { type Ask, allow, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 /** An event as a package of somebody else's sees it. */
 interface Heard {
@@ -35,9 +35,9 @@ const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 
 /** The sentences of the specification on files, as somebody finds them who has nothing but curl. */
 describe('/files follows the specification', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let folder: string;
-  let outside: Listening;
+  let outside: TestServer;
   let admin: Ask;
   let me: string;
   const heard: Heard[] = [];
@@ -48,7 +48,9 @@ describe('/files follows the specification', () => {
     await mkdir(hook, { recursive: true });
     await writeFile(join(hook, 'index.mjs'), HOOK);
     (globalThis as Record<symbol, unknown>)[HEARD] = heard;
-    outside = await listen((_request, response) => response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'));
+    outside = await startTestServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'),
+    );
     service = await startService({
       env: {
         STORAGE_LOCAL_ROOT: join(folder, 'bytes'),

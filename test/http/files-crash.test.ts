@@ -7,8 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { objectsIn, sha, until } from '../plugins/files/support.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type Random, seeded } from '../support/random.ts';
-import { ADMIN, migratedDatabase, runCli, type Spawned, spawnService } from '../support/service.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { ADMIN, createMigratedDatabase, runCli, type SpawnedService, spawnService } from '../support/service.ts';
 
 /** Times the service is killed, and clients that work on it meanwhile. */
 const KILLS = Number(process.env.FILES_CRASH_KILLS ?? 7);
@@ -23,12 +23,12 @@ type Possible = Map<string, ReadonlySet<string>>;
 
 describe('files: the service is killed during uploads, replacements and deletes', function () {
   this.timeout(600_000);
-  const random = seeded(SEED);
+  const random = createRandom(SEED);
   const env = (folder: string) => ({ STORAGE_LOCAL_ROOT: folder, LOG_LEVEL: 'error' });
   let database: FreshDatabase;
   let folder: string;
   before(async () => {
-    database = await migratedDatabase('files_crash');
+    database = await createMigratedDatabase('files_crash');
     folder = await mkdtemp(join(tmpdir(), 'tenon-crash-'));
   });
   after(async () => {
@@ -40,7 +40,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
   });
 
   it(`after ${KILLS} kills at random moments rows and objects match, and every acknowledged file exists`, async () => {
-    let service: Promise<Spawned> = spawnService({ database, env: env(folder) });
+    let service: Promise<SpawnedService> = spawnService({ database, env: env(folder) });
     let ended = false;
     let answers = 0;
     const done = { upload: 0, replace: 0, delete: 0, uncertain: 0 };
@@ -132,7 +132,9 @@ describe('files: the service is killed during uploads, replacements and deletes'
       shared.push(JSON.parse(answer?.text ?? '').data.id);
     }
     const seeds = Array.from({ length: CLIENTS }, () => random.upTo(2 ** 31));
-    const working = Promise.all(seeds.map((seed, at) => (at < 2 ? rival(seeded(seed), shared) : client(seeded(seed)))));
+    const working = Promise.all(
+      seeds.map((seed, at) => (at < 2 ? rival(createRandom(seed), shared) : client(createRandom(seed)))),
+    );
     // A client that finds something wrong ends the test at once.
     const wrong = working.then(() => new Promise<never>(() => {}));
     try {

@@ -9,29 +9,30 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { objectsIn, until } from '../plugins/files/support.ts';
 import { outcome } from '../plugins/users/people.ts';
-import type { Spawned } from '../support/service.ts';
+import type { SpawnedService } from '../support/service.ts';
 import {
   type Answer,
   asset,
-  expectOrder,
-  type FailingGround,
-  failingGround,
+  createFailingEnvironment,
+  expectConsistentFiles,
+  type FailingEnvironment,
   PICTURE,
   picture,
   sendForm,
   slowForm,
   upload,
-} from './failing-ground.ts';
+} from './failing-environment.ts';
 
 const UNAVAILABLE = [503, 'SERVICE_UNAVAILABLE'];
 const refusal = ({ status, body }: Answer) => [status, body?.errors?.[0]?.extensions?.code];
 
-const remove = ({ request, admin }: Spawned, id: string) => request('DELETE', `/files/${id}`, { token: admin.token });
-const replace = (service: Spawned, id: string, bytes: string) =>
+const remove = ({ request, admin }: SpawnedService, id: string) =>
+  request('DELETE', `/files/${id}`, { token: admin.token });
+const replace = (service: SpawnedService, id: string, bytes: string) =>
   sendForm(service, bytes, { method: 'PATCH', path: `/files/${id}` });
 
 /** What the service has said of itself so far, without the requests it had to refuse. */
-const messages = (service: Spawned): readonly string[] =>
+const messages = (service: SpawnedService): readonly string[] =>
   service
     .output()
     .split('\n')
@@ -54,7 +55,7 @@ async function endless() {
   };
 }
 
-function importFrom({ url, admin }: Spawned, from: string, signal?: AbortSignal): Promise<number> {
+function importFrom({ url, admin }: SpawnedService, from: string, signal?: AbortSignal): Promise<number> {
   return fetch(`${url}/files/import`, {
     method: 'POST',
     headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
@@ -70,10 +71,10 @@ function importFrom({ url, admin }: Spawned, from: string, signal?: AbortSignal)
 }
 
 const TUS = { 'tus-resumable': '1.0.0' };
-const tus = ({ url, admin }: Spawned, method: string, path: string, init: RequestInit = {}) =>
+const tus = ({ url, admin }: SpawnedService, method: string, path: string, init: RequestInit = {}) =>
   fetch(url + path, { method, ...init, headers: { authorization: `Bearer ${admin.token}`, ...TUS, ...init.headers } });
 
-async function beginResumable(service: Spawned, size: number, metadata = ''): Promise<string> {
+async function beginResumable(service: SpawnedService, size: number, metadata = ''): Promise<string> {
   const begun = await tus(service, 'POST', '/files/tus', {
     headers: { 'upload-length': String(size), 'upload-metadata': `filename ${btoa('a.txt')}${metadata}` },
   });
@@ -82,7 +83,7 @@ async function beginResumable(service: Spawned, size: number, metadata = ''): Pr
 }
 
 /** Sends bytes and then nothing more. */
-function stalling(service: Spawned, path: string, bytes: number, signal?: AbortSignal): Promise<number> {
+function stalling(service: SpawnedService, path: string, bytes: number, signal?: AbortSignal): Promise<number> {
   const body = new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(bytes)) });
   const headers = { 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' };
   return tus(service, 'PATCH', path, {
@@ -98,9 +99,13 @@ function stalling(service: Spawned, path: string, bytes: number, signal?: AbortS
 
 describe('files: stop of the service', function () {
   this.timeout(300_000);
-  let ground: FailingGround;
+  let ground: FailingEnvironment;
   before(async () => {
-    ground = await failingGround({ SHUTDOWN_TIMEOUT: '1s', TUS_ENABLED: 'true', IMPORT_IP_ALLOW_LIST: '127.0.0.1' });
+    ground = await createFailingEnvironment({
+      SHUTDOWN_TIMEOUT: '1s',
+      TUS_ENABLED: 'true',
+      IMPORT_IP_ALLOW_LIST: '127.0.0.1',
+    });
   });
   after(() => ground?.remove());
 
@@ -108,14 +113,14 @@ describe('files: stop of the service', function () {
     const service = await ground.start({ SHUTDOWN_TIMEOUT: '30s' });
     const slow = slowForm(service);
     slow.write('the beginning, ');
-    await until(async () => (await ground.state()).loose.length === 1);
+    await until(async () => (await ground.state()).orphanEntries.length === 1);
     const ended = service.kill();
     await until(async () => !(await fetch(`${service.url}/server/ping`).catch(() => undefined)));
     slow.write('and the end');
     const { status, body } = await slow.end();
     expect(status, JSON.stringify(body)).to.equal(200);
     expect(await ended).to.equal(0);
-    expectOrder(await ground.state());
+    expectConsistentFiles(await ground.state());
   });
 
   it('a stop leaves nothing of endless uploads, except resumable pieces', async () => {
@@ -136,15 +141,15 @@ describe('files: stop of the service', function () {
       ]);
       expect([await imported, await resumed]).to.deep.equal([0, 0]);
 
-      const { named, objects, loose } = await ground.state();
+      const { named, objects, orphanEntries } = await ground.state();
       const [piece, ...others] = objects.filter((name) => !named.includes(name));
-      expect([loose, others]).to.deep.equal([[], []]);
+      expect([orphanEntries, others]).to.deep.equal([[], []]);
       expect(piece, 'the client of a resumable upload goes on from here').to.match(/\.part-[0-9a-f]+$/);
       const next = await ground.start();
       const head = await tus(next, 'HEAD', resumable);
       expect(head.headers.get('upload-offset')).to.equal('30000');
       expect((await tus(next, 'DELETE', resumable)).status).to.equal(204);
-      expectOrder(await ground.state());
+      expectConsistentFiles(await ground.state());
     } finally {
       outside.close();
     }
@@ -154,7 +159,7 @@ describe('files: stop of the service', function () {
     const service = await ground.start();
     const slow = slowForm(service);
     slow.write('x'.repeat(50_000));
-    await until(async () => (await ground.state()).loose.length === 1);
+    await until(async () => (await ground.state()).orphanEntries.length === 1);
     await service.kill('SIGKILL');
     const { database } = ground;
     for (const after of [0, 150]) {
@@ -177,17 +182,17 @@ describe('files: stop of the service', function () {
       );
     }
     await ground.start();
-    await until(async () => (await ground.state()).loose.length === 0);
-    expectOrder(await ground.state());
+    await until(async () => (await ground.state()).orphanEntries.length === 0);
+    expectConsistentFiles(await ground.state());
   });
 });
 
 describe('files: failures of the database', function () {
   this.timeout(300_000);
-  let ground: FailingGround;
-  let service: Spawned;
+  let ground: FailingEnvironment;
+  let service: SpawnedService;
   before(async () => {
-    ground = await failingGround();
+    ground = await createFailingEnvironment();
     service = await ground.start();
   });
   after(() => ground?.remove());
@@ -201,7 +206,7 @@ describe('files: failures of the database', function () {
   it('an upload survives lost connections if the database is back in time', async () => {
     const slow = slowForm(service);
     slow.write('the beginning, ');
-    await until(async () => (await ground.state()).loose.length === 1);
+    await until(async () => (await ground.state()).orphanEntries.length === 1);
     const pids = (await cut()).map(({ pid }) => pid);
     // The processes of PostgreSQL end a moment after they are told to: until then a statement may still meet one of them.
     await until(async () => {
@@ -212,7 +217,7 @@ describe('files: failures of the database', function () {
     slow.write('and the end');
     const { status, body } = await slow.end();
     expect(status, JSON.stringify(body)).to.equal(200);
-    expectOrder(await ground.state());
+    expectConsistentFiles(await ground.state());
   });
 
   it('repeated loss of connections keeps every acknowledged change, and rows and objects match', async () => {
@@ -257,8 +262,8 @@ describe('files: failures of the database', function () {
     ended = true;
     await working;
     expect([...seen], 'some work was hit, and some was done').to.include.members(['200', '503']);
-    await until(async () => (await ground.state()).loose.length === 0);
-    expectOrder(await ground.state());
+    await until(async () => (await ground.state()).orphanEntries.length === 0);
+    expectConsistentFiles(await ground.state());
     for (const [id, text] of files) {
       const { status, bytes } = await asset(service, id);
       expect([status, bytes.toString() === text], id).to.deep.equal([200, true]);
@@ -283,8 +288,8 @@ describe('files: failures of the database', function () {
       await locked;
     }
     expect((await remove(service, id)).status).to.equal(204);
-    await until(async () => (await ground.state()).loose.length === 0);
-    expectOrder(await ground.state());
+    await until(async () => (await ground.state()).orphanEntries.length === 0);
+    expectConsistentFiles(await ground.state());
     await service.stop();
   });
 
@@ -309,17 +314,17 @@ describe('files: failures of the database', function () {
       });
       await Promise.all([...uploads, ...reads]);
       expect((await remove(service, shown)).status).to.equal(204);
-      expectOrder(await ground.state());
+      expectConsistentFiles(await ground.state());
       await service.stop();
     });
 });
 
 describe('files: failures of the storage', function () {
   this.timeout(300_000);
-  let ground: FailingGround;
-  let service: Spawned;
+  let ground: FailingEnvironment;
+  let service: SpawnedService;
   before(async () => {
-    ground = await failingGround();
+    ground = await createFailingEnvironment();
     service = await ground.start();
   });
   after(() => ground?.remove());
@@ -361,8 +366,8 @@ describe('files: failures of the storage', function () {
     await upload(service, 'new');
     expect((await asset(service, kept, '?width=17')).status).to.equal(200);
     expect((await remove(service, kept)).status).to.equal(204);
-    await until(async () => (await ground.state()).loose.length === 0);
-    expectOrder(await ground.state());
+    await until(async () => (await ground.state()).orphanEntries.length === 0);
+    expectConsistentFiles(await ground.state());
     const warnings = messages(service).filter((text) => text.startsWith('objects cannot be removed'));
     expect(warnings.length, 'said once, however often it is tried').to.be.at.most(1);
   });
@@ -383,7 +388,7 @@ describe('files: failures of the storage', function () {
     expect((await replace(service, one, 'new')).status).to.equal(200);
     expect((await asset(service, one)).bytes.toString()).to.equal('new');
     for (const id of [one, other]) expect((await remove(service, id)).status).to.equal(204);
-    expectOrder(await ground.state());
+    expectConsistentFiles(await ground.state());
   });
 
   it('an object removed by hand answers 403, and its file can be replaced and deleted', async () => {
@@ -396,7 +401,7 @@ describe('files: failures of the storage', function () {
     expect((await replace(service, one, 'new')).status).to.equal(200);
     expect((await asset(service, one)).bytes.toString()).to.equal('new');
     for (const id of [one, other]) expect((await remove(service, id)).status).to.equal(204);
-    expectOrder(await ground.state());
+    expectConsistentFiles(await ground.state());
   });
 
   it('a missing root folder is not created again, and deleted objects are removed when it is back', async () => {
@@ -421,17 +426,17 @@ describe('files: failures of the storage', function () {
     }
     expect((await asset(service, kept)).bytes.toString()).to.equal('kept');
     expect((await remove(service, kept)).status).to.equal(204);
-    await until(async () => (await ground.state()).loose.length === 0);
-    expectOrder(await ground.state());
+    await until(async () => (await ground.state()).orphanEntries.length === 0);
+    expectConsistentFiles(await ground.state());
   });
 });
 
 describe('files: a location removed from STORAGE_LOCATIONS', function () {
   this.timeout(300_000);
-  let ground: FailingGround;
+  let ground: FailingEnvironment;
   let place: string;
   before(async () => {
-    ground = await failingGround({ TUS_ENABLED: 'true' });
+    ground = await createFailingEnvironment({ TUS_ENABLED: 'true' });
     place = await mkdtemp(join(tmpdir(), 'tenon-second-'));
   });
   after(async () => {
@@ -465,14 +470,14 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
     // Each of these asks for everything that is loose once more.
     for (let round = 0; round < 5; round++) await remove(service, await upload(service, 'x'));
     const state = await ground.state();
-    expect(state.loose).to.deep.equal(gone.map((id) => `${id}.png`).sort());
+    expect(state.orphanEntries).to.deep.equal(gone.map((id) => `${id}.png`).sort());
     expect(state.objects).to.deep.equal([]);
     const warnings = messages(service).filter((text) => text.startsWith('objects cannot be removed'));
     expect(warnings, 'said once, however often it is tried').to.have.length(1);
     await service.stop();
 
     const after = await ground.start(second);
-    await until(async () => (await ground.state()).loose.length === 0);
+    await until(async () => (await ground.state()).orphanEntries.length === 0);
     expect((await asset(after, kept as string)).bytes.equals(bytes)).to.equal(true);
     expect((await tus(after, 'DELETE', resumable)).status).to.equal(204);
     expect(await objectsIn(place)).to.deep.equal([`${kept}.png`]);
@@ -481,11 +486,11 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
 
 describe('files: resources after hundreds of aborted and completed requests', function () {
   this.timeout(300_000);
-  let ground: FailingGround;
+  let ground: FailingEnvironment;
   let temporary: string;
   before(async () => {
     temporary = await mkdtemp(join(tmpdir(), 'tenon-handles-'));
-    ground = await failingGround({
+    ground = await createFailingEnvironment({
       ASSETS_TRANSFORM_MAX_CONCURRENT: '1000',
       IMPORT_IP_ALLOW_LIST: '127.0.0.1',
       TMPDIR: temporary,
@@ -570,8 +575,8 @@ describe('files: resources after hundreds of aborted and completed requests', fu
       await until(() => files() <= before.files + 15, 20_000);
       expect(children()).to.be.at.most(before.children);
       await until(() => readdirSync(temporary).length === 0);
-      await until(async () => (await ground.state()).loose.length === 0);
-      expectOrder(await ground.state());
+      await until(async () => (await ground.state()).orphanEntries.length === 0);
+      expectConsistentFiles(await ground.state());
       const told = service.output().split('\n');
       expect(told.filter((line) => /MaxListenersExceeded|unhandled rejection|Warning:/.test(line))).to.deep.equal([]);
       const wrong = messages(service).filter((text) => text !== undefined);

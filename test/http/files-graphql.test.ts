@@ -3,22 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { settled } from '../plugins/files-http/kept.ts';
-import { type Listening, listen } from '../plugins/outbound/servers.ts';
+import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
 import { type Ask, asking, type Grant, makePerson, makeRole } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 const FILES = 'platform_files';
 
 describe('files in GraphQL', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let folder: string;
-  let outside: Listening;
+  let outside: TestServer;
   let admin: Ask;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
-    outside = await listen((_request, response) => response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'));
+    outside = await startTestServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'),
+    );
     service = await startService({
       env: { STORAGE_LOCAL_ROOT: folder, IMPORT_IP_ALLOW_LIST: '127.0.0.1' },
     });

@@ -7,8 +7,8 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
 import { type Raw, raw } from '../plugins/files-http/raw.ts';
-import { type Listening, listen } from '../plugins/outbound/servers.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
+import { type InProcessService, type Reply, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 const FILES = 'platform_files';
@@ -23,11 +23,11 @@ const END = `--b--${LINE}`;
 
 describe('hostile requests to files', () => {
   let folder: string;
-  let service: InProcess;
-  let outside: Listening;
+  let service: InProcessService;
+  let outside: TestServer;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
-    outside = await listen((_request, response) => {
+    outside = await startTestServer((_request, response) => {
       response.writeHead(200, {
         'content-type': 'text/plain',
         'content-disposition': 'attachment; filename="../../evil.sh"',
@@ -166,7 +166,7 @@ describe('hostile requests to files', () => {
       expect(await rowOf(id)).to.include({ title: 'A', parent: null, filename_disk: victim.filename_disk });
       expect(await bytesOf(id)).to.equal('not yours');
       expect((await asAdmin(service, 'GET', `/items/articles/${article.id}`)).image).to.equal(id);
-      expect(outside.seen.filter(({ url }) => url === '/stolen')).to.have.length(0);
+      expect(outside.received.filter(({ url }) => url === '/stolen')).to.have.length(0);
     });
 
     it('storage cannot name a place outside of the locations', async () => {
@@ -281,7 +281,7 @@ describe('hostile requests to files', () => {
     it('an import into a file deleted meanwhile ends, even if the server never stops sending', async () => {
       const row = await made(upload(service.admin.token));
       const closed = Promise.withResolvers<void>();
-      const endless = await listen(async (_request, response) => {
+      const endless = await startTestServer(async (_request, response) => {
         response.on('close', closed.resolve);
         await asAdmin(service, 'DELETE', `/files/${row.id}`);
         response.writeHead(200, { 'content-type': 'text/plain' }).write('the first of many');
@@ -368,7 +368,7 @@ describe('hostile requests to files', () => {
   });
 
   describe('imports from internal addresses', () => {
-    let strict: InProcess;
+    let strict: InProcessService;
     before(async () => {
       strict = await startService({ database: service.database, env: { STORAGE_LOCAL_ROOT: join(folder, 'local') } });
     });
@@ -386,13 +386,13 @@ describe('hostile requests to files', () => {
     ];
 
     it('an import from an internal address is denied in every notation', async () => {
-      const before = outside.seen.length;
+      const before = outside.received.length;
       for (const host of HOSTS) {
         const body = { url: `http://${host}:${outside.port}/inside` };
         const { status } = await strict.request('POST', '/files/import', { token: strict.admin.token, body });
         expect([host, status]).to.deep.equal([host, 503]);
       }
-      expect(outside.seen.slice(before)).to.deep.equal([]);
+      expect(outside.received.slice(before)).to.deep.equal([]);
     });
 
     it('an import with another protocol, credentials or an invalid URL is rejected', async () => {

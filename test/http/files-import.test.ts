@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
 import { raw } from '../plugins/files-http/raw.ts';
-import { type Listening, listen } from '../plugins/outbound/servers.ts';
+import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
 import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 describe('POST /files/import', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let folder: string;
-  let outside: Listening;
+  let outside: TestServer;
   let admin: Ask;
   /** Answers that wait for the test. */
   const held: ServerResponse[] = [];
   const at = (path: string, host = '127.0.0.1') => `http://${host}:${outside.port}${path}`;
   before(async () => {
-    outside = await listen((request, response) => {
+    outside = await startTestServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://x');
       const to = url.searchParams.get('to') ?? '';
       const hops = Number(url.searchParams.get('hops') ?? 0);
@@ -98,7 +98,7 @@ describe('POST /files/import', () => {
       filename_disk: `${body.data.id}.txt`,
     });
     expect((await admin('GET', `/assets/${body.data.id}`)).body).to.equal('bytes of /pictures/b-c_d%20e.txt');
-    expect(outside.seen.at(-1)).to.include({ method: 'GET', url: '/pictures/b-c_d%20e.txt?size=large' });
+    expect(outside.received.at(-1)).to.include({ method: 'GET', url: '/pictures/b-c_d%20e.txt?size=large' });
   });
 
   it('values in data override those from the response', async () => {
@@ -132,7 +132,7 @@ describe('POST /files/import', () => {
   });
 
   it('an import without a URL or with invalid data is rejected with INVALID_PAYLOAD', async () => {
-    const before = outside.seen.length;
+    const before = outside.received.length;
     for (const url of [
       ...[undefined, null, 1, '', 'a.txt', '/a.txt', '//127.0.0.1/a', 'http:a', 'http://', 'ftp://127.0.0.1/a'],
       ...['file:///etc/passwd', 'data:text/plain,x', 'javascript:x', at('/a').replace('://', '://user:secret@')],
@@ -142,15 +142,15 @@ describe('POST /files/import', () => {
       expect(await refused(at('/a.txt'), data), String(data)).to.deep.equal([400, 'INVALID_PAYLOAD']);
     for (const body of [[], 'x', undefined])
       expect((await admin('POST', '/files/import', body)).status, String(body)).to.equal(400);
-    expect(outside.seen.length).to.equal(before);
+    expect(outside.received.length).to.equal(before);
   });
 
   it('an import from a denied address is rejected', async () => {
-    const before = outside.seen.length;
+    const before = outside.received.length;
     for (const host of ['127.0.0.2', '[::1]', '0.0.0.0', '2130706434', '0x7f.2', '[::ffff:127.0.0.2]'])
       expect(await refused(at('/a.txt', host)), host).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
     expect(await refused('http://169.254.169.254/latest/meta-data')).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
-    expect(outside.seen.length).to.equal(before);
+    expect(outside.received.length).to.equal(before);
   });
 
   it('an import follows redirects and checks each URL', async () => {
@@ -161,7 +161,7 @@ describe('POST /files/import', () => {
       expect(body.data.filename_download).to.equal('redirect');
     }
     expect((await fetchFile(at('/hops?hops=5'))).status).to.equal(200);
-    const before = outside.seen.length;
+    const before = outside.received.length;
     for (const target of [
       at('/a.txt', '127.0.0.2'),
       at('/a.txt', '2130706434'),
@@ -170,7 +170,7 @@ describe('POST /files/import', () => {
       'http://[',
     ])
       expect(await refused(to(target)), target).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
-    expect(outside.seen.length, 'only the redirects were asked for').to.equal(before + 5);
+    expect(outside.received.length, 'only the redirects were asked for').to.equal(before + 5);
     expect(await refused(at('/hops?hops=6'))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
     expect(await refused(at('/hops?hops=100'))).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
   });
@@ -251,7 +251,7 @@ describe('POST /files/import', () => {
     const titled = await person(grant('create', { fields: ['title'], validation: { title: { _nnull: true } } }));
     const nobody = await person(grant('read'));
     const { id } = (await fetchFile(at('/there.txt'))).body.data;
-    const before = outside.seen.length;
+    const before = outside.received.length;
     const fetchAs = async (ask: Ask, data = {}) =>
       (await ask('POST', '/files/import', { url: at('/x.txt'), data })).status;
     expect(await fetchAs(nobody)).to.equal(403);
@@ -259,7 +259,7 @@ describe('POST /files/import', () => {
     expect(await fetchAs(updater)).to.equal(403);
     expect(await fetchAs(creator, { id })).to.equal(403);
     expect(await fetchAs(titled, { description: 'x' })).to.equal(403);
-    expect(outside.seen.length, 'nothing was fetched').to.equal(before);
+    expect(outside.received.length, 'nothing was fetched').to.equal(before);
     expect(await fetchAs(creator)).to.equal(204);
     expect(await fetchAs(titled, { title: 'x' })).to.equal(204);
     expect(await fetchAs(updater, { id })).to.equal(200);

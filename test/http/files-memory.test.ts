@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
-import { type Spawned, spawnService } from '../support/service.ts';
+import { type SpawnedService, spawnService } from '../support/service.ts';
 
 const MIB = 1024 ** 2;
 /** `FILES_MEMORY_MIB=2048` for the size that is promised; less by default, so that the test stays short. */
@@ -19,7 +19,7 @@ function blockAt(position: number, base: Buffer): Buffer {
 
 describe('memory of the service with large files', function () {
   this.timeout(600_000);
-  let service: Spawned;
+  let service: SpawnedService;
   let base: Buffer;
   before(async () => {
     // Hashing of passwords takes memory by design, 64 MiB at a time.

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
 import { type Ask, allow, asking, type Grant, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import { type InProcessService, type Reply, startService } from '../support/service.ts';
 
 type Part = readonly [name: string, value: string | File];
 const textFile = (name: string, text = name) => new File([text], name, { type: 'text/plain' });
@@ -17,7 +17,7 @@ const formOf = (...parts: readonly Part[]): FormData => {
 const grant = (action: string, more: Partial<Grant> = {}): Grant => ({ collection: 'platform_files', action, ...more });
 
 describe('permissions of files', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let folder: string;
   let admin: Ask;
   before(async () => {

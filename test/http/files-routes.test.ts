@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
-import { type Listening, listen } from '../plugins/outbound/servers.ts';
+import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
 import { type Ask, asking, outcome } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 // The client's own types describe collections of another product.
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -16,7 +16,7 @@ const sdk: Loose = published;
 const textFile = (name: string, text = name) => new File([text], name, { type: 'text/plain' });
 
 describe('/files', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let folder: string;
   let admin: Ask;
   before(async () => {
@@ -219,11 +219,11 @@ describe('/files', () => {
 
   describe('files in the Directus SDK', () => {
     let request: (command: Loose) => Promise<Loose>;
-    let outside: Listening;
+    let outside: TestServer;
     before(async () => {
       const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
       request = (command) => client.request(command);
-      outside = await listen((_request, response) =>
+      outside = await startTestServer((_request, response) =>
         response.writeHead(200, { 'content-type': 'text/plain' }).end('x'),
       );
     });

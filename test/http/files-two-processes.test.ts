@@ -1,34 +1,42 @@
 import { expect } from 'chai';
 import { until } from '../plugins/files/support.ts';
-import type { Spawned } from '../support/service.ts';
-import { asset, expectOrder, type FailingGround, failingGround, sendForm, slowForm, upload } from './failing-ground.ts';
+import type { SpawnedService } from '../support/service.ts';
+import {
+  asset,
+  createFailingEnvironment,
+  expectConsistentFiles,
+  type FailingEnvironment,
+  sendForm,
+  slowForm,
+  upload,
+} from './failing-environment.ts';
 
 describe('files: two processes on one database and one folder', function () {
   this.timeout(120_000);
-  let ground: FailingGround;
-  let one: Spawned;
-  let other: Spawned;
+  let ground: FailingEnvironment;
+  let one: SpawnedService;
+  let other: SpawnedService;
   before(async () => {
-    ground = await failingGround();
+    ground = await createFailingEnvironment();
     // Both at once, on a database that has no tables yet.
     [one, other] = await Promise.all([ground.start(), ground.start()]);
   });
   after(() => ground?.remove());
 
-  const remove = async ({ request, admin }: Spawned, id: string) =>
+  const remove = async ({ request, admin }: SpawnedService, id: string) =>
     (await request('DELETE', `/files/${id}`, { token: admin.token })).status;
 
   it('the janitor of one process never removes an object that another one is writing', async () => {
     const slow = slowForm(one);
     slow.write('the beginning, ');
-    await until(async () => (await ground.state()).loose.length === 1);
+    await until(async () => (await ground.state()).orphanEntries.length === 1);
     for (let round = 0; round < 5; round++)
       expect(await remove(other, await upload(other, `gone ${round}`))).to.equal(204);
     slow.write('and the end');
     const { status, body } = await slow.end();
     expect(status, JSON.stringify(body)).to.equal(200);
     expect((await asset(other, body.data.id)).bytes.toString()).to.equal('the beginning, and the end');
-    expectOrder(await ground.state());
+    expectConsistentFiles(await ground.state());
     await remove(one, body.data.id);
   });
 
@@ -70,7 +78,7 @@ describe('files: two processes on one database and one folder', function () {
     await until(async () => (await asset(other, id)).bytes.toString().startsWith('version 40'));
     expect(await remove(one, id)).to.equal(204);
     await until(async () => (await asset(other, id)).status === 403);
-    expectOrder(await ground.state());
+    expectConsistentFiles(await ground.state());
   });
 
   it('concurrent replacements and deletes by two processes leave one winner and no other object', async () => {
@@ -90,7 +98,7 @@ describe('files: two processes on one database and one folder', function () {
     // 204: it was replaced, and deleted before it was read again.
     expect([...statuses].filter((status) => ![200, 204, 403].includes(status))).to.deep.equal([]);
     const state = await ground.state();
-    expectOrder(state);
+    expectConsistentFiles(state);
     expect(state.named).to.have.length(2);
     for (const id of ids.slice(1)) expect(await remove(one, id)).to.equal(204);
   });
@@ -115,12 +123,12 @@ describe('files: two processes on one database and one folder', function () {
     for (const slow of [form, replacing]) slow.write('x'.repeat(100_000));
     await until(async () => (await ground.state()).objects.filter((name) => name.startsWith('.partial/')).length === 2);
     await one.kill('SIGKILL');
-    expect((await ground.state()).loose).to.have.length(2);
+    expect((await ground.state()).orphanEntries).to.have.length(2);
     // Each round looks for the dead, whatever it was that asked for it. There is one every minute too.
     await until(async () => {
       await remove(other, await upload(other, 'x'));
-      return (await ground.state()).loose.length === 0;
+      return (await ground.state()).orphanEntries.length === 0;
     });
-    expectOrder(await ground.state());
+    expectConsistentFiles(await ground.state());
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 /** Tables and steps that came with files: without them a database is one from before. */
 const TABLES = ['files', 'orphaned_objects', 'settings', 'uploads', 'upload_pieces'].map((name) => `platform_${name}`);
@@ -9,7 +9,7 @@ const OWNERS = ['files', 'settings', 'assets', 'tus'].map((name) => `@tenon/${na
 describe('files: upgrade of a database without files', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
-  let service: InProcess | undefined;
+  let service: InProcessService | undefined;
   before(async () => {
     database = await freshDatabase('files_upgrade');
   });

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
 import { raw } from '../plugins/files-http/raw.ts';
 import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import { type InProcessService, type Reply, startService } from '../support/service.ts';
 
 const run = promisify(execFile);
 const MIB = 1024 ** 2;
@@ -29,7 +29,7 @@ const handMade = (...parts: readonly (readonly [headers: string, text: string])[
 const FORM = { 'content-type': 'multipart/form-data; boundary=b' };
 
 describe('uploads by POST and PATCH /files', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let folder: string;
   let admin: Ask;
   before(async () => {

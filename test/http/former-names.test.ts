@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, loadSql } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const FILE = '11111111-1111-4111-8111-111111111111';
@@ -11,7 +11,7 @@ const FORMER = 'loose|let_go|storage_places|standing';
 describe('a database whose tables and triggers have the names of an earlier version', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
-  let service: InProcess | undefined;
+  let service: InProcessService | undefined;
 
   before(async () => {
     database = await freshDatabase('former_names');

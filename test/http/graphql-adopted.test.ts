@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { personWith } from './people.ts';
 
 const SQL = `
@@ -37,7 +37,7 @@ interface Answer {
 
 describe('/graphql over the tables of an adopted database', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService();
     await service.database.query(SQL);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { serverAudits } from 'graphql-http';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 /**
  * Recommendations of the audit that the service does not follow: it answers 400 to an invalid document for any media
@@ -15,7 +15,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
 
 describe('/graphql: the audit suite of GraphQL over HTTP', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService();
     await service.database.query('create table posts (id serial primary key, title text)');

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 describe('/graphql with keys of several columns', () => {
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService();
     await service.database.query(`

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
 
 /** An admin gives a user access by `/graphql/system` alone; each step changes the schema of this user. */
 describe('/graphql/system: administering users, roles and permissions', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let role: string;
   let user: string;
   let token: string;
@@ -40,7 +40,7 @@ describe('/graphql/system: administering users, roles and permissions', function
   }
 
   before(async () => {
-    database = await migratedDatabase('graphql_administration');
+    database = await createMigratedDatabase('graphql_administration');
     await database.query(`
       create table author (id serial primary key, name text not null);
       create table post (id serial primary key, title text not null, status text not null, author int references author);

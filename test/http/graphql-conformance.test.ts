@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
@@ -9,7 +9,7 @@ const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 describe('/graphql: reading and writing rows as clients in the field do', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   const reply = (query: string, variables?: object) =>
     service.request('POST', '/graphql', { token: service.admin.token, body: { query, variables } });
   async function data(query: string, variables?: object) {
@@ -20,7 +20,7 @@ describe('/graphql: reading and writing rows as clients in the field do', functi
   const rest = (path: string) => asAdmin(service, 'GET', path);
 
   before(async () => {
-    database = await migratedDatabase('graphql_conformance');
+    database = await createMigratedDatabase('graphql_conformance');
     await database.query(`
       create type mood as enum ('happy', 'sad');
       create domain stars as int check (value between 1 and 5);

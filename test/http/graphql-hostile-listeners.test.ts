@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ReadText, Selected, Selection } from '../../plugins/query/contract.ts';
-import { asking } from './select-ground.ts';
+import type { ReadText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
+import { withSelectHarness } from './select-harness.ts';
 
 type Row = Record<string, unknown>;
 
@@ -15,23 +15,28 @@ const SQL = `
   insert into remark (body, secret, post, author) values ('x', 'of x', 1, 1), ('y', 'of y', 1, 1);
 `;
 
-const column = (field: string, key = field): Selected => ({ kind: 'column', key, field });
-const related = (field: string, shown: readonly Selected[], terms: Selection['terms'] = {}, key = field): Selected => ({
+const column = (field: string, key = field): SelectionItem => ({ kind: 'column', key, field });
+const related = (
+  field: string,
+  shown: readonly SelectionItem[],
+  terms: Selection['parameters'] = {},
+  key = field,
+): SelectionItem => ({
   kind: 'related',
   key,
   field,
-  selection: { terms, shown },
+  selection: { parameters: terms, items: shown },
 });
-const typename: Selected = { kind: 'constant', key: '__typename', value: 'row' };
+const typename: SelectionItem = { kind: 'constant', key: '__typename', value: 'row' };
 
 const SELECTION: Selection = {
-  shown: [
+  items: [
     column('title'),
     related('author', [typename, column('name'), column('secret', 'name2')], {}, 'by'),
     { kind: 'column', key: 'key', field: 'author', as: 'text' },
     related('remarks', [column('body'), related('author', [column('secret', 's')])], { sort: ['-id'] }, 'all'),
     related('remarks', [column('secret')], { limit: 1, sort: ['id'] }, 'one'),
-    { kind: 'any', key: 'it', field: 'item', of: { hero: { shown: [column('title'), column('secret', 't')] } } },
+    { kind: 'any', key: 'it', field: 'item', of: { hero: { items: [column('title'), column('secret', 't')] } } },
   ],
 };
 
@@ -40,7 +45,7 @@ describe('/graphql with a listener that changes queries', () => {
   async function readWith(change: (query: Row) => Row): Promise<readonly [row: Row, received: Row]> {
     let received: Row = {};
     let row: Row = {};
-    await asking(
+    await withSelectHarness(
       SQL,
       async ({ items, admin, send }) => {
         await send('POST', '/fields/post', { field: 'remarks', type: 'alias', meta: { special: ['o2m'] } });

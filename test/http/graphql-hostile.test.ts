@@ -1,11 +1,11 @@
 import { request as ask } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 describe('/graphql: a client that disconnects', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService({ env: { LOG_LEVEL: 'trace' } });
     await service.database.query(`create table thing (id serial primary key, name text);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { getIntrospectionQuery } from 'graphql';
 import { HOSTILE_DOCUMENTS } from '../plugins/graphql/document-hostile.ts';
 import { watchEventLoop } from '../support/event-loop.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 const TABLES = `create table authors (id serial primary key, name text, born date);
@@ -10,12 +10,12 @@ const TABLES = `create table authors (id serial primary key, name text, born dat
   insert into authors (name) values ('Ann');
   insert into posts (title, secret, author) values ('first', 'hidden', 1)`;
 
-const ask = (service: InProcess, query: string, token: string | null = service.admin.token, path = '/graphql') =>
+const ask = (service: InProcessService, query: string, token: string | null = service.admin.token, path = '/graphql') =>
   service.request('POST', path, { token, body: { query } });
 
 describe('/graphql: limits of documents', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     // Larger than the default, so that each document is refused by its own limit.
     service = await startService({ env: { MAX_PAYLOAD_SIZE: '4mb' } });
@@ -148,7 +148,7 @@ describe('/graphql: limits of documents', function () {
 
 describe('/graphql: limits of the settings', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService({
       env: {

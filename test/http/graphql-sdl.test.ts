@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { buildSchema, printSchema } from 'graphql';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 const TABLES = `create table posts (id serial primary key, title text not null, secret text);
@@ -8,7 +8,7 @@ const TABLES = `create table posts (id serial primary key, title text not null, 
 
 describe('GET /server/specs/graphql', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   let reader: Person;
   before(async () => {
     service = await startService();
@@ -77,7 +77,7 @@ describe('GET /server/specs/graphql', function () {
 
 describe('GRAPHQL_INTROSPECTION=false', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService({ env: { GRAPHQL_INTROSPECTION: 'false' } });
     await service.database.query(TABLES);

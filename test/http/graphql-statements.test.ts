@@ -3,7 +3,7 @@ import { loadData } from '../../scripts/bench/data.ts';
 import { SHAPES } from '../../scripts/bench/graphql/shapes.ts';
 import { prepareModel } from '../../scripts/bench/model.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { personWith } from './people.ts';
 
@@ -16,10 +16,10 @@ const TWO_ROOTS = `query ($country: String!) {
 
 describe('/graphql runs one statement for each root field, however deep it is', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let editor: string;
   before(async () => {
-    database = await migratedDatabase('graphql_statements');
+    database = await createMigratedDatabase('graphql_statements');
     await loadData(database, SCALE);
     service = await startService({ database });
     editor = await prepareModel(service);

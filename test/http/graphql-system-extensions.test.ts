@@ -1,7 +1,13 @@
 import { expect } from 'chai';
-import { bundle, packageOf, panel, type Sketch, sketchFolder } from '../plugins/extensions/sketch.ts';
+import {
+  bundle,
+  createPackageFolder,
+  createPackageJson,
+  type PackageFolder,
+  panel,
+} from '../plugins/extensions/package-folder.ts';
 import { makePerson, makeRole } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const QUERY = '{ extensions { interfaces displays layouts modules } }';
 const app = (type: string) => ({ ...panel, type });
@@ -10,27 +16,27 @@ const CODE = 'export default { id: "x" };';
 
 describe('/graphql/system: extensions', function () {
   this.timeout(120_000);
-  let place: Sketch;
-  let service: InProcess;
+  let place: PackageFolder;
+  let service: InProcessService;
   const ask = (token: string | null) => service.request('POST', '/graphql/system', { token, body: { query: QUERY } });
 
   before(async () => {
-    place = await sketchFolder({
-      'service-extension-map/package.json': packageOf('service-extension-map', app('interface')),
+    place = await createPackageFolder({
+      'service-extension-map/package.json': createPackageJson('service-extension-map', app('interface')),
       'service-extension-map/dist/index.js': CODE,
-      'service-extension-chart/package.json': packageOf('service-extension-chart', app('interface')),
+      'service-extension-chart/package.json': createPackageJson('service-extension-chart', app('interface')),
       'service-extension-chart/dist/index.js': CODE,
-      'service-extension-pane/package.json': packageOf('service-extension-pane', panel),
+      'service-extension-pane/package.json': createPackageJson('service-extension-pane', panel),
       'service-extension-pane/dist/index.js': CODE,
-      'service-extension-lost/package.json': packageOf('service-extension-lost', app('layout')),
-      'service-extension-many/package.json': packageOf('service-extension-many', {
+      'service-extension-lost/package.json': createPackageJson('service-extension-lost', app('layout')),
+      'service-extension-many/package.json': createPackageJson('service-extension-many', {
         ...bundle,
         entries: [entry('module', 'shop'), entry('interface', 'bunch'), entry('hook', 'watch')],
       }),
       'service-extension-many/dist/app.js': 'export const interfaces = []; export const modules = [];',
       'service-extension-many/dist/api.js':
         'export default { hooks: [{ name: "watch", config: () => {} }], endpoints: [], operations: [] };',
-      'service-extension-half/package.json': packageOf('service-extension-half', {
+      'service-extension-half/package.json': createPackageJson('service-extension-half', {
         ...bundle,
         entries: [entry('module', 'gone'), entry('hook', 'stays')],
       }),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 /** Fields that `*` does not include. */
 const SENSITIVE = ['role', 'status', 'provider'];
@@ -8,7 +8,7 @@ const PUBLIC = '00000000-0000-0000-0000-000000000000';
 
 describe('/graphql/system: rules of system collections', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   let writer: Person;
   let app: Person;
   const send = async (token: string | null, query: string, variables?: object) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { makePerson, makeRole, type Person } from '../plugins/users/people.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import { type InProcessService, type Reply, startService } from '../support/service.ts';
 
 // All members of the types, so that a member that only REST or only GraphQL has is found.
 const COLLECTION = `collection
@@ -28,7 +28,7 @@ function withSystem(record: Record_): Record_ {
 
 describe('/graphql/system: collections, fields and relations', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   let person: Person;
   const ask = (token: string | null, query: string, variables?: object): Promise<Reply> =>
     service.request('POST', '/graphql/system', { token, body: { query, variables } });

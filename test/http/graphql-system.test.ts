@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
-import { type InProcess, type Reply, type RequestOptions, startService } from '../support/service.ts';
+import { type InProcessService, type Reply, type RequestOptions, startService } from '../support/service.ts';
 
 const WRONG = 'INVALID_CREDENTIALS';
 const codesOf = ({ body }: Reply): unknown[] =>
@@ -10,7 +10,7 @@ const ABSENT = [400, ['GRAPHQL_VALIDATION_EXCEPTION']];
 
 describe('/graphql/system', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   let role: string;
   let person: Person;
   const ask = (token: string | null, query: string, variables?: object, options: RequestOptions = {}) =>

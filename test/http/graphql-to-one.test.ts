@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
 describe('/graphql: list arguments of many-to-one relations', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('graphql_to_one');
+    database = await createMigratedDatabase('graphql_to_one');
     await database.query(`
       create table author (id serial primary key, name text, salary int, boss int references author);
       create table post (id serial primary key, title text, author int references author);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcess, type Reply, type RequestOptions, startService } from '../support/service.ts';
+import { type InProcessService, type Reply, type RequestOptions, startService } from '../support/service.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
@@ -7,7 +7,7 @@ const MUTATION = 'mutation { create_posts_item(data: { title: "new" }) { title }
 
 describe('/graphql: GraphQL over HTTP', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService({
       env: { CORS_ENABLED: 'true', CORS_ORIGIN: 'https://app.example', MAX_PAYLOAD_SIZE: '100kb' },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { type Person, personWith } from './people.ts';
 
 const SQL = `
@@ -133,7 +133,7 @@ const literal = (value: VariableValue): string => JSON.stringify(value);
 
 describe('/graphql: values in conditions', function () {
   this.timeout(120_000);
-  let service: InProcess;
+  let service: InProcessService;
   let person: Person;
   before(async () => {
     service = await startService();

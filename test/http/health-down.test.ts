@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { serverUrl } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 describe('GET /server/health while the database is down', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let server: pg.Client;
   before(async () => {
     server = new pg.Client({ connectionString: serverUrl() });

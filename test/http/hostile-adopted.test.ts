@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { type Person, personWith } from './people.ts';
 
 describe('tables that a third party created', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async function () {
     this.timeout(120_000);
     database = await freshDatabase('hostile_adopted');

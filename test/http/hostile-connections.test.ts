@@ -3,15 +3,15 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 describe('a database that ends connections or takes too long', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('hostile_connections');
+    database = await createMigratedDatabase('hostile_connections');
     await database.query(`
       create table thing (id serial primary key, name text, above int references thing);
       create function wait() returns trigger language plpgsql as

@@ -2,16 +2,16 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, SECRET_OF_TESTS, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService, TEST_SECRET } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 describe('a caller cannot gain permissions', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let admin: { id: string; role: string };
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('hostile_escalation');
+    database = await createMigratedDatabase('hostile_escalation');
     service = await startService({ database });
     admin = await asAdmin(service, 'GET', '/users/me?fields=id,role');
     await database.query(`
@@ -355,14 +355,14 @@ describe('a caller cannot gain permissions', () => {
       unsigned({}, null),
       unsigned(null, claims),
       jwt.sign(claims, 'another secret'),
-      jwt.sign(claims, SECRET_OF_TESTS, { algorithm: 'HS512' }),
-      jwt.sign({ ...claims, iss: 'other' }, SECRET_OF_TESTS),
-      jwt.sign({ ...claims, exp: 1 }, SECRET_OF_TESTS),
-      jwt.sign({ ...claims, scope: 'password-reset' }, SECRET_OF_TESTS),
-      jwt.sign({ ...claims, scope: 'invite' }, SECRET_OF_TESTS),
-      jwt.sign({ ...claims, nbf: 9e9 }, SECRET_OF_TESTS),
-      jwt.sign({ id: claims.id, iss: 'service' }, SECRET_OF_TESTS),
-      jwt.sign({ ...claims, admin_access: 'true' }, SECRET_OF_TESTS),
+      jwt.sign(claims, TEST_SECRET, { algorithm: 'HS512' }),
+      jwt.sign({ ...claims, iss: 'other' }, TEST_SECRET),
+      jwt.sign({ ...claims, exp: 1 }, TEST_SECRET),
+      jwt.sign({ ...claims, scope: 'password-reset' }, TEST_SECRET),
+      jwt.sign({ ...claims, scope: 'invite' }, TEST_SECRET),
+      jwt.sign({ ...claims, nbf: 9e9 }, TEST_SECRET),
+      jwt.sign({ id: claims.id, iss: 'service' }, TEST_SECRET),
+      jwt.sign({ ...claims, admin_access: 'true' }, TEST_SECRET),
       `${head}.${forged}.${signature}`,
       `${head}.${body}.`,
       `${head}.${body}`,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 /** Collections of different kinds on which the callers have no permission. */
@@ -9,11 +9,11 @@ const ABSENT = 'absent';
 
 describe('a caller without permissions on a collection gets the same answer whether or not it exists', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   const tokens: Record<string, string | null> = { withoutToken: null };
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('hostile_existence');
+    database = await createMigratedDatabase('hostile_existence');
     await database.query(`
       create table hidden (id serial primary key, name text, up int references hidden);
       insert into hidden (name) values ('one');

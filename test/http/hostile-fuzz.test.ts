@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { OPERATORS } from '../../plugins/query/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { seeded } from '../support/random.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createRandom } from '../support/random.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
-const { next: random, upTo, one } = seeded(4711);
+const { next: random, upTo, one } = createRandom(4711);
 
 const SCALARS: readonly unknown[] = [
   null,
@@ -358,11 +358,11 @@ const SCHEMA_ROUTES = () => {
 
 describe('random requests', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let user: string;
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('hostile_fuzz');
+    database = await createMigratedDatabase('hostile_fuzz');
     await database.query(`
       create type mood as enum ('sad', 'happy');
       create table thing (id serial primary key, name varchar(20) unique, age int, big bigint, price numeric(8,2), ratio real, ok boolean, tag uuid, day date,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 interface Activity {
@@ -12,12 +12,12 @@ interface Activity {
 
 describe('activity and revisions cannot be falsified', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let person: Person;
   let adminId: string;
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('hostile_history');
+    database = await createMigratedDatabase('hostile_history');
     service = await startService({ database });
     await database.query(`
       create table note (id serial primary key, text text);

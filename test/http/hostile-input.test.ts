@@ -7,17 +7,17 @@ import { createLog } from '../../kernel/log.ts';
 import { createPool } from '../../plugins/database/pool.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { processorTime } from '../support/processor-time.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const Y63 = 'y'.repeat(63);
 
 describe('hostile input', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('hostile_input');
+    database = await createMigratedDatabase('hostile_input');
     await database.query(`
       create table author (id serial primary key, name text not null, email text unique, boss int references author);
       create table article (id serial primary key, title text, day timestamptz, points int, author int references author);

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 describe('QUERY_LIMIT_MAX, the largest number of rows that a read answers', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('conf_ceilings');
+    database = await createMigratedDatabase('conf_ceilings');
     await database.query(`
       create table up (id serial primary key, name text, born date);
       create table down (id serial primary key, up int references up);

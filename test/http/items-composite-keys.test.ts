@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -47,7 +47,7 @@ const TABLES = `
   insert into branch values (1, 1, 'head', null), (1, 2, 'north', 1), (2, 1, 'other', null)`;
 
 describe('/items of tables with composite keys', () => {
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService();
     await service.database.query(TABLES);

@@ -6,8 +6,8 @@ import { fail, type Host } from '#kernel';
 import { floors } from '../../plugins/preset.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
-import { type Reply, sender } from '../support/send.ts';
-import { ADMIN, adminToken, migratedDatabase, QUICK_HASHES, SECRET_OF_TESTS } from '../support/service.ts';
+import { createSender, type Reply } from '../support/send.ts';
+import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASHES, TEST_SECRET } from '../support/service.ts';
 
 type Row = Record<string, unknown>;
 type Send = (method: string, path: string, body?: unknown) => Promise<Reply>;
@@ -27,7 +27,7 @@ const listener = { name: 'listener', manifest: { capabilities: { events: { filte
 describe('item events', () => {
   let database: FreshDatabase;
   beforeEach(async () => {
-    database = await migratedDatabase('conf_events');
+    database = await createMigratedDatabase('conf_events');
     await database.query(`
       create table up (id serial primary key, name text);
       create table down (id serial primary key, word text, up int references up deferrable initially deferred);
@@ -48,7 +48,7 @@ describe('item events', () => {
       DATA_PATH: data,
       EXTENSIONS_PATH: join(data, 'extensions'),
       LOG_STYLE: 'raw',
-      SECRET: SECRET_OF_TESTS,
+      SECRET: TEST_SECRET,
       ADMIN_EMAIL: ADMIN.email,
       ADMIN_PASSWORD: ADMIN.password,
       ...QUICK_HASHES,
@@ -62,7 +62,7 @@ describe('item events', () => {
           await kernel.migrate();
           await kernel.start();
           const { port } = await kernel.listen();
-          const request = sender(`http://127.0.0.1:${port}`);
+          const request = createSender(`http://127.0.0.1:${port}`);
           const token = await adminToken(database);
           const send: Send = (method, path, body) => request(method, path, { token, body });
           await send('POST', '/fields/up', { field: 'downs', type: 'alias', meta: { special: ['o2m'] } });

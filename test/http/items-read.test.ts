@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
 
 describe('GET /items/<collection>', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('conf_read');
+    database = await createMigratedDatabase('conf_read');
     await database.query(`
       create table country (id serial primary key, code varchar(2) unique not null, name text);
       create table person (id serial primary key, name text, country int references country, home varchar(2) references country (code), boss int references person);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
@@ -126,9 +126,9 @@ const REFUSED: readonly [column: string, written: unknown, code: string][] = [
 
 describe('column types, written and read over /items', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('conf_types');
+    database = await createMigratedDatabase('conf_types');
     await database.query(`
       create type mood as enum ('happy', 'sad');
       create domain positive as int check (value > 0);
@@ -284,9 +284,9 @@ describe('column types, written and read over /items', () => {
 
 describe('primary keys of every type', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('conf_keys');
+    database = await createMigratedDatabase('conf_keys');
     await database.query(`
       create table by_uuid (id uuid primary key default gen_random_uuid(), name text);
       create table by_plain_uuid (id uuid primary key, name text);

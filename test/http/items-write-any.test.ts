@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -8,9 +8,9 @@ const BOTH = ['heading', 'picture'];
 
 describe('writes of many-to-any relations', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('write_any');
+    database = await createMigratedDatabase('write_any');
     await database.query(`
       create table page (id serial primary key, title text);
       create table heading (id serial primary key, text text not null, page int);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { seeded } from '../support/random.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { createRandom } from '../support/random.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin } from './people.ts';
 
@@ -44,7 +44,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 describe('POST /items/<collection> with many rows', () => {
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService();
     await service.database.query(`
@@ -61,7 +61,7 @@ describe('POST /items/<collection> with many rows', () => {
   const without = ({ id: _, ...row }: Record<string, unknown>) => row;
 
   it('stores each value as for a single row, whatever characters it has', async () => {
-    const { one } = seeded(7);
+    const { one } = createRandom(7);
     const rows = Array.from({ length: 300 }, () =>
       Object.fromEntries(Object.entries(VALUES).map(([name, values]) => [name, one(values)])),
     );

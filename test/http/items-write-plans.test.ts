@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, personWith } from './people.ts';
 
 describe('number of statements of a write', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('write_plans');
+    database = await createMigratedDatabase('write_plans');
     await database.query(`
       create table author (id serial primary key, name text not null);
       create table article (id serial primary key, title text, author int references author);

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 type Row = Record<string, unknown>;
 
 describe('writes of items and their related rows', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('conf_write');
+    database = await createMigratedDatabase('conf_write');
     await database.query(`
       create table author (id serial primary key, name varchar(20) not null, boss int references author on delete set null);
       create table article (id serial primary key, title text, status text default 'draft', author int references author, place int);
@@ -914,7 +914,7 @@ describe('writes of items and their related rows', () => {
 
 describe('MAX_BATCH_MUTATION, the largest number of rows that a request writes', () => {
   it('counts nested rows', async () => {
-    const database = await migratedDatabase('conf_ceiling');
+    const database = await createMigratedDatabase('conf_ceiling');
     await database.query(
       'create table up (id serial primary key, name text); create table down (id serial primary key, up int references up)',
     );

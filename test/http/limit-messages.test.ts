@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
 
 const LONG = 'x'.repeat(3000);
 
 describe('errors of requests above a limit', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('limit_messages');
+    database = await createMigratedDatabase('limit_messages');
     await database.query(`
       create table thing (id serial primary key, name varchar(5), price numeric(4, 2), small smallint, doc jsonb);
       insert into thing (name) values ('a'), ('b'), ('c');

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
 import type { FreshDatabase } from '../support/database.ts';
-import { type Sketched, sketch } from '../support/plugin.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { type TestComposition, writePlugins } from '../support/plugin.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 
 const MARK = 'a title that no other text contains';
@@ -26,18 +26,18 @@ async function parsedDuring(work: () => Promise<unknown>): Promise<number> {
 
 describe('a read listener of one collection', () => {
   let database: FreshDatabase;
-  let sketched: Sketched;
-  let service: InProcess;
+  let sketched: TestComposition;
+  let service: InProcessService;
   let host: Host;
   before(async () => {
-    database = await migratedDatabase('fast_path');
+    database = await createMigratedDatabase('fast_path');
     await database.query(`
       create table loud (id serial primary key, title text);
       create table other (id serial primary key, title text);
       insert into loud (title) values ('${MARK}');
       insert into other (title) values ('${MARK}');
     `);
-    sketched = await sketch([
+    sketched = await writePlugins([
       {
         name: 'automations',
         // A flows plugin needs this wide grant; the listener of the test is narrower and temporary.

@@ -3,7 +3,7 @@ import { loadData } from '../../scripts/bench/data.ts';
 import { prepareModel } from '../../scripts/bench/model.ts';
 import { askOf, isWrite, SHAPES, type Shape } from '../../scripts/bench/shapes.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { personWith } from './people.ts';
 
@@ -11,10 +11,10 @@ const SCALE = 0.01;
 
 describe('statements per request', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let editor: string;
   before(async () => {
-    database = await migratedDatabase('one_statement');
+    database = await createMigratedDatabase('one_statement');
     await loadData(database, SCALE);
     await database.query(`
       create table stamped (id serial primary key, name text, price numeric(10,2), at timestamptz);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 import { ReferenceReads } from './permissions/reference-reads.ts';
 import {
@@ -70,13 +70,13 @@ const TERMS = ['ann', 'north', 'example', 'default', 'active', 'argon', 'secret'
 
 describe('read permissions on users with and without app access', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let rows: Record<string, Row[]> = {};
   const people: { token: string; eyes: CallerPermissions; about: string }[] = [];
 
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('hostile_users');
+    database = await createMigratedDatabase('hostile_users');
     service = await startService({ database });
     await database.query(
       'create table post (id serial primary key, title text, author uuid references platform_users on delete set null)',

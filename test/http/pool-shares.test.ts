@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const TABLES = Array.from({ length: 12 }, (_, at) => `held${at}`);
 
 describe('shares of the connection pool while a table is locked', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let tokens: readonly string[];
   let holder: pg.Client;
   before(async () => {
-    database = await migratedDatabase('places');
+    database = await createMigratedDatabase('places');
     for (const name of [...TABLES, 'thing'])
       await database.query(
         `create table ${name} (id serial primary key, name text); insert into ${name} (name) values ('a')`,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { stringify } from 'qs';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -56,9 +56,9 @@ const ON: Readonly<Record<string, string>> = {
 
 describe('encodings of a query', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('forms');
+    database = await createMigratedDatabase('forms');
     await database.query(`
       create table person (id serial primary key, name text);
       create table post (id serial primary key, title text, views int, made timestamptz, doc jsonb, author int references person);

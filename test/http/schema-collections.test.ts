@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import {
-  type InProcess,
-  migratedDatabase,
+  createMigratedDatabase,
+  type InProcessService,
   type Reply,
-  type Spawned,
+  type SpawnedService,
   spawnService,
   startService,
 } from '../support/service.ts';
@@ -19,9 +19,9 @@ const names = (rows: any[], key: string): string[] => rows.map((row) => row[key]
 
 describe('/collections', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('sdk_collections');
+    database = await createMigratedDatabase('sdk_collections');
     await database.query(`
       create table adopted (id serial primary key, name text not null, secret text);
       comment on table adopted is 'of old';
@@ -660,9 +660,9 @@ describe('/collections', () => {
 
 describe('/collections with several DB_SCHEMAS', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('sdk_schemas');
+    database = await createMigratedDatabase('sdk_schemas');
     await database.query(`
       create schema shop; create schema "Odd Name";
       create table public.thing (id serial primary key, a text);
@@ -722,10 +722,10 @@ describe('/collections with several DB_SCHEMAS', () => {
 
 describe('/collections with two processes', () => {
   let database: FreshDatabase;
-  let one: Spawned;
-  let two: Spawned;
+  let one: SpawnedService;
+  let two: SpawnedService;
   before(async () => {
-    database = await migratedDatabase('sdk_two');
+    database = await createMigratedDatabase('sdk_two');
     [one, two] = await Promise.all([spawnService({ database }), spawnService({ database })]);
   });
   after(async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
@@ -12,9 +12,9 @@ const names = (rows: any[], key: string): string[] => rows.map((row) => row[key]
 
 describe('/fields', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('sdk_fields');
+    database = await createMigratedDatabase('sdk_fields');
     await database.query(`
       create type mood as enum ('sad', 'happy');
       create table old (id int generated always as identity primary key, name varchar(10) not null, mood mood,

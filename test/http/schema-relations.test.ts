@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
@@ -9,9 +9,9 @@ const ABSENT = [404, 'ROUTE_NOT_FOUND'];
 
 describe('/relations', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('sdk_relations');
+    database = await createMigratedDatabase('sdk_relations');
     await database.query(`
       create table maker (id serial primary key, name text);
       create table thing (id serial primary key, name text, maker int not null references maker on delete cascade);

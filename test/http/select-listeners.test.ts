@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Host } from '#kernel';
-import type { GroupSelection, ReadText, Selected, Selection } from '../../plugins/query/contract.ts';
-import { type Asking, asking } from './select-ground.ts';
+import type { GroupSelection, ReadText, Selection, SelectionItem } from '../../plugins/query/contract.ts';
+import { type SelectHarness, withSelectHarness } from './select-harness.ts';
 
 type Row = Record<string, unknown>;
 
@@ -21,26 +21,31 @@ const SQL = `
   insert into remark (body, post) values ('x', 1), ('y', 1), ('z', 2);
 `;
 
-const column = (field: string, key = field): Selected => ({ kind: 'column', key, field });
-const fn = (field: string, name: string, key = name, path?: string): Selected => ({
+const column = (field: string, key = field): SelectionItem => ({ kind: 'column', key, field });
+const fn = (field: string, name: string, key = name, path?: string): SelectionItem => ({
   kind: 'column',
   key,
   field,
   fn: { name, ...(path === undefined ? {} : { path }) },
 });
-const related = (field: string, shown: readonly Selected[], terms: Selection['terms'] = {}, key = field): Selected => ({
+const related = (
+  field: string,
+  shown: readonly SelectionItem[],
+  terms: Selection['parameters'] = {},
+  key = field,
+): SelectionItem => ({
   kind: 'related',
   key,
   field,
-  selection: { terms, shown },
+  selection: { parameters: terms, items: shown },
 });
-const typename = (value: string): Selected => ({ kind: 'constant', key: '__typename', value });
+const typename = (value: string): SelectionItem => ({ kind: 'constant', key: '__typename', value });
 
 const LABELS = new Map([['in progress', 'in_u0020_progress']]);
 
 const EVERYTHING: Selection = {
-  terms: { sort: ['id'] },
-  shown: [
+  parameters: { sort: ['id'] },
+  items: [
     typename('post'),
     { kind: 'column', key: 'id', field: 'id', as: 'text' },
     column('id', 'number'),
@@ -48,8 +53,8 @@ const EVERYTHING: Selection = {
     { kind: 'column', key: 'state', field: 'state', as: { labels: LABELS } },
     { kind: 'column', key: 'states', field: 'states', as: { labels: LABELS } },
     { kind: 'column', key: 'price', field: 'price', as: 'number' },
-    { kind: 'object', key: 'at_func', shown: [fn('at', 'year', 'y'), fn('at', 'month'), typename('f')] },
-    { kind: 'object', key: 'meta_func', shown: [fn('meta', 'json', 'first', 'a[0]'), fn('meta', 'json', 'all', 'a')] },
+    { kind: 'object', key: 'at_func', items: [fn('at', 'year', 'y'), fn('at', 'month'), typename('f')] },
+    { kind: 'object', key: 'meta_func', items: [fn('meta', 'json', 'first', 'a[0]'), fn('meta', 'json', 'all', 'a')] },
     related('author', [column('name', 'n')], {}, 'by'),
     { kind: 'column', key: 'key', field: 'author', as: 'text' },
     related('remarks', [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, typename('remark')], {}, 'all'),
@@ -60,16 +65,16 @@ const EVERYTHING: Selection = {
       key: 'it',
       field: 'item',
       of: {
-        hero: { shown: [typename('hero'), column('title', 't')] },
-        author: { shown: [column('name')] },
+        hero: { items: [typename('hero'), column('title', 't')] },
+        author: { items: [column('name')] },
       },
     },
   ],
 };
 
 const TO_ONE: Selection = {
-  terms: { sort: ['id'] },
-  shown: [
+  parameters: { sort: ['id'] },
+  items: [
     related('author', [column('name')], { filter: { name: { _eq: 'Bob' } } }, 'bob'),
     related('author', [column('name')], { search: 'ann' }, 'ann'),
     related('author', [column('name')]),
@@ -77,7 +82,7 @@ const TO_ONE: Selection = {
 };
 
 const GROUPS: GroupSelection = {
-  terms: { groupBy: ['author', 'year(at)'], sort: ['author'] },
+  parameters: { groupBy: ['author', 'year(at)'], sort: ['author'] },
   groups: [
     { kind: 'groups', key: 'g' },
     { kind: 'count', key: 'n' },
@@ -98,8 +103,11 @@ const GROUPS: GroupSelection = {
 };
 
 describe('read listeners of a selection', () => {
-  async function listening(listen: (host: Host) => void, work: (harness: Asking) => Promise<void>): Promise<void> {
-    await asking(
+  async function listening(
+    listen: (host: Host) => void,
+    work: (harness: SelectHarness) => Promise<void>,
+  ): Promise<void> {
+    await withSelectHarness(
       SQL,
       async (harness) => {
         const alias = (collection: string, field: string) =>
@@ -117,7 +125,7 @@ describe('read listeners of a selection', () => {
       listen,
     );
   }
-  const select = async ({ items, admin }: Asking, selection: Selection | GroupSelection, rest: object = {}) =>
+  const select = async ({ items, admin }: SelectHarness, selection: Selection | GroupSelection, rest: object = {}) =>
     ((await items.select(admin, 'post', { selection: () => selection, ...rest })) as ReadText).data as string;
 
   it('a listener that changes nothing leaves the answer unchanged', async () => {
@@ -230,16 +238,16 @@ describe('read listeners of a selection', () => {
       },
       async (harness) => {
         const selection: Selection = {
-          shown: [
+          items: [
             column('title', 'a'),
-            { kind: 'object', key: 'o', shown: [column('title', 'b')] },
+            { kind: 'object', key: 'o', items: [column('title', 'b')] },
             related('remarks', [column('body', 'id')], {}, 'c'),
           ],
         };
         expect(await select(harness, selection, { key: 1 })).to.equal(
           '{"a":"***","o":{"b":"***"},"c":[{"id":null},{"id":null}]}',
         );
-        expect(await select(harness, { shown: [column('id', 'title')], terms: { limit: 1 } })).to.equal(
+        expect(await select(harness, { items: [column('id', 'title')], parameters: { limit: 1 } })).to.equal(
           '[{"title":1}]',
         );
       },
@@ -256,24 +264,24 @@ describe('read listeners of a selection', () => {
       async (harness) => {
         await harness.send('POST', '/fields/post', { field: 'remarks_2', type: 'string' });
         await harness.send('POST', '/fields/post', { field: 'at_year', type: 'string' });
-        const item = (key: string, of: Readonly<Record<string, Selection>>): Selected => ({
+        const item = (key: string, of: Readonly<Record<string, Selection>>): SelectionItem => ({
           kind: 'any',
           key,
           field: 'item',
           of,
         });
         const selection: Selection = {
-          shown: [
+          items: [
             related('remarks', [column('id')], { limit: 1, sort: ['id'] }, 'a'),
-            { kind: 'related', key: 'b', field: 'remarks', selection: { shown: [column('id')] } },
+            { kind: 'related', key: 'b', field: 'remarks', selection: { items: [column('id')] } },
             related('remarks', [column('body')], { sort: ['id'], limit: 1 }, 'c'),
             related('remarks', [column('body')], {}, 'd'),
             fn('at', 'year', 'e'),
             column('remarks_2', 'f'),
             column('at_year', 'g'),
-            item('h', { hero: { shown: [column('id')] } }),
-            item('i', { author: { shown: [column('id')] } }),
-            item('j', { hero: { shown: [column('title')] }, author: { shown: [] } }),
+            item('h', { hero: { items: [column('id')] } }),
+            item('i', { author: { items: [column('id')] } }),
+            item('j', { hero: { items: [column('title')] }, author: { items: [] } }),
           ],
         };
         expect(await select(harness, selection, { key: 1 })).to.equal(
@@ -318,7 +326,10 @@ describe('read listeners of a selection', () => {
       },
       async (harness) => {
         expect(
-          await select(harness, { shown: [column('title', 'x')], terms: { limit: 1, filter: { id: { _eq: 2 } } } }),
+          await select(harness, {
+            items: [column('title', 'x')],
+            parameters: { limit: 1, filter: { id: { _eq: 2 } } },
+          }),
         ).to.equal('[{"x":"Two"}]');
         expect(listenerCalls).to.deep.equal([
           {
@@ -343,15 +354,15 @@ describe('read listeners of a selection', () => {
         });
       },
       async (harness) => {
-        const shown: Selected[] = [
+        const shown: SelectionItem[] = [
           typename('post'),
           column('title'),
           column('price', 'cost'),
-          { kind: 'object', key: 'f', shown: [fn('remarks', 'count'), fn('at', 'year')] },
+          { kind: 'object', key: 'f', items: [fn('remarks', 'count'), fn('at', 'year')] },
           related('author', [column('name')]),
           related('remarks', [column('id')]),
         ];
-        expect(await select(harness, { shown, terms: { sort: ['-id'] } }, { text: 'q' })).to.equal(
+        expect(await select(harness, { items: shown, parameters: { sort: ['-id'] } }, { text: 'q' })).to.equal(
           '[{"__typename":"post","title":"Two","cost":null,"f":{"count":null,"year":null},"author":null,"remarks":null}]',
         );
         expect(listenerCalls).to.deep.equal([
@@ -376,7 +387,7 @@ describe('read listeners of a selection', () => {
         );
       },
       async (harness) => {
-        expect(await select(harness, { shown: [column('title', 't'), column('price'), column('id')] })).to.equal(
+        expect(await select(harness, { items: [column('title', 't'), column('price'), column('id')] })).to.equal(
           '[{"t":"title,id","price":null,"id":1}]',
         );
       },
@@ -392,13 +403,13 @@ describe('read listeners of a selection', () => {
       async (harness) => {
         await harness.database.query('delete from hero');
         await harness.send('PATCH', '/collections/hero', { meta: { singleton: true } });
-        const shown: Selected[] = [
+        const shown: SelectionItem[] = [
           typename('hero'),
           { kind: 'column', key: 'id', field: 'id', as: 'text' },
           column('title', 'x'),
         ];
         const { data } = (await harness.items.select(harness.admin, 'hero', {
-          selection: () => ({ shown }),
+          selection: () => ({ items: shown }),
         })) as ReadText;
         expect(data).to.equal('{"__typename":"hero","id":null,"x":null}');
       },

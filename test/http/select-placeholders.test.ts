@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import type { GivenValues, ReadText } from '../../plugins/query/contract.ts';
-import { Given } from '../../plugins/query/library.ts';
+import type { PlaceholderValues, ReadText } from '../../plugins/query/contract.ts';
+import { Placeholder } from '../../plugins/query/library.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { type Asking, asking } from './select-ground.ts';
+import { type SelectHarness, withSelectHarness } from './select-harness.ts';
 
 const SQL = `
   create table post (id serial primary key, title text, size int);
@@ -11,15 +11,19 @@ const SQL = `
 `;
 
 /** Ids of posts of a size whose title contains a text; both are placeholders. */
-async function found({ items, admin }: Asking, values: GivenValues, caller: Caller = admin): Promise<string> {
+async function found(
+  { items, admin }: SelectHarness,
+  values: PlaceholderValues,
+  caller: Caller = admin,
+): Promise<string> {
   const answer = await items.select(caller, 'post', {
     selection(open) {
-      const value = (name: string) => (open ? new Given(name, values[name]) : values[name]);
+      const value = (name: string) => (open ? new Placeholder(name, values[name]) : values[name]);
       const filter = { size: { _eq: value('size') }, title: { _contains: value('text') }, id: { _in: value('ids') } };
-      return { terms: { filter }, shown: [{ kind: 'column', key: 'id', field: 'id' }] };
+      return { parameters: { filter }, items: [{ kind: 'column', key: 'id', field: 'id' }] };
     },
     text: 'posts of a size',
-    given: values,
+    placeholders: values,
   });
   return (answer as ReadText).data as string;
 }
@@ -28,7 +32,7 @@ const ids = [1, 2, 3, 4, 5, 6];
 
 describe('placeholder values of a selection', () => {
   it('each run of one statement uses its own values', () =>
-    asking(SQL, async (harness) => {
+    withSelectHarness(SQL, async (harness) => {
       const answers: string[] = [];
       const sent = await statementsDuring(async () => {
         answers.push(await found(harness, { size: 1, text: 'post', ids }));
@@ -48,8 +52,8 @@ describe('placeholder values of a selection', () => {
     }));
 
   it('each run checks its values as those of a query, in their order', () =>
-    asking(SQL, async (harness) => {
-      const wrong = (values: GivenValues) =>
+    withSelectHarness(SQL, async (harness) => {
+      const wrong = (values: PlaceholderValues) =>
         found(harness, values).then(
           () => undefined,
           (error) => `${error.code} ${error.detail}`,
@@ -68,7 +72,7 @@ describe('placeholder values of a selection', () => {
 
   it('query listeners receive the values and can change them', async () => {
     const readListeners: unknown[] = [];
-    await asking(
+    await withSelectHarness(
       SQL,
       async (harness) => {
         expect(await found(harness, { size: 1, text: 'post', ids })).to.equal('[{"id":1},{"id":4}]');
@@ -81,7 +85,7 @@ describe('placeholder values of a selection', () => {
         }),
     );
     expect(readListeners).to.deep.equal([{ _eq: 1 }, { _eq: 2 }]);
-    await asking(
+    await withSelectHarness(
       SQL,
       async (harness) => {
         expect(await found(harness, { size: 1, text: 'post', ids })).to.equal('[{"id":3},{"id":6}]');
@@ -96,12 +100,12 @@ describe('placeholder values of a selection', () => {
   });
 
   it('a read by keys needs none: its statement is compiled once and run for other keys', () =>
-    asking(SQL, async (harness) => {
+    withSelectHarness(SQL, async (harness) => {
       let created = 0;
       const byKeys = async (keys: readonly unknown[], caller = harness.admin) => {
         const selection = () => {
           created++;
-          return { shown: [{ kind: 'column', key: 'id', field: 'id' }] } as const;
+          return { items: [{ kind: 'column', key: 'id', field: 'id' }] } as const;
         };
         const answer = await harness.items.select(caller, 'post', { selection, text: 'posts by keys', keys });
         return (answer as ReadText).data as string;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
-import type { Selecting } from '../../plugins/items/contract.ts';
-import type { ReadText, Selected, Selection, Stream } from '../../plugins/query/contract.ts';
+import type { SelectionRequest } from '../../plugins/items/contract.ts';
+import type { ReadText, RowStream, Selection, SelectionItem } from '../../plugins/query/contract.ts';
 import { statementsDuring } from '../support/statements.ts';
-import { type Asking, asking } from './select-ground.ts';
+import { type SelectHarness, withSelectHarness } from './select-harness.ts';
 
 const SQL = `
   create table author (id serial primary key, name text);
@@ -16,18 +16,18 @@ const SQL = `
   insert into post (title, price, author) select 'post ' || n, n, 1 + n % 2 from generate_series(1, 3) n;
 `;
 
-const column = (field: string, key = field): Selected => ({ kind: 'column', key, field });
-const typename = (value: string): Selected => ({ kind: 'constant', key: '__typename', value });
-const POST: Selection = { shown: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, column('title', 'called')] };
+const column = (field: string, key = field): SelectionItem => ({ kind: 'column', key, field });
+const typename = (value: string): SelectionItem => ({ kind: 'constant', key: '__typename', value });
+const POST: Selection = { items: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }, column('title', 'called')] };
 
 describe('items.select', () => {
-  let harness: Asking;
+  let harness: SelectHarness;
   let done = () => {};
   let over: Promise<void>;
   before(
     () =>
       new Promise<void>((resolve, reject) => {
-        over = asking(SQL, async (one) => {
+        over = withSelectHarness(SQL, async (one) => {
           harness = one;
           resolve();
           await new Promise<void>((end) => {
@@ -42,7 +42,7 @@ describe('items.select', () => {
     await over;
   });
 
-  const text = async (answer: Promise<ReadText | Stream>): Promise<string> => {
+  const text = async (answer: Promise<ReadText | RowStream>): Promise<string> => {
     const found = await answer;
     if (!('batches' in found)) return found.data as string;
     const rows: string[] = [];
@@ -52,7 +52,7 @@ describe('items.select', () => {
   const select = (
     collection: string,
     selection: Selection,
-    rest: Partial<Selecting> = {},
+    rest: Partial<SelectionRequest> = {},
     caller: Caller = harness.admin,
   ) => text(harness.items.select(caller, collection, { selection: () => selection, ...rest }));
   const codeOf = (answer: Promise<unknown>) =>
@@ -62,7 +62,7 @@ describe('items.select', () => {
     );
 
   it('answers lists, rows by key and rows by keys in exactly the form of the selection', async () => {
-    expect(await select('post', { ...POST, terms: { limit: 1 } })).to.equal('[{"id":"1","called":"post 1"}]');
+    expect(await select('post', { ...POST, parameters: { limit: 1 } })).to.equal('[{"id":"1","called":"post 1"}]');
     expect(await select('post', POST, { key: '2' })).to.equal('{"id":"2","called":"post 2"}');
     expect(await select('post', POST, { keys: ['3', 1] })).to.equal(
       '[{"id":"3","called":"post 3"},{"id":"1","called":"post 1"}]',
@@ -72,7 +72,7 @@ describe('items.select', () => {
 
   it('rejects a key without a row, a key of the wrong type, and unreadable fields', async () => {
     const caller = await harness.callerWith({ post: [['id'], { id: { _gt: 1 } }] });
-    const ids: Selection = { shown: [column('id')] };
+    const ids: Selection = { items: [column('id')] };
     expect(await codeOf(select('post', POST, { key: 99 }))).to.equal('FORBIDDEN');
     expect(await codeOf(select('post', POST, { key: 'x' }))).to.equal('FORBIDDEN');
     expect(await codeOf(select('post', ids, { key: 1 }, caller))).to.equal('FORBIDDEN');
@@ -99,12 +99,12 @@ describe('items.select', () => {
   });
 
   it('keeps the same text of another collection, of a list and of a query apart', async () => {
-    const id: Selection = { shown: [column('id')], terms: { limit: 1 } };
-    const named = (name: string) => ({ shown: [column('id', name)], terms: { limit: 1 } });
+    const id: Selection = { items: [column('id')], parameters: { limit: 1 } };
+    const named = (name: string) => ({ items: [column('id', name)], parameters: { limit: 1 } });
     expect(await select('post', id, { text: 't' })).to.equal('[{"id":1}]');
     expect(await select('author', named('a'), { text: 't' })).to.equal('[{"a":1}]');
     expect(await select('post', named('k'), { text: 't', key: 1 })).to.equal('{"k":1}');
-    expect(await select('post', named('other'), { text: 't', inParts: 'long' })).to.equal('[{"other":1}]');
+    expect(await select('post', named('other'), { text: 't', streaming: 'long' })).to.equal('[{"other":1}]');
     const query = { fields: ['id', 'title'], limit: 1 };
     expect((await harness.items.readMany(harness.admin, 'post', query)).data).to.equal('[{"id":1,"title":"post 1"}]');
     expect(await select('post', named('x'), { text: JSON.stringify(query) })).to.equal('[{"x":1}]');
@@ -119,30 +119,30 @@ describe('items.select', () => {
   it('streams long lists to callers that accept parts', async () => {
     await harness.database.query(`create table line (id serial primary key, body text)`);
     await harness.database.query(`insert into line (body) select repeat('x', 500) from generate_series(1, 2000)`);
-    const all: Selection = { shown: [column('id')], terms: { limit: -1 } };
-    const long: Selection = { shown: [column('id', 'n'), column('body'), typename('line')], terms: { limit: -1 } };
+    const all: Selection = { items: [column('id')], parameters: { limit: -1 } };
+    const long: Selection = { items: [column('id', 'n'), column('body'), typename('line')], parameters: { limit: -1 } };
     for (const round of [1, 2]) {
       const answer = await harness.items.select(harness.admin, 'line', {
         selection: () => long,
         text: 'long',
-        inParts: 'long',
+        streaming: 'long',
       });
       expect('batches' in answer, `round ${round}`).to.equal(true);
       const rows = JSON.parse(await text(Promise.resolve(answer)));
       expect([rows.length, rows[1999]]).to.deep.equal([2000, { n: 2000, body: 'x'.repeat(500), __typename: 'line' }]);
     }
-    const short = await harness.items.select(harness.admin, 'line', { selection: () => all, inParts: 'long' });
+    const short = await harness.items.select(harness.admin, 'line', { selection: () => all, streaming: 'long' });
     expect('data' in short && JSON.parse(short.data as string)).to.have.length(2000);
   });
 
   it('refreshes the schema snapshot for an unknown name, and for a dropped column', async () => {
-    const shown: Selection = { shown: [column('id'), column('extra')], terms: { limit: 1 } };
+    const shown: Selection = { items: [column('id'), column('extra')], parameters: { limit: 1 } };
     expect(await codeOf(select('author', shown))).to.equal('FORBIDDEN');
     await harness.database.query('alter table author add extra int default 4');
     expect(await select('author', shown, { text: 'extra' })).to.equal('[{"id":1,"extra":4}]');
     await harness.database.query('alter table author drop extra');
     expect(await codeOf(select('author', shown, { text: 'extra' }))).to.equal('FORBIDDEN');
-    expect(await select('author', { shown: [column('id')], terms: { limit: 1 } })).to.equal('[{"id":1}]');
+    expect(await select('author', { items: [column('id')], parameters: { limit: 1 } })).to.equal('[{"id":1}]');
   });
 
   it('answers all fields of a singleton without its row, in order', async () => {
@@ -157,7 +157,7 @@ describe('items.select', () => {
       related_collection: 'settings',
       meta: { one_field: 'posts' },
     });
-    const shown: Selected[] = [
+    const shown: SelectionItem[] = [
       typename('settings'),
       { kind: 'column', key: 'id', field: 'id', as: 'text' },
       column('title', 'called'),
@@ -170,17 +170,17 @@ describe('items.select', () => {
       {
         kind: 'object',
         key: 'created_at_func',
-        shown: [{ kind: 'column', key: 'year', field: 'created_at', fn: { name: 'year' } }, typename('f')],
+        items: [{ kind: 'column', key: 'year', field: 'created_at', fn: { name: 'year' } }, typename('f')],
       },
-      { kind: 'related', key: 'owner', field: 'owner', selection: { shown: [column('name')] } },
-      { kind: 'related', key: 'posts', field: 'posts', selection: { shown: [column('id')] } },
+      { kind: 'related', key: 'owner', field: 'owner', selection: { items: [column('name')] } },
+      { kind: 'related', key: 'posts', field: 'posts', selection: { items: [column('id')] } },
     ];
     const expected =
       '{"__typename":"settings","id":null,"called":"none","size":"5","number":5,"big":"7","price":1.5,"exact":"1.5","created_at":null,' +
       '"created_at_func":{"year":null,"__typename":"f"},"owner":null,"posts":[]}';
-    expect(await select('settings', { shown })).to.equal(expected);
+    expect(await select('settings', { items: shown })).to.equal(expected);
     await harness.database.query(`insert into settings (created_at, owner) values ('2024-05-06Z', 1)`);
-    expect(JSON.parse(await select('settings', { shown }))).to.deep.equal({
+    expect(JSON.parse(await select('settings', { items: shown }))).to.deep.equal({
       ...JSON.parse(expected),
       id: '1',
       created_at: '2024-05-06T00:00:00.000Z',

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 
 describe('DB_STATEMENT_TIMEOUT and WRITE_TIMEOUT', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('slow');
+    database = await createMigratedDatabase('slow');
     await database.query('create table thing (id serial primary key, name text)');
     await database.query(`insert into thing (name) select 'n' || n from generate_series(1, 3) n`);
     await database.query('create view slow as select id, name, pg_sleep(60)::text as waited from thing');

@@ -4,15 +4,15 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 
 const ROWS = 5000;
 
 describe('GET /items of a long list', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('stream');
+    database = await createMigratedDatabase('stream');
     await database.query('create table thing (id int primary key, name text, body text, parent int references thing)');
     await database.query(
       `insert into thing select n, 'n' || n, repeat('x', 500), nullif(n / 10, 0) from generate_series(1, ${ROWS}) n`,

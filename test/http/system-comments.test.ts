@@ -9,13 +9,13 @@ import {
   outcome,
   type Person,
 } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 const readArticles = { collection: 'article', action: 'read', permissions: { hidden: { _eq: false } } };
 
 describe('/comments', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
   let adminId: string;
   /** Both read articles that are not hidden; Carl reads none. */

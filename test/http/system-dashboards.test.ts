@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 const panel = { type: 'metric', position_x: 1, position_y: 2, width: 10, height: 5 };
 const all = (collection: string) => ['create', 'read', 'update', 'delete'].map((action) => ({ collection, action }));
 
 describe('/dashboards and /panels', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
   let adminId: string;
   before(async () => {

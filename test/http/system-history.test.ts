@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type Ask, allow, asking, makePerson, makeRole, outcome, type Person } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 const NO_ROUTE = [404, 'ROUTE_NOT_FOUND'];
 
 describe('/activity and /revisions', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
   let ann: Person;
   before(async () => {

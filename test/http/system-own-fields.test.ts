@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 /** Path of a system collection → a payload that creates a row. */
@@ -28,7 +28,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('fields of system collections that clients cannot change', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let role: string;
   before(async () => {
     service = await startService();

@@ -9,12 +9,12 @@ import {
   outcome,
   type Person,
 } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
 describe('/presets', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
   let role: string;
   let ann: Person;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 describe('/settings', () => {
-  let service: InProcess;
-  let other: InProcess;
+  let service: InProcessService;
+  let other: InProcessService;
   let admin: Ask;
   before(async () => {
     service = await startService();
@@ -17,7 +17,7 @@ describe('/settings', () => {
   });
   beforeEach(() => service.database.query('delete from platform_settings'));
 
-  const project = async (of: InProcess) => (await of.request('GET', '/server/info')).body.data.project;
+  const project = async (of: InProcessService) => (await of.request('GET', '/server/info')).body.data.project;
 
   it('answers defaults before the first write', async () => {
     const { status, body } = await admin('GET', '/settings');

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type Ask, asking, codeOf, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
 describe('/translations', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
   before(async () => {
     service = await startService();

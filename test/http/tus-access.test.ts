@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import { begin, idOf, metadataOf, type Place, place, send, stored, until, upload } from '../plugins/tus/ground.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 describe('tus: permissions', () => {
   let here: Place;
-  let service: InProcess;
+  let service: InProcessService;
   let writer: Person;
   let other: Person;
   let reader: Person;

@@ -2,20 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CHUNK, hashOf, type Place, place, someBytes, stored, until, upload } from '../plugins/tus/ground.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
+import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
 
 const ROUNDS = 4;
 
 describe('tus: kills of the service', () => {
   let here: Place;
   let database: FreshDatabase;
-  let service: Spawned | undefined;
+  let service: SpawnedService | undefined;
   before(async () => {
     here = await place({
       SECRET: 'a secret that all of the processes know, and nobody else',
       TUS_CLEANUP_SCHEDULE: '* * * * * *',
     });
-    database = await migratedDatabase('tus');
+    database = await createMigratedDatabase('tus');
   });
   after(async () => {
     await service?.stop();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { raw } from '../plugins/files-http/raw.ts';
 import { idOf, metadataOf, type Place, place, stored } from '../plugins/tus/ground.ts';
-import { type InProcess, type Reply, startService } from '../support/service.ts';
+import { type InProcessService, type Reply, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 const FILES = 'platform_files';
@@ -11,7 +11,7 @@ const codeOf = ({ body }: Reply): string | undefined => body?.errors?.[0]?.exten
 
 describe('hostile requests to tus uploads', () => {
   let here: Place;
-  let service: InProcess;
+  let service: InProcessService;
   let person: Person;
   let stranger: Person;
   before(async () => {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Place, place, upload } from '../plugins/tus/ground.ts';
-import { type Spawned, spawnService } from '../support/service.ts';
+import { type SpawnedService, spawnService } from '../support/service.ts';
 
 const MB = 1024 * 1024;
 const SIZE = 200;
@@ -15,7 +15,7 @@ const MORE = 150;
 
 describe(`tus: a file of ${SIZE} MB`, () => {
   let here: Place;
-  let service: Spawned;
+  let service: SpawnedService;
   before(async function () {
     this.timeout(120_000);
     here = await place({ TUS_CHUNK_SIZE: '8mb' });

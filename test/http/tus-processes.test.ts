@@ -14,17 +14,17 @@ import {
   upload,
 } from '../plugins/tus/ground.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
+import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
 
 describe('tus: several processes', () => {
   let database: FreshDatabase;
   let here: Place;
-  let one: Spawned;
-  let two: Spawned;
+  let one: SpawnedService;
+  let two: SpawnedService;
   before(async function () {
     this.timeout(120_000);
     here = await place({ SECRET: 'a secret that both of the processes know, and nobody else' });
-    database = await migratedDatabase('tus');
+    database = await createMigratedDatabase('tus');
     [one, two] = await Promise.all([
       spawnService({ database, env: here.env }),
       spawnService({ database, env: here.env }),
@@ -37,7 +37,7 @@ describe('tus: several processes', () => {
   });
 
   const pieces = async () => (await here.objects()).filter((name) => name.includes('.part-'));
-  const patch = (service: Spawned, path: string, offset: number, body: Uint8Array) =>
+  const patch = (service: SpawnedService, path: string, offset: number, body: Uint8Array) =>
     send(service, 'PATCH', path, {
       token: one.admin.token,
       body,

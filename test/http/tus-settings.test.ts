@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { begin, idOf, type Place, place, send, someBytes, until } from '../plugins/tus/ground.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, startService } from '../support/service.ts';
 
 /** Every second. */
 const OFTEN = '* * * * * *';
@@ -11,7 +11,7 @@ describe('tus: settings', () => {
   let database: FreshDatabase;
   beforeEach(async () => {
     here = await place({ TUS_CLEANUP_SCHEDULE: OFTEN });
-    database = await migratedDatabase('tus');
+    database = await createMigratedDatabase('tus');
   });
   afterEach(async () => {
     await database?.drop();

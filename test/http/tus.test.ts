@@ -19,14 +19,14 @@ import {
   until,
   upload,
 } from '../plugins/tus/ground.ts';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 const LIMIT = 2 * 1024 * 1024;
 
 describe('/files/tus', () => {
   let here: Place;
-  let service: InProcess;
+  let service: InProcessService;
   let token: string;
   before(async function () {
     this.timeout(120_000);

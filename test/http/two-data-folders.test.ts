@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Spawned, spawnService, startService } from '../support/service.ts';
+import {
+  createMigratedDatabase,
+  type InProcessService,
+  type SpawnedService,
+  spawnService,
+  startService,
+} from '../support/service.ts';
 
 /** Without a SECRET of the environment, and with the log that administrators see. */
 const ENV = { SECRET: '', LOG_LEVEL: 'info', LOG_STYLE: 'raw' };
@@ -18,11 +24,11 @@ const warnings = (text: string): readonly string[] =>
 
 describe('two processes with data folders of their own', () => {
   let database: FreshDatabase;
-  let one: Spawned;
-  let two: Spawned;
+  let one: SpawnedService;
+  let two: SpawnedService;
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('folders');
+    database = await createMigratedDatabase('folders');
     [one, two] = await Promise.all([spawnService({ database, env: ENV }), spawnService({ database, env: ENV })]);
   });
   after(async () => {
@@ -92,9 +98,9 @@ describe('two processes with data folders of their own', () => {
 describe('a process on a database that has a secret', () => {
   let database: FreshDatabase;
   let folder: string;
-  let first: InProcess;
+  let first: InProcessService;
   before(async () => {
-    database = await migratedDatabase('secret');
+    database = await createMigratedDatabase('secret');
     folder = await mkdtemp(join(tmpdir(), 'tenon-folder-'));
     await writeFile(join(folder, 'secret'), 'kept in a file by a version before\n');
     first = await startService({ database, env: { ...ENV, DATA_PATH: folder } });
@@ -105,7 +111,7 @@ describe('a process on a database that has a secret', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const started = async (env: Record<string, string>, work: (service: InProcess) => Promise<void>) => {
+  const started = async (env: Record<string, string>, work: (service: InProcessService) => Promise<void>) => {
     const service = await startService({ database, env: { ...ENV, ...env } });
     try {
       await work(service);
@@ -113,9 +119,9 @@ describe('a process on a database that has a secret', () => {
       await service.stop();
     }
   };
-  const warned = ({ log }: InProcess, what: RegExp) =>
+  const warned = ({ log }: InProcessService, what: RegExp) =>
     log.filter(({ level, msg }) => level === 40 && what.test(String(msg))).map(({ msg }) => String(msg));
-  const statusWith = async (service: InProcess, token: string) =>
+  const statusWith = async (service: InProcessService, token: string) =>
     (await service.request('GET', '/users/me', { token })).status;
 
   it('stores the secret of its data folder in the database', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CONFIRMATION_TIMEOUT } from '../../plugins/cluster/contract.ts';
 import { type FreshDatabase, loadSql } from '../support/database.ts';
-import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
+import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
 import { personWith } from './people.ts';
 
 const BACH =
@@ -9,10 +9,10 @@ const BACH =
 
 describe('two processes on one database', () => {
   let database: FreshDatabase;
-  let services: Spawned[] = [];
+  let services: SpawnedService[] = [];
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('two');
+    database = await createMigratedDatabase('two');
     await loadSql(database.url, new URL('../data/chinook.sql', import.meta.url));
     // At the same moment: both find no tables of the service, and both want to make them.
     const env = { LOG_LEVEL: 'warn' };
@@ -24,7 +24,7 @@ describe('two processes on one database', () => {
   });
 
   it('give equal answers to an admin, a restricted role and Public', async () => {
-    const [one, two] = services as [Spawned, Spawned];
+    const [one, two] = services as [SpawnedService, SpawnedService];
     const person = await personWith(one, [
       {
         collection: 'track',
@@ -54,7 +54,7 @@ describe('two processes on one database', () => {
   });
 
   it('both see collections and permissions that either creates', async () => {
-    const [one, two] = services as [Spawned, Spawned];
+    const [one, two] = services as [SpawnedService, SpawnedService];
     const creation = await one.request('POST', '/collections', {
       token: one.admin.token,
       body: { collection: 'fresh', schema: {}, fields: [{ field: 'word', type: 'string' }] },
@@ -74,12 +74,12 @@ describe('two processes on one database', () => {
 
   describe('after a right was taken away by one of them', () => {
     const MANY = 3;
-    let one: Spawned;
-    let two: Spawned;
+    let one: SpawnedService;
+    let two: SpawnedService;
     let isBusy = true;
     let busy: Promise<void>[] = [];
     before(async () => {
-      [one, two] = services as [Spawned, Spawned];
+      [one, two] = services as [SpawnedService, SpawnedService];
       await database.query('create table diary (id serial primary key, word text, secret text)');
       await database.query("insert into diary (word, secret) values ('a', 'b')");
       for (const service of services)
@@ -94,7 +94,7 @@ describe('two processes on one database', () => {
       await Promise.all(busy);
     });
 
-    const asAdminOf = (service: Spawned, method: string, path: string, body?: unknown) =>
+    const asAdminOf = (service: SpawnedService, method: string, path: string, body?: unknown) =>
       service.request(method, path, { token: service.admin.token, body });
 
     async function done(method: string, path: string, body?: unknown) {

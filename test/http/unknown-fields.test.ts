@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 const TABLES = `
@@ -9,16 +9,16 @@ const TABLES = `
   create table remark (id serial primary key, wording text, post int references post);
 `;
 
-async function addAlias(service: InProcess): Promise<void> {
+async function addAlias(service: InProcessService): Promise<void> {
   await asAdmin(service, 'POST', '/fields/post', { field: 'remarks', type: 'alias', meta: { special: ['o2m'] } });
   await asAdmin(service, 'PATCH', '/relations/remark/post', { meta: { one_field: 'remarks' } });
 }
 
 describe('unknown fields in a payload', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('unknown_fields');
+    database = await createMigratedDatabase('unknown_fields');
     await database.query(TABLES);
     service = await startService({ database });
     await addAlias(service);
@@ -121,7 +121,7 @@ describe('unknown fields in a payload', () => {
 });
 
 describe('unknown fields in a payload with ITEMS_UNKNOWN_FIELDS=ignore, in production', () => {
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService({ env: { ITEMS_UNKNOWN_FIELDS: 'ignore', NODE_ENV: 'production' } });
     await service.database.query(TABLES);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 describe('unknown query parameters', () => {
-  const services: InProcess[] = [];
+  const services: InProcessService[] = [];
   const start = async (env: Record<string, string>) => {
     const service = await startService({ env });
     services.push(service);
@@ -12,11 +12,11 @@ describe('unknown query parameters', () => {
   after(async () => {
     for (const service of services) await service.stop();
   });
-  const sending = (service: InProcess) => (method: string, path: string, body?: unknown) =>
+  const sending = (service: InProcessService) => (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, body });
 
   describe('with QUERYSTRING_UNKNOWN_PARAMETERS unset', () => {
-    let service: InProcess;
+    let service: InProcessService;
     let send: ReturnType<typeof sending>;
     const lines = () => service.log.filter(({ msg }) => String(msg).startsWith('unknown query parameter'));
     before(async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
 import { type Person, personWith } from './people.ts';
 
 const outcome = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
@@ -9,10 +9,10 @@ const FORBIDDEN = [403, 'FORBIDDEN'];
 
 describe('unserved tables and unknown names', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let person: Person;
   before(async () => {
-    database = await migratedDatabase('unserved');
+    database = await createMigratedDatabase('unserved');
     await database.query(`
       create table platform_other (id int primary key);
       create table known (id int primary key, name text);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 const ROUNDS = 12;
@@ -8,10 +8,10 @@ const WRITERS = 4;
 
 describe('writes while DELETE /fields changes their table', () => {
   let database: FreshDatabase;
-  let services: readonly InProcess[];
+  let services: readonly InProcessService[];
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('field_delete');
+    database = await createMigratedDatabase('field_delete');
     await database.query(`create table busy (id serial primary key, name text);
       insert into busy (name) select 'row ' || n from generate_series(1, 50) n`);
     services = [await startService({ database }), await startService({ database })];
@@ -31,7 +31,7 @@ describe('writes while DELETE /fields changes their table', () => {
       else if (isNamed && reply.status >= 400 && reply.status < 500) counts.named++;
       else refused.push(`${what}: ${reply.status} ${JSON.stringify(reply.body)}`);
     };
-    const write = async (service: InProcess, writer: number) => {
+    const write = async (service: InProcessService, writer: number) => {
       const send = (method: string, path: string, body?: unknown) =>
         service.request(method, path, { token: service.admin.token, body });
       for (let at = 0; !isOver; at++) {
@@ -49,8 +49,10 @@ describe('writes while DELETE /fields changes their table', () => {
         note(await send('PATCH', `/items/busy/${key}`, { extra: 'x' }), 'PATCH with the field', true);
       }
     };
-    const writers = Array.from({ length: WRITERS }, (_, at) => write(services[at % services.length] as InProcess, at));
-    const [admin] = services as readonly [InProcess];
+    const writers = Array.from({ length: WRITERS }, (_, at) =>
+      write(services[at % services.length] as InProcessService, at),
+    );
+    const [admin] = services as readonly [InProcessService];
     try {
       for (let round = 0; round < ROUNDS; round++) {
         await asAdmin(admin, 'POST', '/fields/busy', { field: 'extra', type: 'string' });

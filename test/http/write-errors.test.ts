@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
@@ -40,11 +40,11 @@ type Expected = Readonly<Record<string, unknown>>;
 
 describe('extensions of a rejected write', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let writer: Person;
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('write_errors');
+    database = await createMigratedDatabase('write_errors');
     await database.query(TABLES);
     service = await startService({ database });
     const admin = (method: string, path: string, body: unknown) => asAdmin(service, method, path, body);

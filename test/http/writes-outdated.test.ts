@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type InProcess, startService } from '../support/service.ts';
+import { type InProcessService, startService } from '../support/service.ts';
 
 describe('a write whose table changes while it waits for a lock', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let other: pg.Client;
   before(async () => {
     service = await startService();
@@ -19,7 +19,7 @@ describe('a write whose table changes while it waits for a lock', () => {
   });
 
   /** Changes the table in a transaction that commits once the service waits for it. */
-  async function during(change: string, write: () => ReturnType<InProcess['request']>) {
+  async function during(change: string, write: () => ReturnType<InProcessService['request']>) {
     const warm = await service.request('GET', '/items/thing', { token: service.admin.token });
     expect(warm.status).to.equal(200);
     await other.query('begin');

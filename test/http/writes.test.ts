@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 describe('POST, PATCH and DELETE /items/<collection>', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
-    database = await migratedDatabase('writes');
+    database = await createMigratedDatabase('writes');
     await database.query(`
       create table author (id serial primary key, name text not null, boss int references author);
       create table article (id serial primary key, title text, status text default 'draft', author int references author);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { facet } from '#kernel';
-import { auditText } from '../../plugins/broker/library.ts';
-import { type PluginSketch, withPlugins } from '../support/plugin.ts';
+import { renderAudit } from '../../plugins/broker/library.ts';
+import { type TestPlugin, withPlugins } from '../support/plugin.ts';
 
-const everything: PluginSketch = {
+const everything: TestPlugin = {
   name: 'everything',
   manifest: {
     facets: ['shelf'],
@@ -22,9 +22,9 @@ const everything: PluginSketch = {
 
 describe('Kernel.audit()', () => {
   it('lists the authorities of each plugin as sentences, sorted by plugin', async () => {
-    const modest: PluginSketch = { name: 'a-modest', manifest: { uses: { clock: '*' } } };
+    const modest: TestPlugin = { name: 'a-modest', manifest: { uses: { clock: '*' } } };
     await withPlugins([everything, modest], ({ kernel }) => {
-      expect(auditText(kernel.audit())).to.equal(
+      expect(renderAudit(kernel.audit())).to.equal(
         [
           'a-modest    internal  uses clock',
           'everything  internal  contributes to the command line',

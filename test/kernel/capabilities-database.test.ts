@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import type { Db } from '../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { failureOf, withPlugins } from '../support/plugin.ts';
+import { captureError, withPlugins } from '../support/plugin.ts';
 
 interface Case {
   readonly part: string;
@@ -127,14 +127,14 @@ describe('the capability "database"', () => {
     });
 
     it(`a plugin without the grant "${part}" is denied with CAPABILITY_DENIED, which names it`, async () => {
-      const failure = await failureOf(answerOf(without, use));
+      const failure = await captureError(answerOf(without, use));
       expect(failure.code).to.equal('CAPABILITY_DENIED');
       expect(failure.detail).to.equal(`p may not ${refusal}: its manifest does not grant it (database)`);
     });
   }
 
   it('a plugin without any database grant is denied host.db', async () => {
-    const failure = await failureOf(answerOf(undefined, async () => {}));
+    const failure = await captureError(answerOf(undefined, async () => {}));
     expect(failure.message).to.equal('p may not use host.db: its manifest does not grant it (database)');
   });
 
@@ -164,7 +164,7 @@ describe('the capability "database"', () => {
   for (const [what, use] of ways) {
     it(`the grant "own" cannot be circumvented by ${what}`, async () => {
       await database.query(`insert into mine values (7, 'mine')`);
-      const failure = await failureOf(answerOf({ own: ['mine'] }, use));
+      const failure = await captureError(answerOf({ own: ['mine'] }, use));
       expect(failure.code).to.equal('CAPABILITY_DENIED');
     });
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { authorities, type BootFailure, facet, type Host, isSystem, service } from '#kernel';
 import { withSentences } from '../../plugins/broker/library.ts';
 import { publicCaller } from '../support/caller.ts';
-import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tested uses include undeclared ones
 type AnyHost = Host<any>;
@@ -16,7 +16,7 @@ interface Case {
   readonly worked: unknown;
   /** What the refusal says the plugin may not do. */
   readonly refusal: string;
-  readonly beside?: readonly PluginSketch[];
+  readonly beside?: readonly TestPlugin[];
 }
 
 const clock = service<{ now(): string }>('clock', { version: '1.0.0' });
@@ -100,7 +100,7 @@ async function answerOf({ use, beside = [] }: Case, manifest: Record<string, unk
 
 /** The refusal that a plugin with this manifest meets. */
 async function refusalOf(manifest: Record<string, unknown>, use: (host: AnyHost) => unknown): Promise<string> {
-  const failure = await failureOf<BootFailure>(
+  const failure = await captureError<BootFailure>(
     withPlugins([{ name: 'p', manifest, register: (host) => void use(host) }], () => {}),
   );
   expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED', status: 500 });
@@ -116,7 +116,7 @@ describe('kernel capabilities', () => {
     });
 
     it(`${one.capability}: a plugin without ${declared} is denied with CAPABILITY_DENIED, which names it`, async () => {
-      const failure = await failureOf<BootFailure>(answerOf(one, {}));
+      const failure = await captureError<BootFailure>(answerOf(one, {}));
       expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
       expect(failure.plugin).to.equal('p');
       expect(failure.message).to.equal(`p may not ${one.refusal}: its manifest does not grant it (${one.capability})`);
@@ -151,7 +151,7 @@ describe('kernel capabilities', () => {
       async () => {
         const { events } = holder.host as AnyHost;
         expect(await events.filter(['items.create'], 'payload', { caller })).to.equal('payload');
-        const failure = await failureOf(events.filter(['auth.login'], 'payload', { caller }));
+        const failure = await captureError(events.filter(['auth.login'], 'payload', { caller }));
         expect(failure.detail).to.contain('p may not emit auth.login');
       },
     );
@@ -189,7 +189,7 @@ describe('kernel capabilities', () => {
   it('the ledger counts each denial', async () => {
     const holder: { host?: AnyHost } = {};
     await withPlugins([{ name: 'p', register: (host) => void (holder.host = host) }], async ({ kernel }) => {
-      for (let at = 0; at < 3; at++) await failureOf(() => (holder.host as AnyHost).log);
+      for (let at = 0; at < 3; at++) await captureError(() => (holder.host as AnyHost).log);
       expect(kernel.ledger.entries()[0]).to.include({
         kind: 'denied',
         plugin: 'p',
@@ -206,14 +206,14 @@ describe('kernel capabilities', () => {
   });
 
   it('host denies assignments to its members', async () => {
-    const failure = await failureOf<BootFailure>(
+    const failure = await captureError<BootFailure>(
       withPlugins([{ name: 'p', register: (host) => Object.assign(host, { log: console }) }], () => {}),
     );
     expect(failure.message).to.contain('p may not set host.log');
   });
 
   it('a plugin may define a capability, which other manifests grant and the audit describes', async () => {
-    const lamp: PluginSketch = {
+    const lamp: TestPlugin = {
       name: 'lamp',
       manifest: { contributes: { capabilities: { names: ['lamp'] } } },
       register: (host) =>
@@ -229,7 +229,7 @@ describe('kernel capabilities', () => {
         }),
     };
     const answers: unknown[] = [];
-    const reader: PluginSketch = {
+    const reader: TestPlugin = {
       name: 'reader',
       manifest: { capabilities: { lamp: { colours: ['red'] } } },
       register: (host) => {
@@ -244,8 +244,8 @@ describe('kernel capabilities', () => {
         ['provides red (light)'],
       ]);
     });
-    const other: PluginSketch = { ...lamp, manifest: { contributes: { capabilities: { names: ['torch'] } } } };
-    const failure = await failureOf<BootFailure>(withPlugins([other], () => {}));
+    const other: TestPlugin = { ...lamp, manifest: { contributes: { capabilities: { names: ['torch'] } } } };
+    const failure = await captureError<BootFailure>(withPlugins([other], () => {}));
     expect(failure.message).to.contain('capability lamp is not among the declared names');
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import type { Environment } from '#kernel/boot';
-import { failureOf, withPlugins } from '../support/plugin.ts';
+import { captureError, withPlugins } from '../support/plugin.ts';
 
 type Keys = Record<string, Record<string, unknown>>;
 
@@ -20,7 +20,7 @@ async function configOf(config: Keys, environment: Environment): Promise<Record<
 }
 
 const configFailure = async (config: Keys, environment: Environment) =>
-  (await failureOf<BootFailure>(configOf(config, environment))).message;
+  (await captureError<BootFailure>(configOf(config, environment))).message;
 
 describe('settings of the kernel', () => {
   let folder: string;
@@ -133,7 +133,7 @@ describe('settings of the kernel', () => {
     expect(await configFailure({}, { CONFIG_PATH: join(folder, 'nothing') })).to.equal(
       'there is no file at CONFIG_PATH',
     );
-    const failure = await failureOf<BootFailure>(configOf({}, { CONFIG_PATH: await file('broken.json', '{"a":') }));
+    const failure = await captureError<BootFailure>(configOf({}, { CONFIG_PATH: await file('broken.json', '{"a":') }));
     expect([failure.name, failure.phase]).to.deep.equal(['BootFailure', 'config']);
   });
 

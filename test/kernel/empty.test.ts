@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { withPlugins } from '../support/plugin.ts';
-import { sender } from '../support/send.ts';
+import { createSender } from '../support/send.ts';
 
 describe('a kernel without plugins', () => {
   it('answers 404 ROUTE_NOT_FOUND with a request id and stops', async () => {
@@ -9,7 +9,7 @@ describe('a kernel without plugins', () => {
       await kernel.migrate();
       await kernel.start();
       url = `http://127.0.0.1:${(await kernel.listen()).port}`;
-      const reply = await sender(url)('GET', '/items/anything');
+      const reply = await createSender(url)('GET', '/items/anything');
       expect(reply.status).to.equal(404);
       expect(reply.body.errors).to.deep.equal([
         {

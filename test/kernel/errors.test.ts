@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Context } from 'koa';
 import { ERRORS, type ErrorCode, envelope, Failures, facet, fail } from '#kernel';
-import { callerOf } from '../support/caller.ts';
-import { type PluginSketch, withPlugins } from '../support/plugin.ts';
-import { sender } from '../support/send.ts';
+import { createCaller } from '../support/caller.ts';
+import { type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { createSender } from '../support/send.ts';
 
 /** Codes and statuses as the conventions list them; a changed table has to be changed here as well. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -106,7 +106,7 @@ describe('the error envelope', () => {
   });
 
   it('an exception of any middleware is answered as an error envelope', async () => {
-    const layer: PluginSketch = {
+    const layer: TestPlugin = {
       name: 'thrower',
       manifest: {
         contributes: { 'http.middleware': { phases: ['route'] } },
@@ -119,13 +119,13 @@ describe('the error envelope', () => {
           handle: (ctx: Context) => {
             if (ctx.path === '/busy') throw fail('REQUESTS_EXCEEDED', 'slow down', { retryAfter: 7 });
             if (ctx.path === '/method') throw fail('METHOD_NOT_ALLOWED', 'no', { allow: ['GET', 'SEARCH'] });
-            if (ctx.path === '/admin') host.identity.identify(ctx, callerOf({ admin: true, app: true }));
+            if (ctx.path === '/admin') host.identity.identify(ctx, createCaller({ admin: true, app: true }));
             throw new TypeError('x is not a function');
           },
         }),
     };
     await withPlugins([layer], async ({ kernel }) => {
-      const request = sender(`http://127.0.0.1:${(await kernel.listen()).port}`);
+      const request = createSender(`http://127.0.0.1:${(await kernel.listen()).port}`);
       const busy = await request('GET', '/busy');
       expect([busy.status, busy.headers.get('retry-after')]).to.deep.equal([429, '7']);
       const method = await request('GET', '/method');

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { type EventMeta, type EventsApi, facet } from '#kernel';
 import { matchesPattern } from '../../kernel/events.ts';
 import { publicCaller } from '../support/caller.ts';
-import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
 const caller = publicCaller();
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A plugin that may do everything with events, and what it holds. */
-function speaker(): { plugin: PluginSketch; events: () => EventsApi } {
+function speaker(): { plugin: TestPlugin; events: () => EventsApi } {
   let events: EventsApi | undefined;
   return {
     plugin: {
@@ -21,7 +21,7 @@ function speaker(): { plugin: PluginSketch; events: () => EventsApi } {
 }
 
 type Handle = (...args: never[]) => unknown;
-const listener = (name: string, kind: 'filter' | 'action', pattern: string, handle: Handle): PluginSketch => ({
+const listener = (name: string, kind: 'filter' | 'action', pattern: string, handle: Handle): TestPlugin => ({
   name,
   manifest: { capabilities: { events: { [kind]: [pattern] } } },
   register: (host) =>
@@ -62,7 +62,7 @@ describe('host.events', () => {
       listener('b', 'filter', 'word', () => void (reached = true)),
     ];
     await withPlugins(plugins, async () => {
-      expect((await failureOf(events().filter(['word'], 1, { caller }))).message).to.equal('no');
+      expect((await captureError(events().filter(['word'], 1, { caller }))).message).to.equal('no');
       expect(reached).to.equal(false);
     });
   });
@@ -83,9 +83,9 @@ describe('host.events', () => {
   it('hasListeners() is true only for events that a subscription covers', async () => {
     const { plugin, events } = speaker();
     await withPlugins([plugin, listener('a', 'action', '*.items.*', () => {})], () => {
-      expect(events().has('action', 'posts.items.create')).to.equal(true);
-      expect(events().has('filter', 'posts.items.create')).to.equal(false);
-      expect(events().has('action', 'auth.login')).to.equal(false);
+      expect(events().hasListeners('action', 'posts.items.create')).to.equal(true);
+      expect(events().hasListeners('filter', 'posts.items.create')).to.equal(false);
+      expect(events().hasListeners('action', 'auth.login')).to.equal(false);
     });
   });
 
@@ -94,7 +94,7 @@ describe('host.events', () => {
     const received: string[] = [];
     let open = true;
     const pending: (() => void)[] = [];
-    const keeper: PluginSketch = {
+    const keeper: TestPlugin = {
       name: 'keeper',
       manifest: { contributes: { effects: {} } },
       register: (host) =>
@@ -159,13 +159,13 @@ describe('host.events', () => {
     await withPlugins(
       [plugin, listener('a', 'filter', 'ping', again('pong')), listener('b', 'filter', 'pong', again('ping'))],
       async () => {
-        const failure = await failureOf(events().filter(['ping'], 1, { caller }));
+        const failure = await captureError(events().filter(['ping'], 1, { caller }));
         expect(failure.code).to.equal('EVENT_LOOP_DETECTED');
         expect(failure.detail).to.equal(
           'events go round: ping → pong → ping → pong → ping → pong → ping → pong → ping',
         );
         // A chain that ended leaves nothing behind.
-        expect((await failureOf(events().filter(['pong'], 1, { caller }))).detail).to.match(
+        expect((await captureError(events().filter(['pong'], 1, { caller }))).detail).to.match(
           /^events go round: pong → ping/,
         );
       },

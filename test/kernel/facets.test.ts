@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { authorities, type BootFailure, facet } from '#kernel';
 import { withSentences } from '../../plugins/broker/library.ts';
-import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
 interface Book {
   readonly title: string;
@@ -16,11 +16,11 @@ const shelf = facet<Book, readonly string[]>('shelf', {
     required: ['genres'],
     properties: { genres: { type: 'array', items: { type: 'string' } } },
   },
-  admit: (book, declared) => declared.genres.includes(book.genre) || `genre ${book.genre} is not declared`,
+  validate: (book, declared) => declared.genres.includes(book.genre) || `genre ${book.genre} is not declared`,
   describe: (declared) => authorities('provides', declared.genres, 'books'),
 });
 
-const library = (register: PluginSketch['register'] = () => {}): PluginSketch => ({
+const library = (register: TestPlugin['register'] = () => {}): TestPlugin => ({
   name: 'library',
   manifest: { facets: ['shelf'] },
   register(host) {
@@ -29,7 +29,7 @@ const library = (register: PluginSketch['register'] = () => {}): PluginSketch =>
   },
 });
 
-const publisher = (name: string, book: Book, genres = ['sea']): PluginSketch => ({
+const publisher = (name: string, book: Book, genres = ['sea']): TestPlugin => ({
   name,
   manifest: { contributes: { shelf: { genres } } },
   register: (host) => host.contribute(shelf, book),
@@ -48,19 +48,19 @@ describe('kernel facets', () => {
   });
 
   it('host.read() is denied to plugins that do not define the facet', async () => {
-    const nosy: PluginSketch = {
+    const nosy: TestPlugin = {
       name: 'nosy',
       manifest: { contributes: { shelf: { genres: ['sea'] } } },
       register: (host) => host.read(shelf),
     };
-    const failure = await failureOf<BootFailure>(withPlugins([library(), nosy], () => {}));
+    const failure = await captureError<BootFailure>(withPlugins([library(), nosy], () => {}));
     expect(failure.plugin).to.equal('nosy');
     expect(failure.message).to.equal('nosy may not read the facet shelf: its manifest does not grant it (facets)');
     expect(failure.cause).to.include({ code: 'CAPABILITY_DENIED' });
   });
 
   it("a contribution that fails the facet's validate() is denied", async () => {
-    const failure = await failureOf<BootFailure>(
+    const failure = await captureError<BootFailure>(
       withPlugins([library(), publisher('p', { title: 'X', genre: 'crime' })], () => {}),
     );
     expect(failure.message).to.equal('p: contribution to shelf refused: genre crime is not declared');
@@ -68,18 +68,18 @@ describe('kernel facets', () => {
   });
 
   it('a copy of a facet without validate() does not bypass the rule of its owner', async () => {
-    const sly: PluginSketch = {
+    const sly: TestPlugin = {
       name: 'sly',
       manifest: { contributes: { shelf: { genres: ['sea'] } } },
       register: (host) => host.contribute(facet<Book>('shelf'), { title: 'X', genre: 'crime' }),
     };
-    const failure = await failureOf<BootFailure>(withPlugins([library(), sly], () => {}));
+    const failure = await captureError<BootFailure>(withPlugins([library(), sly], () => {}));
     expect(failure.message).to.contain('genre crime is not declared');
   });
 
   it('a plugin may contribute to a facet that it defines itself', async () => {
     let read: () => readonly string[] = () => [];
-    const both: PluginSketch = {
+    const both: TestPlugin = {
       name: 'both',
       manifest: { facets: ['shelf'], contributes: { shelf: { genres: ['sea'] } } },
       register(host) {
@@ -92,12 +92,12 @@ describe('kernel facets', () => {
   });
 
   it('boot rejects a second definition of a facet', async () => {
-    const twice: PluginSketch = {
+    const twice: TestPlugin = {
       name: 'twice',
       manifest: { facets: ['shelf'], contributes: { shelf: { genres: [] } } },
       register: (host) => host.define(shelf),
     };
-    const failure = await failureOf<BootFailure>(withPlugins([library(), twice], () => {}));
+    const failure = await captureError<BootFailure>(withPlugins([library(), twice], () => {}));
     expect(failure.message).to.equal('the facet shelf already belongs to library');
   });
 
@@ -111,7 +111,7 @@ describe('kernel facets', () => {
 
   it('http.middleware runs layers by phase, then in plugin order', async () => {
     const passed: string[] = [];
-    const layers = (name: string, ...phases: ('edge' | 'route')[]): PluginSketch => ({
+    const layers = (name: string, ...phases: ('edge' | 'route')[]): TestPlugin => ({
       name,
       manifest: { contributes: { 'http.middleware': { phases } } },
       register(host) {

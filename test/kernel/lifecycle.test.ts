@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
 /** A plugin that writes down what is done with it. */
-const diary = (name: string, pages: string[], fails?: string): PluginSketch => ({
+const diary = (name: string, pages: string[], fails?: string): TestPlugin => ({
   name,
   register(host) {
     const write = (what: string) => () => {
@@ -37,7 +37,9 @@ describe('lifecycle of plugins', () => {
   });
 
   it('boot rejects an asynchronous register function', async () => {
-    const failure = await failureOf<BootFailure>(withPlugins([{ name: 'slow', register: async () => {} }], () => {}));
+    const failure = await captureError<BootFailure>(
+      withPlugins([{ name: 'slow', register: async () => {} }], () => {}),
+    );
     expect([failure.plugin, failure.phase, failure.message]).to.deep.equal([
       'slow',
       'register',
@@ -47,7 +49,7 @@ describe('lifecycle of plugins', () => {
 
   it('boot names the plugin whose register function throws', async () => {
     const failing = { name: 'p', register: () => JSON.parse('{') };
-    const failure = await failureOf<BootFailure>(withPlugins([failing], () => {}));
+    const failure = await captureError<BootFailure>(withPlugins([failing], () => {}));
     expect([failure.name, failure.plugin, failure.phase]).to.deep.equal(['BootFailure', 'p', 'register']);
   });
 
@@ -55,7 +57,7 @@ describe('lifecycle of plugins', () => {
     const pages: string[] = [];
     await withPlugins([diary('a', pages), diary('b', pages, 'start'), diary('c', pages)], async ({ kernel }) => {
       await kernel.migrate();
-      const failure = await failureOf<BootFailure>(kernel.start());
+      const failure = await captureError<BootFailure>(kernel.start());
       expect([failure.plugin, failure.phase, failure.message]).to.deep.equal(['b', 'start', 'start went wrong']);
       pages.length = 0;
       await kernel.stop();
@@ -82,7 +84,7 @@ describe('lifecycle of plugins', () => {
 
   for (const phase of ['migrate', 'start'] as const) {
     it(`the kernel names the plugin whose ${phase} hook exceeds its timeout`, async () => {
-      const stuck: PluginSketch = {
+      const stuck: TestPlugin = {
         name: 'stuck',
         register: (host) => host[phase === 'migrate' ? 'onMigrate' : 'onStart'](() => new Promise<void>(() => {})),
       };
@@ -90,7 +92,7 @@ describe('lifecycle of plugins', () => {
         [stuck],
         async ({ kernel }) => {
           if (phase === 'start') await kernel.migrate();
-          const failure = await failureOf<BootFailure>(kernel[phase]());
+          const failure = await captureError<BootFailure>(kernel[phase]());
           expect([failure.plugin, failure.phase, failure.message]).to.deep.equal([
             'stuck',
             phase,
@@ -103,7 +105,7 @@ describe('lifecycle of plugins', () => {
   }
 
   it('stop() does not wait for a stop hook longer than its timeout', async () => {
-    const stuck: PluginSketch = { name: 'stuck', register: (host) => host.onStop(() => new Promise<void>(() => {})) };
+    const stuck: TestPlugin = { name: 'stuck', register: (host) => host.onStop(() => new Promise<void>(() => {})) };
     await withPlugins(
       [stuck],
       async ({ kernel, log }) => {

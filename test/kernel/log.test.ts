@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { facet, fail, type Log } from '#kernel';
-import { type PluginSketch, withPlugins } from '../support/plugin.ts';
-import { sender } from '../support/send.ts';
+import { type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { createSender } from '../support/send.ts';
 
 const secrets = [
   'authorization',
@@ -17,7 +17,7 @@ const secrets = [
 
 /** Lines that a plugin's own log produces. */
 async function lines(write: (log: Log) => void): Promise<readonly Record<string, unknown>[]> {
-  const plugin: PluginSketch = {
+  const plugin: TestPlugin = {
     name: 'writer',
     manifest: { capabilities: { log: true } },
     register: (host) => write(host.log),
@@ -58,7 +58,7 @@ describe('host.log', () => {
   });
 
   it('an entry has the id of its request, which a valid X-Request-Id of the client sets', async () => {
-    const plugin: PluginSketch = {
+    const plugin: TestPlugin = {
       name: 'writer',
       manifest: { capabilities: { log: true }, contributes: { 'http.middleware': { phases: ['edge'] } } },
       register: ({ log, contribute }) =>
@@ -75,7 +75,7 @@ describe('host.log', () => {
     await withPlugins(
       [plugin],
       async ({ kernel, log }) => {
-        const request = sender(`http://127.0.0.1:${(await kernel.listen()).port}`);
+        const request = createSender(`http://127.0.0.1:${(await kernel.listen()).port}`);
         const kept = await request('GET', '/', { headers: { 'x-request-id': 'trace:1.a' } });
         expect(kept.headers.get('x-request-id')).to.equal('trace:1.a');
         const replaced = await request('GET', '/', { headers: { 'x-request-id': 'a b"}' } });
@@ -92,7 +92,7 @@ describe('host.log', () => {
   });
 
   it('the log has the detail of a refused request, which the client does not see', async () => {
-    const plugin: PluginSketch = {
+    const plugin: TestPlugin = {
       name: 'guard',
       manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
       register: (host) =>
@@ -107,7 +107,7 @@ describe('host.log', () => {
     await withPlugins(
       [plugin],
       async ({ kernel, log }) => {
-        const reply = await sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+        const reply = await createSender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
         expect(JSON.stringify(reply.body)).not.to.contain('secrets');
         expect(log.find((line) => line.msg === 'request refused')).to.include({
           status: 403,

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
-import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
 /** Boots a composition that must not come up. */
-const refusal = (...plugins: PluginSketch[]) => failureOf<BootFailure>(withPlugins(plugins, () => {}));
+const refusal = (...plugins: TestPlugin[]) => captureError<BootFailure>(withPlugins(plugins, () => {}));
 
 describe('validation of manifests', () => {
   it('a manifest with an unknown member is rejected by name', async () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type BootFailure, service } from '#kernel';
-import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
-const orderOf = (plugins: readonly PluginSketch[]) =>
+const orderOf = (plugins: readonly TestPlugin[]) =>
   withPlugins(plugins, ({ kernel }) => kernel.plugins.map((plugin) => plugin.name));
 
-const provides = (name: string, id: string, uses: Record<string, string> = {}): PluginSketch => ({
+const provides = (name: string, id: string, uses: Record<string, string> = {}): TestPlugin => ({
   name,
   manifest: { provides: { [id]: '1.0.0' }, uses },
   register: (host) => host.provide(service(id, { version: '1.0.0' }), {}),
@@ -60,7 +60,7 @@ describe('sortPlugins()', () => {
   });
 
   it('rejects a dependency cycle and prints it as a path', async () => {
-    const failure = await failureOf<BootFailure>(
+    const failure = await captureError<BootFailure>(
       orderOf([
         provides('a', 'a', { c: '^1.0.0' }),
         provides('b', 'b', { a: '^1.0.0' }),
@@ -73,7 +73,7 @@ describe('sortPlugins()', () => {
   });
 
   it('rejects a plugin whose service no plugin provides, and names both', async () => {
-    const failure = await failureOf<BootFailure>(
+    const failure = await captureError<BootFailure>(
       orderOf([{ name: 'lonely', manifest: { uses: { clock: '^1.0.0' } } }]),
     );
     expect([failure.plugin, failure.phase]).to.deep.equal(['lonely', 'order']);
@@ -82,7 +82,7 @@ describe('sortPlugins()', () => {
   });
 
   it('rejects a service version outside of the range, and names both versions', async () => {
-    const failure = await failureOf<BootFailure>(
+    const failure = await captureError<BootFailure>(
       orderOf([provides('a', 'a'), { name: 'modern', manifest: { uses: { a: '^2.0.0' } } }]),
     );
     expect(failure.message).to.equal('it uses a ^2.0.0, but 1.0.0 is provided');

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type BootFailure, service } from '#kernel';
-import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
 const clock = service<{ now(): string }>('clock', { version: '1.2.0' });
 
-const provider = (name = 'provider'): PluginSketch => ({
+const provider = (name = 'provider'): TestPlugin => ({
   name,
   manifest: { provides: { clock: '1.2.0' } },
   register: (host) => host.provide(clock, { now: () => 'noon' }),
@@ -13,7 +13,7 @@ const provider = (name = 'provider'): PluginSketch => ({
 describe('host.provide() and host.use()', () => {
   it('use() returns the provided object to a plugin whose manifest lists the service', async () => {
     let time = '';
-    const user: PluginSketch = {
+    const user: TestPlugin = {
       name: 'user',
       manifest: { uses: { clock: '^1.1.0' } },
       register: (host) => void (time = host.use({ clock }).clock.now()),
@@ -22,18 +22,18 @@ describe('host.provide() and host.use()', () => {
   });
 
   it('boot rejects a second provider of a service and names the first', async () => {
-    const failure = await failureOf<BootFailure>(withPlugins([provider('one'), provider('two')], () => {}));
+    const failure = await captureError<BootFailure>(withPlugins([provider('one'), provider('two')], () => {}));
     expect([failure.plugin, failure.message]).to.deep.equal(['two', 'the service clock already belongs to one']);
   });
 
   it('use() fails when the provider declared the service but did not call provide()', async () => {
-    const user: PluginSketch = {
+    const user: TestPlugin = {
       name: 'user',
       manifest: { uses: { clock: '*' } },
       register: (host) => host.use({ clock }),
     };
-    const empty: PluginSketch = { name: 'empty', manifest: { provides: { clock: '1.2.0' } } };
-    const failure = await failureOf<BootFailure>(withPlugins([empty, user], () => {}));
+    const empty: TestPlugin = { name: 'empty', manifest: { provides: { clock: '1.2.0' } } };
+    const failure = await captureError<BootFailure>(withPlugins([empty, user], () => {}));
     expect([failure.plugin, failure.message]).to.deep.equal(['user', 'service clock * is not provided']);
   });
 });

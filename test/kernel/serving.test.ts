@@ -6,18 +6,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type BootFailure, facet } from '#kernel';
 import { renderBootFailure } from '../../scripts/boot-failure.ts';
-import { failureOf, type PluginSketch, quiet, sketch, withPlugins } from '../support/plugin.ts';
-import { sender } from '../support/send.ts';
+import { captureError, silentSettings, type TestPlugin, withPlugins, writePlugins } from '../support/plugin.ts';
+import { createSender } from '../support/send.ts';
 
 /** A plugin whose requests wait until the test lets them go. */
 function slowPlugin(): {
-  plugin: PluginSketch;
+  plugin: TestPlugin;
   entered: Promise<unknown>;
   release: () => void;
 } {
   const entered = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
-  const plugin: PluginSketch = {
+  const plugin: TestPlugin = {
     name: 'slow',
     manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
     register: (host) =>
@@ -38,14 +38,14 @@ describe('HTTP server of the kernel', () => {
   it('stop() lets running requests end and accepts no new ones', async () => {
     const { plugin, entered, release } = slowPlugin();
     let isStopping = false;
-    const listener: PluginSketch = {
+    const listener: TestPlugin = {
       name: 'listener',
       manifest: { capabilities: { events: { action: ['server.stop'] } } },
       register: (host) => host.events.onAction('server.stop', () => (isStopping = true)),
     };
     await withPlugins([plugin, listener], async ({ kernel }) => {
       const { port } = await kernel.listen();
-      const running = sender(`http://127.0.0.1:${port}`)('GET', '/');
+      const running = createSender(`http://127.0.0.1:${port}`)('GET', '/');
       await entered;
       expect(isStopping).to.equal(false);
       const stopped = kernel.stop();
@@ -88,7 +88,7 @@ describe('HTTP server of the kernel', () => {
   it('stop() waits until aborted requests have undone what they began', async () => {
     const entered = Promise.withResolvers<void>();
     let isUndone = false;
-    const undoing: PluginSketch = {
+    const undoing: TestPlugin = {
       name: 'undoing',
       manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
       register: (host) =>
@@ -125,7 +125,7 @@ describe('HTTP server of the kernel', () => {
       await withPlugins(
         [],
         async ({ kernel }) => {
-          const failure = await failureOf<BootFailure>(kernel.listen());
+          const failure = await captureError<BootFailure>(kernel.listen());
           expect(renderBootFailure(failure)).to.equal(
             [
               'Tenon could not start.',
@@ -144,7 +144,7 @@ describe('HTTP server of the kernel', () => {
   });
 
   it('the command line prints each line of a multi-line reason on a line of its own', async () => {
-    const failure = await failureOf<BootFailure>(
+    const failure = await captureError<BootFailure>(
       withPlugins([], () => {}, { environment: { PORT: 'x', LOG_LEVEL: 'loud' } }),
     );
     const [title, plugin, phase, first, second] = renderBootFailure(failure).split('\n');
@@ -154,11 +154,11 @@ describe('HTTP server of the kernel', () => {
   });
 
   it('a stopped kernel keeps no handle that keeps the process alive', async () => {
-    const { composition, remove } = await sketch([]);
+    const { composition, remove } = await writePlugins([]);
     const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
     const script = `
       const { boot } = await import(${JSON.stringify(kernel)});
-      const kernel = await boot(${JSON.stringify({ ...composition })}, { environment: ${JSON.stringify(quiet)} });
+      const kernel = await boot(${JSON.stringify({ ...composition })}, { environment: ${JSON.stringify(silentSettings)} });
       await kernel.migrate(); await kernel.start();
       const { address } = await kernel.listen();
       console.log((await fetch(address.replace('localhost', '127.0.0.1'))).status);

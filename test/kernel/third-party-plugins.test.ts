@@ -6,12 +6,12 @@ import { expect } from 'chai';
 import { type BootFailure, facet, service } from '#kernel';
 import type { Kernel } from '#kernel/boot';
 import { pluginFolders } from '../../plugins/extensions/third-party/folders.ts';
-import { failureOf, type PluginSketch, withPlugins } from '../support/plugin.ts';
-import { sender } from '../support/send.ts';
+import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
+import { createSender } from '../support/send.ts';
 
-const greeter: PluginSketch = {
+const greeter: TestPlugin = {
   name: 'greeter',
-  stranger: true,
+  thirdParty: true,
   manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
   register: (host) =>
     host.contribute(facet('http.middleware'), {
@@ -26,7 +26,7 @@ const namesOf = (kernel: Kernel): readonly string[] =>
   kernel.plugins.map(({ name }) => name).filter((name) => name !== 'third-party-loader');
 
 /** Boots core and third-party plugins, and returns the names of loaded plugins and the logged errors. */
-async function bootPlugins(...plugins: PluginSketch[]) {
+async function bootPlugins(...plugins: TestPlugin[]) {
   return withPlugins(
     plugins,
     async ({ kernel, log }) => {
@@ -47,7 +47,7 @@ describe('third-party plugins', () => {
       await kernel.migrate();
       await kernel.start();
       expect(namesOf(kernel)).to.deep.equal(['greeter']);
-      const request = sender(`http://127.0.0.1:${(await kernel.listen()).port}`);
+      const request = createSender(`http://127.0.0.1:${(await kernel.listen()).port}`);
       expect((await request('GET', '/anything')).body).to.equal('hello');
     });
   });
@@ -71,13 +71,13 @@ describe('third-party plugins', () => {
 
   it('packages with names of extensions are rejected as plugins', async () => {
     for (const name of ['service-extension-orders', '@acme/service-extension-orders', '@service/extension-orders']) {
-      const { names, errors } = await bootPlugins({ name, stranger: true, register: () => expect.fail('it ran') });
+      const { names, errors } = await bootPlugins({ name, thirdParty: true, register: () => expect.fail('it ran') });
       expect(names).to.deep.equal([]);
       expect(errors[0]).to.match(/discover: .*its name is that of an extension/s);
     }
   });
 
-  const broken: readonly [what: string, plugin: Omit<PluginSketch, 'name'>, error: RegExp][] = [
+  const broken: readonly [what: string, plugin: Omit<TestPlugin, 'name'>, error: RegExp][] = [
     ['a manifest with an unknown member', { manifest: { surprise: 1 } }, /validate: .*surprise/s],
     ['another host version', { manifest: { host: '^9.0.0' } }, /validate: it was written for host \^9.0.0/],
     ['an unknown capability', { manifest: { capabilities: { flight: true } } }, /validate: .*flight is not a known/s],
@@ -105,7 +105,7 @@ describe('third-party plugins', () => {
     it(`a third-party plugin with ${what} is left out while all other plugins run`, async () => {
       const { names, errors } = await bootPlugins(
         { name: 'core' },
-        { ...plugin, name: 'broken', stranger: true },
+        { ...plugin, name: 'broken', thirdParty: true },
         greeter,
       );
       expect(names).to.deep.equal(['core', 'greeter']);
@@ -119,7 +119,7 @@ describe('third-party plugins', () => {
     ['without JSON', { packageText: '{' }],
   ] as const) {
     it(`packages ${what} are ignored without a log entry`, async () => {
-      const { names, errors } = await bootPlugins({ ...plugin, name: 'other', stranger: true }, greeter);
+      const { names, errors } = await bootPlugins({ ...plugin, name: 'other', thirdParty: true }, greeter);
       expect(names).to.deep.equal(['greeter']);
       expect(errors).to.deep.equal([]);
     });
@@ -130,11 +130,11 @@ describe('third-party plugins', () => {
     const { names, errors } = await bootPlugins(
       {
         name: 'rocket',
-        stranger: true,
+        thirdParty: true,
         manifest: { uses: { moon: '^1.0.0' } },
         register: (host) => host.use({ moon }),
       },
-      { name: 'moon', stranger: true, manifest: { provides: { moon: '1.0.0' } }, register: () => JSON.parse('no') },
+      { name: 'moon', thirdParty: true, manifest: { provides: { moon: '1.0.0' } }, register: () => JSON.parse('no') },
       greeter,
     );
     expect(names).to.deep.equal(['greeter']);
@@ -142,7 +142,7 @@ describe('third-party plugins', () => {
   });
 
   it('a failed register leaves no contribution behind', async () => {
-    const half: PluginSketch = {
+    const half: TestPlugin = {
       ...greeter,
       name: 'half',
       register(host) {
@@ -151,14 +151,14 @@ describe('third-party plugins', () => {
       },
     };
     await withPlugins([half], async ({ kernel }) => {
-      const reply = await sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+      const reply = await createSender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
       expect(reply.status).to.equal(404);
     });
   });
 
   it('a failed start runs the stop hooks once and leaves no contribution behind', async () => {
     const pages: string[] = [];
-    const half: PluginSketch = {
+    const half: TestPlugin = {
       ...greeter,
       name: 'half',
       register(host) {
@@ -172,7 +172,7 @@ describe('third-party plugins', () => {
       await kernel.migrate();
       await kernel.start();
       expect(pages).to.deep.equal(['start', 'stop']);
-      const reply = await sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+      const reply = await createSender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
       expect(reply.status).to.equal(404);
       await kernel.stop();
       expect(pages).to.deep.equal(['start', 'stop']);
@@ -180,22 +180,22 @@ describe('third-party plugins', () => {
   });
 
   it('a third-party plugin cannot take the name of a core plugin', async () => {
-    const { names, errors } = await bootPlugins({ name: 'core' }, { name: 'core', stranger: true }, greeter);
+    const { names, errors } = await bootPlugins({ name: 'core' }, { name: 'core', thirdParty: true }, greeter);
     expect(names).to.deep.equal(['core', 'greeter']);
     expect(errors[0]).to.match(/validate: the name core already belongs to core/);
   });
 
   it('a third-party plugin cannot replace a service or a capability of a core plugin', async () => {
     const clock = service('clock', { version: '1.0.0' });
-    const provider = (name: string, stranger: boolean): PluginSketch => ({
+    const provider = (name: string, thirdParty: boolean): TestPlugin => ({
       name,
-      stranger,
+      thirdParty,
       manifest: { provides: { clock: '1.0.0' } },
       register: (host) => host.provide(clock, {}),
     });
-    const impostor: PluginSketch = {
+    const impostor: TestPlugin = {
       name: 'impostor',
-      stranger: true,
+      thirdParty: true,
       manifest: { contributes: { capabilities: { names: ['log'] } } },
       register: (host) =>
         host.contribute(facet('capabilities'), {
@@ -213,7 +213,9 @@ describe('third-party plugins', () => {
   });
 
   it('a core plugin that fails stops the boot', async () => {
-    const failure = await failureOf<BootFailure>(bootPlugins({ name: 'core', register: (host) => host.log }, greeter));
+    const failure = await captureError<BootFailure>(
+      bootPlugins({ name: 'core', register: (host) => host.log }, greeter),
+    );
     expect([failure.plugin, failure.phase]).to.deep.equal(['core', 'register']);
   });
 });

@@ -2,7 +2,7 @@ import type { Caller, CallerFields } from '#kernel';
 import { mintCaller, mintPublicCaller, mintSystemCaller } from '#kernel/boot';
 
 /** A caller as a plugin with `identity` mints one; without fields a user without rights. */
-export const callerOf = (fields: Partial<CallerFields> = {}, owner?: string): Caller =>
+export const createCaller = (fields: Partial<CallerFields> = {}, owner?: string): Caller =>
   mintCaller({ user: null, role: null, admin: false, app: false, ...fields }, owner);
 
 export const publicCaller = mintPublicCaller;

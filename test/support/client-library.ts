@@ -1,6 +1,6 @@
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
-import type { InProcess } from './service.ts';
+import type { InProcessService } from './service.ts';
 
 // The types of the client library describe the collections of another product.
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -10,7 +10,7 @@ export type Untyped = any;
 export const sdk: Untyped = published;
 
 /** Runs commands of the client library over REST, with the static token of the admin. */
-export function adminRequest(service: InProcess): (command: Untyped) => Promise<Untyped> {
+export function adminRequest(service: InProcessService): (command: Untyped) => Promise<Untyped> {
   const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
   return (command) => client.request(command);
 }

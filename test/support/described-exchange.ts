@@ -1,7 +1,7 @@
 import { AssertionError } from 'chai';
 import { ERRORS, type ErrorCode } from '../../kernel/errors.ts';
 import type { Content, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
-import { ERRORS_SCHEMA, errorsOf } from '../../plugins/http/library.ts';
+import { ERRORS_SCHEMA, errorCodesOf } from '../../plugins/http/library.ts';
 import { type DescribedApi, describedApi } from './route-descriptions.ts';
 import type { Reply, RequestOptions, Send } from './send.ts';
 
@@ -58,7 +58,7 @@ function errorMismatch(
   method: string,
   { status, body }: Reply,
 ): string | undefined {
-  const allowed = errorsOf(route);
+  const allowed = errorCodesOf(route);
   if (method === 'HEAD')
     return [...allowed].some((code) => ERRORS[code].status === status) ? undefined : `it answers ${status}`;
   const wrong = status < 400 ? 'no such answer' : api.mismatch(ERRORS_SCHEMA, body);

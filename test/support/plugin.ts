@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Host } from '#kernel';
 import { type BootOptions, boot, type Composition, type Kernel } from '#kernel/boot';
-import { type ThirdParty, ThirdPartyPlugins } from '../../plugins/extensions/third-party/third-party.ts';
+import { type ThirdPartyLifecycle, ThirdPartyPlugins } from '../../plugins/extensions/third-party/plugins.ts';
 
 /** A package made for one test. `register` runs in this process with the test's own variables; `code` is a module's text. */
-export interface PluginSketch {
+export interface TestPlugin {
   readonly name: string;
   readonly version?: string;
   /** Members of `service:extension` beside `type`, `path` and `host`, which have sensible values. */
@@ -20,10 +20,10 @@ export interface PluginSketch {
   /** The whole text of package.json, for tests of broken ones. */
   readonly packageText?: string;
   /** A third-party plugin: found in the folder `local` instead of being part of the composition. */
-  readonly stranger?: boolean;
+  readonly thirdParty?: boolean;
 }
 
-export interface Sketched {
+export interface TestComposition {
   readonly composition: Composition;
   readonly folder: string;
   /** Of third-party plugins. */
@@ -43,20 +43,20 @@ process.on('exit', () => {
 });
 
 /** Writes the packages into a temporary folder and answers the composition that loads them. */
-export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched> {
+export async function writePlugins(plugins: readonly TestPlugin[]): Promise<TestComposition> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-plugins-')));
   leftoverFolders.add(folder);
   const ids: string[] = [];
   const core: URL[] = [];
   for (const [at, plugin] of plugins.entries()) {
-    const place = join(folder, plugin.stranger ? 'local' : 'core', `${at}-${plugin.name.replace(/\W/g, '-')}`);
+    const place = join(folder, plugin.thirdParty ? 'local' : 'core', `${at}-${plugin.name.replace(/\W/g, '-')}`);
     await mkdir(place, { recursive: true });
     await writeFile(join(place, 'package.json'), plugin.packageText ?? createPackageJson(plugin));
     const id = `${place}/index.js`;
     registers.set(id, plugin.register ?? (() => {}));
     ids.push(id);
     await writeFile(join(place, 'index.js'), plugin.code ? resolveImports(plugin.code) : createEntryFile(id));
-    if (!plugin.stranger) core.push(pathToFileURL(`${place}/`));
+    if (!plugin.thirdParty) core.push(pathToFileURL(`${place}/`));
   }
   return {
     folder,
@@ -70,7 +70,7 @@ export async function sketch(plugins: readonly PluginSketch[]): Promise<Sketched
   };
 }
 
-const createPackageJson = ({ name, version = '1.0.0', manifest = {} }: PluginSketch): string =>
+const createPackageJson = ({ name, version = '1.0.0', manifest = {} }: TestPlugin): string =>
   JSON.stringify({
     name,
     version,
@@ -89,16 +89,16 @@ const resolveImports = (code: string): string =>
     .replaceAll(/(['"])#root\/([^'"]+)\1/g, (_all, _quote, path: string) => `'${new URL(path, root).href}'`);
 
 /** Settings under which a kernel in a test writes no log, reads no file and takes a free port. */
-export const quiet = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null' } as const;
+export const silentSettings = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null' } as const;
 
-export interface Booted {
+export interface BootedKernel {
   readonly kernel: Kernel;
   /** Parsed log lines so far. */
   readonly log: readonly Record<string, unknown>[];
 }
 
 /** Loads third-party plugins as `extensions` does, and agrees to all they ask for. */
-const thirdPartyLoader = (folder: string): PluginSketch => ({
+const thirdPartyLoader = (folder: string): TestPlugin => ({
   name: 'third-party-loader',
   manifest: { capabilities: { packages: true, log: true } },
   register(host) {
@@ -111,16 +111,16 @@ const thirdPartyLoader = (folder: string): PluginSketch => ({
 });
 
 /** By the folder of third-party plugins, for tests that load and unload them. */
-export const loaders = new Map<string, ThirdParty>();
+export const loaders = new Map<string, ThirdPartyLifecycle>();
 
 /** Boots sketches beside the named plugins of the `product`, hands the kernel to `work`, and stops and removes everything even after a failure. */
 export async function withPlugins<T>(
-  plugins: readonly PluginSketch[],
-  work: (booted: Booted) => Promise<T> | T,
+  plugins: readonly TestPlugin[],
+  work: (booted: BootedKernel) => Promise<T> | T,
   { product = [], ...options }: BootOptions & { readonly product?: readonly string[] } = {},
 ): Promise<T> {
-  const { composition, local, remove } = await sketch(plugins);
-  const loading = await sketch(plugins.some((one) => one.stranger) ? [thirdPartyLoader(local)] : []);
+  const { composition, local, remove } = await writePlugins(plugins);
+  const loading = await writePlugins(plugins.some((one) => one.thirdParty) ? [thirdPartyLoader(local)] : []);
   const log: Record<string, unknown>[] = [];
   let kernel: Kernel | undefined;
   try {
@@ -129,7 +129,7 @@ export async function withPlugins<T>(
       { plugins: [...own, ...composition.plugins, ...loading.composition.plugins] },
       {
         ...options,
-        environment: { ...quiet, ...options.environment },
+        environment: { ...silentSettings, ...options.environment },
         log: (line) => void log.push(JSON.parse(line)),
       },
     );
@@ -142,7 +142,7 @@ export async function withPlugins<T>(
 }
 
 /** The error that a promise rejects with or a function throws; fails the test when there is none. */
-export async function failureOf<E = Error & Record<string, unknown>>(
+export async function captureError<E = Error & Record<string, unknown>>(
   run: Promise<unknown> | (() => unknown),
 ): Promise<E> {
   try {

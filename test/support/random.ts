@@ -8,7 +8,7 @@ export interface Random {
 }
 
 /** Numbers that are the same in every run, so that a case that fails fails again. */
-export function seeded(seed: number): Random {
+export function createRandom(seed: number): Random {
   let state = seed;
   const next = () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FreshDatabase, loadSql } from './database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from './service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from './service.ts';
 
 /** What an answer or a statement has; tests look into rows of every shape. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -9,7 +9,7 @@ export type AnyRow = Record<string, any>;
 /** The rental company (`test/data/rental.sql`) in a database of its own, with a service in this process. */
 export interface Rental {
   readonly database: FreshDatabase;
-  readonly service: InProcess;
+  readonly service: InProcessService;
   /** Sends as the first admin, or with another token. */
   send(method: string, path: string, body?: unknown, token?: string): Promise<Reply>;
   /** The same; answers `data` and fails where the answer is an error. */
@@ -24,8 +24,8 @@ export interface Rental {
 }
 
 export async function startRental(name: string): Promise<Rental> {
-  const database = await migratedDatabase(name);
-  let service: InProcess;
+  const database = await createMigratedDatabase(name);
+  let service: InProcessService;
   try {
     await loadSql(database.url, new URL('../data/rental.sql', import.meta.url));
     service = await startService({ database, env: { DB_SCHEMAS: 'public,office' } });

@@ -3,7 +3,7 @@ import { boot } from '#kernel/boot';
 import { type DescribedRoute, type JsonSchema, type RouteDescription, routing } from '../../plugins/http/contract.ts';
 import { createRouter } from '../../plugins/http/router.ts';
 import { composition } from '../../plugins/preset.ts';
-import { quiet, sketch } from './plugin.ts';
+import { silentSettings, writePlugins } from './plugin.ts';
 
 /** For routes that a test makes and no test reads. */
 export const TEST_ROUTE: RouteDescription = {
@@ -30,19 +30,19 @@ export function describedApi(environment: Environment = {}): Promise<DescribedAp
 /** Boots the product beside a plugin that asks the service `routing` for its routes. Nothing is started. */
 export async function contributedRoutes(environment: Environment = {}): Promise<readonly DescribedRoute[]> {
   let described: (() => readonly DescribedRoute[]) | undefined;
-  const { composition: reader, remove } = await sketch([
+  const { composition: reader, remove } = await writePlugins([
     {
       name: 'route-reader',
       manifest: { uses: { routing: '^1.0.0' } },
       register(host) {
-        described = host.use({ routing }).routing.described;
+        described = host.use({ routing }).routing.describeRoutes;
       },
     },
   ]);
   try {
     const kernel = await boot(
       { plugins: [...composition().plugins, ...reader.plugins] },
-      { environment: { ...quiet, EXTENSIONS_PATH: '/dev/null', ...environment } },
+      { environment: { ...silentSettings, EXTENSIONS_PATH: '/dev/null', ...environment } },
     );
     const routes = described?.() ?? [];
     await kernel.stop();

@@ -16,7 +16,7 @@ export interface RequestOptions {
 export type Send = (method: string, path: string, options?: RequestOptions) => Promise<Reply>;
 
 /** Sends requests to a service at `url`. */
-export const sender =
+export const createSender =
   (url: string): Send =>
   async (method, path, { token, body, headers = {} } = {}) => {
     const isStream = body instanceof ReadableStream;

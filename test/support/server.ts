@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createLog } from '../../kernel/log.ts';
-import { embeddedServer } from '../../plugins/database/embedded/server.ts';
+import { openEmbeddedServer } from '../../plugins/database/embedded/server.ts';
 
 /** A PostgreSQL for one test run. */
 export interface TestServer {
@@ -45,7 +45,7 @@ export async function startServer({ durable = true } = {}): Promise<TestServer> 
   await chmod(folder, 0o711);
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    const { target, server } = await embeddedServer({
+    const { target, server } = await openEmbeddedServer({
       dataPath: folder,
       log: createLog({ level: 'silent', style: 'raw' }),
       overrides: durable ? {} : WITHOUT_DURABILITY,

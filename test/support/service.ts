@@ -12,12 +12,12 @@ import { createAccessTokens } from '../../plugins/auth/access-tokens.ts';
 import { composition } from '../../plugins/preset.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { createCheckedSend } from './described-exchange.ts';
-import { type Send, sender } from './send.ts';
+import { createSender, type Send } from './send.ts';
 import { FOLDER } from './statement-record.ts';
 import { templateDatabase } from './template.ts';
 
 export type { Reply, RequestOptions, Send } from './send.ts';
-export { sender };
+export { createSender };
 
 export interface Service {
   readonly url: string;
@@ -28,13 +28,13 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export interface InProcess extends Service {
+export interface InProcessService extends Service {
   readonly kernel: Kernel;
   /** Parsed log lines so far; nothing unless LOG_LEVEL is set. */
   readonly log: readonly Record<string, unknown>[];
 }
 
-export interface Spawned extends Service {
+export interface SpawnedService extends Service {
   readonly pid: number;
   /** Answers the exit code, null where the signal ended it. */
   kill(signal?: NodeJS.Signals): Promise<number | null>;
@@ -62,7 +62,7 @@ export const QUICK_HASHES = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HAS
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The service with all core plugins in this process, on a database of its own and a free port. */
-export async function startService(options: ServiceOptions = {}): Promise<InProcess> {
+export async function startService(options: ServiceOptions = {}): Promise<InProcessService> {
   const place = await preparePlace(options);
   const log: Record<string, unknown>[] = [];
   let kernel: Kernel | undefined;
@@ -77,7 +77,7 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
     await kernel.start();
     const { port } = await kernel.listen();
     const url = `http://127.0.0.1:${port}`;
-    const request = createCheckedSend(sender(url), place.env);
+    const request = createCheckedSend(createSender(url), place.env);
     return { url, kernel, log, database: place.database, request, admin: await createAdmin(place, request), stop };
   } catch (error) {
     await stop();
@@ -86,7 +86,7 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
 }
 
 /** The product as administrators run it: a process of its own, which a test may kill. */
-export async function spawnService({ args = ['start'], ...options }: SpawnOptions = {}): Promise<Spawned> {
+export async function spawnService({ args = ['start'], ...options }: SpawnOptions = {}): Promise<SpawnedService> {
   const place = await preparePlace({ ...options, env: { PORT: String(await freePort()), ...options.env } });
   const { child, output, ended } = runCli(args, place.env);
   const kill = async (signal: NodeJS.Signals = 'SIGTERM') => {
@@ -98,7 +98,7 @@ export async function spawnService({ args = ['start'], ...options }: SpawnOption
     await place.remove();
   };
   const url = `http://127.0.0.1:${place.env.PORT}`;
-  const request = createCheckedSend(sender(url), place.env);
+  const request = createCheckedSend(createSender(url), place.env);
   try {
     await waitUntilAnswering(url, ended, output);
     const admin = await createAdmin(place, request);
@@ -163,7 +163,7 @@ async function preparePlace({ env, database }: ServiceOptions): Promise<Place> {
   };
 }
 
-export const SECRET_OF_TESTS = 'a secret that only tests know, long enough';
+export const TEST_SECRET = 'a secret that only tests know, long enough';
 
 const createEnvironment = (database: FreshDatabase, data: string) => ({
   HOST: '127.0.0.1',
@@ -175,7 +175,7 @@ const createEnvironment = (database: FreshDatabase, data: string) => ({
   EXTENSIONS_PATH: join(data, 'extensions'),
   DATA_PATH: data,
   DB_CONNECTION_STRING: database.url,
-  SECRET: SECRET_OF_TESTS,
+  SECRET: TEST_SECRET,
   LOGIN_STALL_TIME: '1',
   // On a busy machine an image takes its time.
   ASSETS_TRANSFORM_TIMEOUT: '60s',
@@ -190,11 +190,11 @@ const MIGRATION_SETTINGS = /^(ADMIN_|HASH_|SECRET|DB_(?!POOL_|STATEMENT_|HEALTHC
 async function createOwnDatabase(env: ServiceOptions['env'] = {}): Promise<FreshDatabase> {
   const usual: Readonly<Record<string, string>> = QUICK_HASHES;
   const needsMigrations = Object.keys(env).some((key) => MIGRATION_SETTINGS.test(key) && env[key] !== usual[key]);
-  return needsMigrations ? freshDatabase('service') : migratedDatabase('service');
+  return needsMigrations ? freshDatabase('service') : createMigratedDatabase('service');
 }
 
 /** A database as the product's start leaves it; an empty one outside of `scripts/test.ts`, where a start migrates it first. */
-export const migratedDatabase = async (name: string): Promise<FreshDatabase> =>
+export const createMigratedDatabase = async (name: string): Promise<FreshDatabase> =>
   freshDatabase(name, { template: await templateDatabase(migrateProduct) });
 
 /** Everything that the product's start does to an empty database, the first admin included. */
@@ -210,7 +210,7 @@ async function migrateProduct(database: FreshDatabase): Promise<void> {
   }
 }
 
-const tokens = createAccessTokens({ secret: () => SECRET_OF_TESTS, lifetime: 15 * 60_000 });
+const tokens = createAccessTokens({ secret: () => TEST_SECRET, lifetime: 15 * 60_000 });
 
 /**
  * The first admin with an access token as the service itself would sign it: to check the password takes a process of its own, most of
@@ -218,13 +218,13 @@ const tokens = createAccessTokens({ secret: () => SECRET_OF_TESTS, lifetime: 15 
  */
 async function createAdmin({ database, env }: Place, request: Send): Promise<Service['admin']> {
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, SECRET, ACCESS_TOKEN_TTL } = env as Record<string, string>;
-  const isUsual = SECRET === SECRET_OF_TESTS && ACCESS_TOKEN_TTL === undefined;
+  const isUsual = SECRET === TEST_SECRET && ACCESS_TOKEN_TTL === undefined;
   const token = isUsual ? await adminToken(database, email) : undefined;
   if (token === undefined) return signIn(request, env);
   return { email: email as string, password: password as string, token };
 }
 
-/** An access token of the admin with this address, good where the secret is `SECRET_OF_TESTS`; undefined where there is none. */
+/** An access token of the admin with this address, good where the secret is `TEST_SECRET`; undefined where there is none. */
 export async function adminToken(database: FreshDatabase, email: string = ADMIN.email): Promise<string | undefined> {
   const [admin] = await database.query<{ id: string; role: string }>(
     'select id, role from platform_users where email = $1',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DatabaseGrant, grants, REFUSED } from '../../plugins/database/grant.ts';
+import { type DatabaseGrant, DENIED_ACTIONS, isGranted } from '../../plugins/database/grant.ts';
 import type { ObservedStatement } from '../../plugins/database/library.ts';
 import { type NamedTable, parseStatements } from '../../plugins/database/parse-statement.ts';
 import { pluginFolders } from './manifests.ts';
@@ -41,8 +41,8 @@ export async function compareGrants(folder: string): Promise<GrantReport> {
       for (const { schema, name, use } of await tablesIn(text)) {
         if (isCatalog(schema, name)) continue;
         uses.push({ plugin, table: name, use });
-        if (!grants(grant, name, use) && grant.sql === undefined)
-          undeclared.add(`${plugin} may not ${REFUSED[use](name)}, and runs: ${text}`);
+        if (!isGranted(grant, name, use) && grant.sql === undefined)
+          undeclared.add(`${plugin} may not ${DENIED_ACTIONS[use](name)}, and runs: ${text}`);
       }
   }
   return {

@@ -1,17 +1,22 @@
 import type { Caller } from '#kernel';
 import type { Sealing } from '../../query/contract.ts';
 import { parseNow, timestampAt } from '../../query/library.ts';
-import type { Collection, Overview } from '../../schema/contract.ts';
+import type { Collection, SchemaOverview } from '../../schema/contract.ts';
 import type { RuleValues } from '../contract.ts';
 import { NO_VALUE } from '../validation/compare.ts';
 
 const CALLER_VALUE = /^\$CURRENT_(USER|ROLE)(?:\.([\w.]+))?$/;
 
 /** Replaces `$NOW`, `$CURRENT_USER` and the like at any depth of a rule or of presets. */
-export type SubstituteDynamicValues = <T>(value: T, caller: Caller, schema: Overview, known: RuleValues) => Promise<T>;
+export type SubstituteDynamicValues = <T>(
+  value: T,
+  caller: Caller,
+  schema: SchemaOverview,
+  known: RuleValues,
+) => Promise<T>;
 
 export function createSubstituteDynamicValues(readValue: Sealing['readValue']): SubstituteDynamicValues {
-  async function resolved(text: string, caller: Caller, schema: Overview, known: RuleValues): Promise<unknown> {
+  async function resolved(text: string, caller: Caller, schema: SchemaOverview, known: RuleValues): Promise<unknown> {
     const moment = parseNow(text);
     if (moment) return timestampAt(moment);
     const [whole, who, path] = CALLER_VALUE.exec(text) ?? [];
@@ -33,7 +38,7 @@ export function createSubstituteDynamicValues(readValue: Sealing['readValue']): 
     start: Collection | undefined,
     key: unknown,
     path: readonly string[],
-    schema: Overview,
+    schema: SchemaOverview,
   ): Promise<unknown> {
     let collection = start;
     let value: unknown = key;
@@ -46,7 +51,12 @@ export function createSubstituteDynamicValues(readValue: Sealing['readValue']): 
     return value;
   }
 
-  async function substitute(value: unknown, caller: Caller, schema: Overview, known: RuleValues): Promise<unknown> {
+  async function substitute(
+    value: unknown,
+    caller: Caller,
+    schema: SchemaOverview,
+    known: RuleValues,
+  ): Promise<unknown> {
     if (typeof value === 'string') return value.startsWith('$') ? resolved(value, caller, schema, known) : value;
     if (Array.isArray(value)) return Promise.all(value.map((one) => substitute(one, caller, schema, known)));
     if (typeof value !== 'object' || value === null) return value;

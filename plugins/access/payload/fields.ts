@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { Collection } from '../../schema/contract.ts';
-import { nearestName } from '../../workers/library.ts';
+import { findNearestName } from '../../workers/library.ts';
 import type { Action, PermissionSet } from '../contract.ts';
 import { listsField } from '../restrict/rules.ts';
 
@@ -37,7 +37,7 @@ export function knownFields(
 
 function unknownFieldFailure(collection: Collection, action: Action, name: string, set: PermissionSet): Error {
   const shown = name.slice(0, 100);
-  const nearest = nearestName(name, suggestibleFields(collection, action, set));
+  const nearest = findNearestName(name, suggestibleFields(collection, action, set));
   const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
   const reason = `Field "${shown}" doesn't exist in collection "${collection.name}".${hint}`;
   return fail('INVALID_PAYLOAD', reason, { field: shown, path: [shown] });

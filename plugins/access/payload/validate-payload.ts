@@ -1,5 +1,5 @@
 import { type Caller, fail, isSystem } from '#kernel';
-import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { Access, Permission, PermissionSet, RuleValues } from '../contract.ts';
 import { listsField } from '../restrict/rules.ts';
 import { createIsNullByDefault, validateColumns } from '../validation/column-rules.ts';
@@ -27,7 +27,7 @@ interface PermissionResult {
 }
 
 /** Checks a payload before it is written: field list, presets, validation, in this order. */
-export function createValidatePayload({ permissions, substitute, unknownFields }: Deps): Access['admit'] {
+export function createValidatePayload({ permissions, substitute, unknownFields }: Deps): Access['validatePayload'] {
   async function applyPermission(
     permission: Permission,
     submitted: Row,
@@ -79,7 +79,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
         keyOfRelatedObject(schema, collection.fields.get(name), value, submitted),
       ...(action === 'create' ? { nullUnlessSubmitted: createIsNullByDefault(collection) } : {}),
     };
-    const context: PayloadContext = { collection, caller, schema: schema, options, values: ruleValues };
+    const context: PayloadContext = { collection, caller, schema, options, values: ruleValues };
     const branches =
       granted === 'all' ? [] : await Promise.all(granted.map((one) => applyPermission(one, submitted, context)));
     const holding = branches.filter(({ broken }) => broken.length === 0);
@@ -113,7 +113,7 @@ function validatedFieldsOf(collection: Collection): readonly Field[] {
 interface PayloadContext {
   readonly collection: Collection;
   readonly caller: Caller;
-  readonly schema: Overview;
+  readonly schema: SchemaOverview;
   readonly options: Parameters<typeof validateRow>[2];
   readonly values: RuleValues;
 }

@@ -6,7 +6,7 @@ import type { Db } from '../../database/contract.ts';
 import { type PermissionSet, PUBLIC_ROLE, type Role } from '../contract.ts';
 import { appMinimumFor } from './app-minimum.ts';
 import { ACCESS_CHANGED } from './change-channel.ts';
-import { adminSet, permissionSet } from './set.ts';
+import { createAdminPermissionSet, createPermissionSet } from './permission-set.ts';
 import { type CacheableRead, createReadPermissions, createReadRole } from './stored-permissions.ts';
 
 const APP_SUFFIX = ' app';
@@ -30,15 +30,18 @@ export function createPermissionResolver({ db, bus }: Deps): PermissionResolver 
   // The nonce makes versions of different processes, and of a restarted process, different.
   const nonce = randomBytes(6).toString('base64url');
   let edition = 0;
-  let unsettled = 0;
-  let admin = Promise.resolve(adminSet(`${nonce}.0`));
+  let uncacheable = 0;
+  let admin = Promise.resolve(createAdminPermissionSet(`${nonce}.0`));
 
   const permissionsOf = createReadPermissions(db);
   async function readSet(key: string): Promise<CacheableRead<PermissionSet>> {
     const before = edition;
-    const { value, settled } = await permissionsOf(key.slice(0, PUBLIC_ROLE.length));
-    const version = settled && before === edition ? `${nonce}.${before}` : `${nonce}.${before}.${++unsettled}`;
-    return { value: permissionSet(version, key, value, key.endsWith(APP_SUFFIX) ? appMinimumFor(value) : []), settled };
+    const { value, cacheable } = await permissionsOf(key.slice(0, PUBLIC_ROLE.length));
+    const version = cacheable && before === edition ? `${nonce}.${before}` : `${nonce}.${before}.${++uncacheable}`;
+    return {
+      value: createPermissionSet(version, key, value, key.endsWith(APP_SUFFIX) ? appMinimumFor(value) : []),
+      cacheable,
+    };
   }
 
   const cache = { bus, channel: ACCESS_CHANGED, max: MAX_CACHED_ROLES };
@@ -47,7 +50,7 @@ export function createPermissionResolver({ db, bus }: Deps): PermissionResolver 
     ...cache,
     read: readSet,
     onForget() {
-      admin = Promise.resolve(adminSet(`${nonce}.${++edition}`));
+      admin = Promise.resolve(createAdminPermissionSet(`${nonce}.${++edition}`));
     },
   });
 

@@ -2,10 +2,10 @@ import type { Db } from '../../database/contract.ts';
 import { type AddressRange, parseRange } from '../../outbound/library.ts';
 import { ACTIONS, type Action, type Permission, type Role } from '../contract.ts';
 
-/** A value from the database. `settled` is false for what an open transaction sees of its own changes, which must not be cached. */
+/** A value from the database. `cacheable` is false for what an open transaction sees of its own changes, which must not be cached. */
 export interface CacheableRead<T> {
   readonly value: T;
-  readonly settled: boolean;
+  readonly cacheable: boolean;
 }
 
 interface PermissionRow {
@@ -27,7 +27,7 @@ export function createReadPermissions(db: Db): (role: string) => Promise<Cacheab
     const { rows } = await db.query<PermissionRow>(PERMISSIONS, [role], { name: 'access_permissions' });
     return {
       value: rows.flatMap((row) => toPermission(row) ?? []),
-      settled: !rows[0]?.writing,
+      cacheable: !rows[0]?.writing,
     };
   };
 }
@@ -98,7 +98,7 @@ export function createReadRole(db: Db): (role: string) => Promise<CacheableRead<
       value: row?.id
         ? { id: row.id, admin: row.admin_access, app: row.app_access, addresses: parseRanges(parseList(row.ip_access)) }
         : undefined,
-      settled: !row?.writing,
+      cacheable: !row?.writing,
     };
   };
 }

@@ -20,12 +20,12 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
   return {
     async restrict(read, caller, schema) {
       const set = await permissions(caller);
-      return seal(set.admin ? read : restrictRead(read, { set, schema: schema, rules }));
+      return seal(set.admin ? read : restrictRead(read, { set, schema, rules }));
     },
 
     async restrictWrite(collection, action, fields, caller, schema) {
       const set = await permissions(caller);
-      if (set.admin) return seal<Where>({ kind: 'all', of: [] });
+      if (set.admin) return seal<Where>({ kind: 'and', of: [] });
       const context = { set, schema, rules };
       const allowed = set.of(collection.name, action);
       if (allowed.length === 0) throw forbidden(collection, action);
@@ -36,7 +36,7 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
         if (!access) throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be written`);
         return access === true ? rules.rowRule(context, collection, action) : access;
       });
-      return seal<Where>({ kind: 'all', of: [rules.rowRule(context, collection, action), ...new Set(conditions)] });
+      return seal<Where>({ kind: 'and', of: [rules.rowRule(context, collection, action), ...new Set(conditions)] });
     },
 
     async rowPermissions(collection, actions, caller, schema) {
@@ -55,11 +55,11 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
       if (set.admin) return seal(where);
       const context = { set, schema, rules };
       if (set.of(collection.name, 'read').length === 0) {
-        if (where.kind === 'all' && where.of.length === 0) return seal(where);
+        if (where.kind === 'and' && where.of.length === 0) return seal(where);
         throw forbidden(collection, 'read');
       }
       const checked = restrictWhere(where, collection, context);
-      return seal<Where>({ kind: 'all', of: [rules.rowRule(context, collection, 'read'), checked] });
+      return seal<Where>({ kind: 'and', of: [rules.rowRule(context, collection, 'read'), checked] });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { Aggregation, FieldUse, OrderBy, Pick, Read } from '../../query/contract.ts';
+import type { Aggregation, FieldUse, OrderBy, Projection, Read } from '../../query/contract.ts';
 import { keyColumns, keyProjections } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { RestrictContext } from './rules.ts';
@@ -20,7 +20,7 @@ export function restrictRead(read: Read, context: RestrictContext): Read {
       read.order.map((one) => restrictOrder(one, collection, context)),
       collection,
     ),
-    pick: restrictProjections(read.pick, collection, context, read.exact),
+    projections: restrictProjections(read.projections, collection, context, read.exact),
     ...(read.aggregate ? { aggregate: restrictAggregate(read.aggregate, collection, context) } : {}),
   };
 }
@@ -70,19 +70,20 @@ function withTieBreaker(order: readonly OrderBy[], collection: Collection): read
  * answer has every item.
  */
 const restrictProjections = (
-  picks: readonly Pick[],
+  picks: readonly Projection[],
   collection: Collection,
   context: RestrictContext,
   exact = false,
-): readonly Pick[] =>
+): readonly Projection[] =>
   picks.flatMap((pick) => {
     const left = restrictProjection(pick, collection, context);
     return left.length === 0 && exact ? [{ kind: 'constant', key: pick.key, value: null }] : left;
   });
 
-function restrictProjection(pick: Pick, collection: Collection, context: RestrictContext): readonly Pick[] {
+function restrictProjection(pick: Projection, collection: Collection, context: RestrictContext): readonly Projection[] {
   if (pick.kind === 'constant') return [pick];
-  if (pick.kind === 'object') return [{ ...pick, pick: restrictProjections(pick.pick, collection, context, true) }];
+  if (pick.kind === 'object')
+    return [{ ...pick, projections: restrictProjections(pick.projections, collection, context, true) }];
   const access = context.rules.fieldAccess(context, collection, 'read', pick.field.name);
   if (access === false) return [];
   const when = access === true ? {} : { when: access };
@@ -94,16 +95,16 @@ function restrictProjection(pick: Pick, collection: Collection, context: Restric
   if (pick.kind === 'any') return [{ ...pick, ...when, reads: pick.reads.map((one) => restrictTarget(one, context)) }];
   if (context.set.of(pick.read.collection.name, 'read').length === 0) return [];
   if (pick.kind !== 'keys') return [{ ...pick, ...when, read: restrictRead(pick.read, context) }];
-  const read = restrictRead({ ...pick.read, pick: [] }, context);
+  const read = restrictRead({ ...pick.read, projections: [] }, context);
   const keys = restrictKeys(read.collection, context);
-  return keys.length > 0 ? [{ ...pick, ...when, read: { ...read, pick: keys } }] : [];
+  return keys.length > 0 ? [{ ...pick, ...when, read: { ...read, projections: keys } }] : [];
 }
 
 /**
  * A list of keys needs only the row rule, since it shows no field. A composite key shows the values of its columns, such as the related
  * row of a junction, so its columns must be readable.
  */
-function restrictKeys(collection: Collection, context: RestrictContext): readonly Pick[] {
+function restrictKeys(collection: Collection, context: RestrictContext): readonly Projection[] {
   const picks = keyProjections(collection);
   return collection.key?.parts ? restrictProjections(picks, collection, context) : picks;
 }
@@ -112,4 +113,4 @@ function restrictKeys(collection: Collection, context: RestrictContext): readonl
 const restrictTarget = (read: Read, context: RestrictContext): Read =>
   context.set.of(read.collection.name, 'read').length > 0
     ? restrictRead(read, context)
-    : { ...read, where: { kind: 'fixed', value: false }, searchFields: [], pick: [] };
+    : { ...read, where: { kind: 'fixed', value: false }, searchFields: [], projections: [] };

@@ -1,11 +1,11 @@
 import { Failure, fail } from '#kernel';
 import type { Query, Where } from '../../query/contract.ts';
-import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { Action, Permission, PermissionSet } from '../contract.ts';
 
 export interface RestrictContext {
   readonly set: PermissionSet;
-  readonly schema: Overview;
+  readonly schema: SchemaOverview;
   readonly rules: Rules;
 }
 
@@ -20,7 +20,7 @@ export interface Rules {
   fieldAccess(context: RestrictContext, collection: Collection, action: Action, field: string): FieldAccess;
 }
 
-const MATCH_ALL: Where = { kind: 'all', of: [] };
+const MATCH_ALL: Where = { kind: 'and', of: [] };
 
 /**
  * Whether a permission lists a field. `*` is all fields but the sensitive ones, which must be listed by name (decisions: field lists on
@@ -68,8 +68,8 @@ export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
 
   const orRules = (context: RestrictContext, collection: Collection, permissions: readonly Permission[]): Where => {
     const rules = permissions.map((one) => ruleOf(context, collection, one));
-    if (rules.some((rule) => rule.kind === 'all' && rule.of.length === 0)) return MATCH_ALL;
-    return rules.length === 1 ? (rules[0] as Where) : { kind: 'either', of: rules };
+    if (rules.some((rule) => rule.kind === 'and' && rule.of.length === 0)) return MATCH_ALL;
+    return rules.length === 1 ? (rules[0] as Where) : { kind: 'or', of: rules };
   };
 
   return {
@@ -81,7 +81,7 @@ export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
       if (listing.length === 0) return false;
       if (listing.length === permissions.length) return true;
       const rule = orRules(context, collection, listing);
-      return rule.kind === 'all' && rule.of.length === 0 ? true : rule;
+      return rule.kind === 'and' && rule.of.length === 0 ? true : rule;
     },
   };
 }

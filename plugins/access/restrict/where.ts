@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { FieldUse, Value, Where } from '../../query/contract.ts';
+import type { FieldUse, Operand, Where } from '../../query/contract.ts';
 import { isCallerValue } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { RestrictContext } from './rules.ts';
@@ -10,8 +10,8 @@ import type { RestrictContext } from './rules.ts';
  */
 export function restrictWhere(where: Where, collection: Collection, context: RestrictContext): Where {
   switch (where.kind) {
-    case 'all':
-    case 'either':
+    case 'and':
+    case 'or':
       return { kind: where.kind, of: where.of.map((one) => restrictWhere(one, collection, context)) };
     case 'test':
     case 'inside': {
@@ -34,9 +34,9 @@ export function restrictWhere(where: Where, collection: Collection, context: Res
 }
 
 /** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in every other path. */
-function restrictValue(value: Value, context: RestrictContext): Value {
-  if (!isCallerValue(value) || !value.via) return value;
-  const { start, path } = value.via;
+function restrictValue(value: Operand, context: RestrictContext): Operand {
+  if (!isCallerValue(value) || !value.path) return value;
+  const { start, steps: path } = value.path;
   let at = start;
   const steps = path.map((step) => {
     const use = restrictUse(step.use, at, context);
@@ -44,7 +44,7 @@ function restrictValue(value: Value, context: RestrictContext): Value {
     at = step.to;
     return { ...step, use, rule: relatedRule(step.to, context) };
   });
-  return { ...value, via: { ...value.via, rule: relatedRule(start, context), path: steps } };
+  return { ...value, path: { ...value.path, rule: relatedRule(start, context), steps } };
 }
 
 /** Whether the service added this comparison for a read by key; a query cannot contain it. */

@@ -54,8 +54,8 @@ export function validateColumns(
 }
 
 /** Columns of composite foreign keys whose related row is an object of the payload: their values are known after that row is written. */
-const columnsBehindObjects = ({ jointFields }: Collection, row: Record<string, unknown>): ReadonlySet<Field> =>
-  new Set(jointFields.flatMap(({ name, parts }) => (row[name] ? (parts ?? []) : [])));
+const columnsBehindObjects = ({ compositeForeignKeys }: Collection, row: Record<string, unknown>): ReadonlySet<Field> =>
+  new Set(compositeForeignKeys.flatMap(({ name, parts }) => (row[name] ? (parts ?? []) : [])));
 
 /** Whether a created row has null in a field that the payload does not have. */
 export const createIsNullByDefault =

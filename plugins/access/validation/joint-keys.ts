@@ -1,5 +1,5 @@
-import { joinKey, keyValue, splitKey } from '../../query/library.ts';
-import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import { joinKey, parseKey, splitKey } from '../../query/library.ts';
+import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 
 type Row = Record<string, unknown>;
 
@@ -9,19 +9,24 @@ export const UNKNOWN_UNTIL_WRITTEN = Symbol('unknown until it is written');
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The key that the object of a relation has; undefined when a part of the key is missing. */
-export function keyOfRelatedObject(schema: Overview, field: Field | undefined, value: unknown, row: Row): unknown {
+export function keyOfRelatedObject(
+  schema: SchemaOverview,
+  field: Field | undefined,
+  value: unknown,
+  row: Row,
+): unknown {
   if (!isObject(value)) return undefined;
   const key = targetKey(schema, field, row);
   if (!key) return undefined;
   const parts = (key.parts ?? [key]).map(({ name }) => value[name] ?? undefined);
   if (!parts.every(isPlain)) return undefined;
-  return key.parts ? keyText(key, parts) : (keyValue(key, parts[0]) ?? parts[0]);
+  return key.parts ? keyText(key, parts) : (parseKey(key, parts[0]) ?? parts[0]);
 }
 
-function targetKey({ collections }: Overview, field: Field | undefined, row: Row): Field | null | undefined {
+function targetKey({ collections }: SchemaOverview, field: Field | undefined, row: Row): Field | null | undefined {
   const { relation } = field ?? {};
   if (relation?.kind !== 'one' && relation?.kind !== 'any') return undefined;
-  return collections.get(relation.kind === 'one' ? relation.to : String(row[relation.by]))?.key;
+  return collections.get(relation.kind === 'one' ? relation.to : String(row[relation.collectionField]))?.key;
 }
 
 /**
@@ -29,14 +34,14 @@ function targetKey({ collections }: Overview, field: Field | undefined, row: Row
  * @param absent whether a column is null when the payload does not have it
  */
 export function withJointValues(
-  { jointFields }: Collection,
+  { compositeForeignKeys }: Collection,
   row: Row,
-  schema: Overview,
+  schema: SchemaOverview,
   absent: (name: string) => boolean = () => false,
 ): Row {
-  if (jointFields.length === 0) return row;
+  if (compositeForeignKeys.length === 0) return row;
   const seen: Row = { ...row };
-  for (const field of jointFields) {
+  for (const field of compositeForeignKeys) {
     const { name, parts = [] } = field;
     const value = row[name];
     if (isObject(value)) {
@@ -44,7 +49,7 @@ export function withJointValues(
       for (const [at, part] of parts.entries()) {
         const named = value[names[at] ?? ''];
         if (!Object.hasOwn(row, part.name))
-          seen[part.name] = isPlain(named) ? (keyValue(part, named) ?? named) : UNKNOWN_UNTIL_WRITTEN;
+          seen[part.name] = isPlain(named) ? (parseKey(part, named) ?? named) : UNKNOWN_UNTIL_WRITTEN;
       }
     } else if (value === undefined && parts.some((part) => Object.hasOwn(row, part.name)))
       seen[name] = jointValue(field, row, absent);
@@ -65,16 +70,16 @@ const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].inc
 
 const keyText = (field: Field, values: readonly unknown[]): unknown => {
   const text = joinKey(values.map(String));
-  return keyValue(field, text) ?? text;
+  return parseKey(field, text) ?? text;
 };
 
 /** Replaces presets of composite foreign keys by presets of their columns. An object of the payload wins over both. */
-export function expandJointPresets({ jointFields }: Collection, presets: Row, submitted: Row): Row {
-  if (jointFields.length === 0) return presets;
+export function expandJointPresets({ compositeForeignKeys }: Collection, presets: Row, submitted: Row): Row {
+  if (compositeForeignKeys.length === 0) return presets;
   const found: Row = { ...presets };
-  for (const field of jointFields) {
+  for (const field of compositeForeignKeys) {
     const { name, parts = [] } = field;
-    const text = typeof presets[name] === 'string' ? keyValue(field, presets[name]) : undefined;
+    const text = typeof presets[name] === 'string' ? parseKey(field, presets[name]) : undefined;
     delete found[name];
     const values = text === undefined ? [] : splitKey(String(text));
     for (const [at, part] of parts.entries()) {

@@ -55,7 +55,7 @@ export function validateRow(
 }
 
 /** Whether a record matches a filter, as far as that can be decided without related rows. */
-export const keeps = (filter: unknown, record: Record<string, unknown>): boolean =>
+export const matchesFilter = (filter: unknown, record: Record<string, unknown>): boolean =>
   validateRow(filter, record).length === 0;
 
 const ABSENT_NULL = Symbol('null because nothing was submitted');

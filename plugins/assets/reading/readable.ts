@@ -1,16 +1,16 @@
 import { type Caller, fail } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { GrantedCondition, Query } from '../../query/contract.ts';
-import { isUnknownField, isUuid } from '../../query/library.ts';
-import type { Overview, Schema } from '../../schema/contract.ts';
+import { isUnknownFieldFailure, isUuid } from '../../query/library.ts';
+import type { Schema, SchemaOverview } from '../../schema/contract.ts';
 import { PUBLIC_FILES, type Settings, type SettingsValues } from '../../settings/contract.ts';
 import type { FileRecord } from '../variant.ts';
 import type { FileRecords } from './records.ts';
 
 export interface ReadableDeps {
   readonly access: Pick<Access, 'permissions' | 'restrictFilter'>;
-  readonly query: Pick<Query, 'condition'>;
-  readonly schema: Pick<Schema, 'overview' | 'refresh'>;
+  readonly query: Pick<Query, 'compileCondition'>;
+  readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
   readonly settings: Settings;
   readonly records: FileRecords;
 }
@@ -38,21 +38,21 @@ export function createFindReadable({ access, query, schema, settings, records }:
   }
 
   async function createCondition(caller: Caller): Promise<GrantedCondition> {
-    const schemaSnapshot = await schema.overview();
+    const schemaSnapshot = await schema.snapshot();
     try {
       return await compileCondition(schemaSnapshot, caller);
     } catch (error) {
       // The rule may use a field that was created a moment ago.
-      if (!isUnknownField(error)) throw error;
+      if (!isUnknownFieldFailure(error)) throw error;
       return compileCondition(await schema.refresh(), caller);
     }
   }
 
-  async function compileCondition(schemaSnapshot: Overview, caller: Caller): Promise<GrantedCondition> {
+  async function compileCondition(schemaSnapshot: SchemaOverview, caller: Caller): Promise<GrantedCondition> {
     const collection = schemaSnapshot.collections.get(FILES);
     if (!collection) throw fail('FORBIDDEN', 'there are no files');
-    const allowed = await access.restrictFilter(collection, { kind: 'all', of: [] }, caller, schemaSnapshot);
-    return query.condition(allowed, caller, schemaSnapshot, 2);
+    const allowed = await access.restrictFilter(collection, { kind: 'and', of: [] }, caller, schemaSnapshot);
+    return query.compileCondition(allowed, caller, schemaSnapshot, 2);
   }
 
   async function findReadable(caller: Caller, raw: string): Promise<FileRecord> {

@@ -35,7 +35,7 @@ export function createFileRecords(db: Pick<Db, 'query' | 'read' | 'sql'>, bus: B
     async read(id) {
       const { rows } = await db.query<RecordRow>(SELECT_RECORD, [id], { name: 'assets_record' });
       // Inserts are not announced, so a missing file is not cached.
-      return { value: rows[0] && toRecord(rows[0]), settled: rows[0] !== undefined };
+      return { value: rows[0] && toRecord(rows[0]), cacheable: rows[0] !== undefined };
     },
   });
 

@@ -6,7 +6,7 @@ import { RemediableError } from '../connect-failure.ts';
 import { runProgram } from './account.ts';
 import { programPath } from './binaries.ts';
 import type { ClusterLocation } from './cluster-location.ts';
-import { isAlive } from './running.ts';
+import { isAlive } from './postmaster.ts';
 
 export const SUPERUSER = 'tenon';
 

@@ -8,7 +8,7 @@ import type { ConnectionTarget } from '../target.ts';
 import { findBinaries } from './binaries.ts';
 import { prepareCluster, SUPERUSER } from './cluster.ts';
 import { type ClusterLocation, findClusterLocation } from './cluster-location.ts';
-import { isAlive, type Postmaster, runningServer } from './running.ts';
+import { findRunningServer, isAlive, type Postmaster } from './postmaster.ts';
 import { startServer } from './start.ts';
 
 const DATABASE = 'tenon';
@@ -28,7 +28,7 @@ export interface EmbeddedServer {
 }
 
 /** Connects to the PostgreSQL of the data folder; creates and starts it where needed. */
-export async function embeddedServer(options: {
+export async function openEmbeddedServer(options: {
   dataPath: string;
   log: Log;
   /** PostgreSQL settings that replace those of `start.ts`, for a server that this call starts. */
@@ -61,7 +61,7 @@ export async function embeddedServer(options: {
       await ensureDatabase((database) => client(port, database, APPLICATION_NAME));
     } catch (error) {
       // Another process may have stopped the server after it was found running.
-      if ((await runningServer(cluster))?.status === 'ready' || Date.now() > deadline) throw error;
+      if ((await findRunningServer(cluster))?.status === 'ready' || Date.now() > deadline) throw error;
       continue;
     }
     return {
@@ -95,11 +95,11 @@ async function ensureRunning(
 ): Promise<Postmaster> {
   let attempts = 0;
   while (Date.now() < deadline) {
-    const running = await runningServer(location.cluster);
+    const running = await findRunningServer(location.cluster);
     if (running?.status === 'ready') return running;
     if (!running) {
       const failure = await startServer(location, logFile, overrides);
-      if (failure !== undefined && !(await runningServer(location.cluster)) && ++attempts >= 3) {
+      if (failure !== undefined && !(await findRunningServer(location.cluster)) && ++attempts >= 3) {
         throw new RemediableError(`PostgreSQL did not start:\n${failure}`, `see ${logFile}`);
       }
     }
@@ -152,7 +152,7 @@ async function stopUnlessShared(pid: number, cluster: string, config: pg.ClientC
   } finally {
     await connection.end().catch(() => {});
   }
-  const isRunning = async () => (await runningServer(cluster))?.pid === pid;
+  const isRunning = async () => (await findRunningServer(cluster))?.pid === pid;
   if (!(await isRunning())) return;
   process.kill(pid, 'SIGINT');
   for (const until = Date.now() + STOP_TIMEOUT; (await isRunning()) && Date.now() < until; ) await wait(20);

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { childEnvironment } from './account.ts';
 import { programPath } from './binaries.ts';
 import type { ClusterLocation } from './cluster-location.ts';
-import { removeStalePidFile, runningServer } from './running.ts';
+import { findRunningServer, removeStalePidFile } from './postmaster.ts';
 
 /**
  * Small values: the server runs beside a Node process on small machines, and the file cache of the system holds most
@@ -59,7 +59,7 @@ export async function startServer(
   try {
     for (;;) {
       if (await Promise.race([exited, wait(15, false)])) return (await readFile(logFile, 'utf8')).slice(logSize).trim();
-      const running = await runningServer(cluster);
+      const running = await findRunningServer(cluster);
       if (running?.pid === child.pid && running?.status === 'ready') return undefined;
     }
   } finally {

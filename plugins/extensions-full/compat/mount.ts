@@ -4,8 +4,8 @@ import type { ExtensionMount } from '../../extensions/contract.ts';
 import type { HttpContext } from '../../http/contract.ts';
 import { addressOf, rawQueryOf } from '../../http/library.ts';
 import { toAccountability } from '../caller.ts';
+import type { ExtensionRuntime } from '../extension-runtime.ts';
 import { toFailure } from '../failure.ts';
-import type { ExtensionRuntime } from '../kit.ts';
 import { toPlainSchema } from '../plain-schema.ts';
 import { type RequestParts, toExtensionRequest } from './request.ts';
 import { toExtensionResponse } from './response.ts';
@@ -37,7 +37,7 @@ function detachKoa(ctx: HttpContext): void {
 }
 
 export async function createRequestParts({ deps }: ExtensionRuntime, ctx: HttpContext): Promise<RequestParts> {
-  const schemaSnapshot = await deps.schema.overview();
+  const schemaSnapshot = await deps.schema.snapshot();
   const query = { ...rawQueryOf(ctx) };
   return {
     ctx,

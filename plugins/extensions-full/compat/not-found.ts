@@ -1,6 +1,6 @@
 import type { EventMeta } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
-import type { ExtensionRuntime } from '../kit.ts';
+import type { ExtensionRuntime } from '../extension-runtime.ts';
 import { createRequestParts } from './mount.ts';
 import { toExtensionRequest } from './request.ts';
 import { toExtensionResponse } from './response.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import { toCaller } from '../caller.ts';
-import type { ExtensionRuntime } from '../kit.ts';
+import type { ExtensionRuntime } from '../extension-runtime.ts';
 
 /** Constructor options of services. `schema` is accepted and ignored. */
 export interface ServiceOptions {
@@ -34,14 +34,14 @@ export function createBaseService(kit: ExtensionRuntime) {
     protected act<T>(work: (caller: Caller) => Promise<T>, options?: VerbOptions): Promise<T> {
       const { accountability, knex } = this;
       const run = () =>
-        kit.db.inside(knex, async () =>
+        kit.db.runInTransaction(knex, async () =>
           work(
             accountability
               ? toCaller(kit.deps.identity, accountability)
               : kit.asSystem('service without accountability'),
           ),
         );
-      return options?.emitEvents === false ? kit.events.quietly(run) : run();
+      return options?.emitEvents === false ? kit.events.withoutExtensionListeners(run) : run();
     }
   };
 }

@@ -1,6 +1,6 @@
 import { FILES, type Files } from '../../files/contract.ts';
 import type { Payload } from '../../items/contract.ts';
-import type { ExtensionRuntime } from '../kit.ts';
+import type { ExtensionRuntime } from '../extension-runtime.ts';
 import type { ServiceOptions, VerbOptions } from './base-service.ts';
 import type { ItemsServiceClass } from './items.ts';
 

@@ -1,4 +1,4 @@
-import type { ExtensionRuntime } from '../kit.ts';
+import type { ExtensionRuntime } from '../extension-runtime.ts';
 import { createBaseService, type ServiceOptions } from './base-service.ts';
 import { createFilesService } from './files.ts';
 import { createItemsService } from './items.ts';

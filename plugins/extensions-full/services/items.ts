@@ -1,7 +1,7 @@
 import { type Caller, Failure, fail } from '#kernel';
 import type { Key, Payload } from '../../items/contract.ts';
 import type { RawQuery, ReadText } from '../../query/contract.ts';
-import type { ExtensionRuntime } from '../kit.ts';
+import type { ExtensionRuntime } from '../extension-runtime.ts';
 import type { BaseServiceClass, ServiceOptions, VerbOptions } from './base-service.ts';
 
 type Row = Record<string, unknown>;
@@ -19,8 +19,8 @@ function createReadingService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
   const withDefaultLimit = (raw: RawQuery): RawQuery => ({ ...raw, limit: raw.limit ?? query.ceilings.default });
 
   async function primaryOf(collection: string): Promise<string> {
-    const find = (known: Awaited<ReturnType<typeof schema.overview>>) => known.collections.get(collection)?.primary;
-    const primary = find(await schema.overview()) ?? find(await schema.refresh());
+    const find = (known: Awaited<ReturnType<typeof schema.snapshot>>) => known.collections.get(collection)?.primary;
+    const primary = find(await schema.snapshot()) ?? find(await schema.refresh());
     if (!primary) throw fail('FORBIDDEN', `there is no collection ${collection} with a key`);
     return primary;
   }
@@ -151,7 +151,7 @@ export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceCla
 async function exists(kit: ExtensionRuntime, collection: string, primary: string, key: unknown): Promise<boolean> {
   const system = kit.asSystem('an upsert checks whether its row exists');
   try {
-    const found = await kit.events.quietly(() =>
+    const found = await kit.events.withoutExtensionListeners(() =>
       kit.deps.items.readKeys(system, collection, [key], { fields: [primary] }),
     );
     return parseData<unknown[]>(found).length > 0;

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { CollectionRecord, FieldRecord, RelationRecord } from '../../schema/contract.ts';
-import type { ExtensionRuntime } from '../kit.ts';
+import type { ExtensionRuntime } from '../extension-runtime.ts';
 import type { BaseServiceClass, VerbOptions } from './base-service.ts';
 import { createVisibleSchema } from './visible-schema.ts';
 
@@ -51,7 +51,7 @@ function createCollectionsService({ Acting, writes, visible }: SchemaServiceDeps
     createMany(payloads: readonly Input[], options?: VerbOptions): Promise<string[]> {
       return this.act(
         (caller) =>
-          writes.unit(async () => {
+          writes.transaction(async () => {
             const names: string[] = [];
             for (const one of payloads) names.push(await writes.createCollection(caller, one));
             return names;
@@ -70,7 +70,7 @@ function createCollectionsService({ Acting, writes, visible }: SchemaServiceDeps
     updateMany(names: readonly string[], data: Input, options?: VerbOptions): Promise<string[]> {
       return this.act(
         (caller) =>
-          writes.unit(async () => {
+          writes.transaction(async () => {
             for (const name of names) await writes.updateCollection(caller, name, data);
             return [...names];
           }),
@@ -88,7 +88,7 @@ function createCollectionsService({ Acting, writes, visible }: SchemaServiceDeps
     deleteMany(names: readonly string[], options?: VerbOptions): Promise<string[]> {
       return this.act(
         (caller) =>
-          writes.unit(async () => {
+          writes.transaction(async () => {
             for (const name of names) await writes.deleteCollection(caller, name);
             return [...names];
           }),
@@ -125,7 +125,7 @@ function createFieldsService({ Acting, writes, visible }: SchemaServiceDeps) {
     updateFields(collection: string, fields: readonly Input[], options?: VerbOptions): Promise<string[]> {
       return this.act(
         (caller) =>
-          writes.unit(async () => {
+          writes.transaction(async () => {
             for (const field of fields) await writes.updateField(caller, collection, parseFieldName(field), field);
             return fields.map(parseFieldName);
           }),

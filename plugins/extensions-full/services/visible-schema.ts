@@ -1,7 +1,7 @@
 import { type Caller, fail } from '#kernel';
 import type { Collection, CollectionRecord, FieldRecord, Relation, RelationRecord } from '../../schema/contract.ts';
-import { collectionRecord, fieldRecord, relationRecord } from '../../schema/library.ts';
-import type { ExtensionRuntime } from '../kit.ts';
+import { toCollectionRecord, toFieldRecord, toRelationRecord } from '../../schema/library.ts';
+import type { ExtensionRuntime } from '../extension-runtime.ts';
 
 type Registry = 'platform_collections' | 'platform_fields' | 'platform_relations';
 
@@ -21,12 +21,12 @@ export function createVisibleSchema({ deps }: Pick<ExtensionRuntime, 'deps'>): V
    */
   async function readable(caller: Caller, registry: Registry) {
     const snapshot = await schema.refresh();
-    if (!caller.admin && !(await access.may(caller, 'read', registry)))
+    if (!caller.admin && !(await access.isAllowed(caller, 'read', registry)))
       throw fail('FORBIDDEN', `no permission to read ${registry}`);
     const shown = new Map<Collection, ReadonlySet<string> | null>();
     for (const one of snapshot.collections.values()) {
       if (caller.admin) shown.set(one, null);
-      else if (one.kind !== 'folder' && (await access.may(caller, 'read', one.name)))
+      else if (one.kind !== 'folder' && (await access.isAllowed(caller, 'read', one.name)))
         shown.set(one, await access.readableFields(one, caller));
     }
     return { snapshot, shown };
@@ -35,21 +35,21 @@ export function createVisibleSchema({ deps }: Pick<ExtensionRuntime, 'deps'>): V
   return {
     async collections(caller) {
       const { shown } = await readable(caller, 'platform_collections');
-      return [...shown.keys()].map(collectionRecord);
+      return [...shown.keys()].map(toCollectionRecord);
     },
     async fields(caller, collection) {
       const { snapshot, shown } = await readable(caller, 'platform_fields');
       return [...shown]
         .filter(([{ name }]) => collection === undefined || name === collection)
         .flatMap(([{ fields }, names]) => [...fields.values()].filter(({ name }) => names === null || names.has(name)))
-        .map((field) => fieldRecord(field, snapshot));
+        .map((field) => toFieldRecord(field, snapshot));
     },
     async relations(caller, collection) {
       const { snapshot, shown } = await readable(caller, 'platform_relations');
       const names = new Map([...shown].map(([{ name }, fields]) => [name, fields]));
       return snapshot.relations
         .filter((one) => (collection === undefined || one.collection === collection) && isVisible(one, names))
-        .map(relationRecord);
+        .map(toRelationRecord);
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { AuditLine, KernelCommand, PackagesApi } from '#kernel';
-import { auditText, withSentences } from '../../broker/library.ts';
+import { renderAudit, withSentences } from '../../broker/library.ts';
 
 interface Deps {
-  readonly packages: Pick<PackagesApi, 'may'>;
+  readonly packages: Pick<PackagesApi, 'auditLines'>;
   /** Audit lines of the packages in the configured folders, read from their manifests. */
   readonly packageLines: () => Promise<readonly AuditLine[]>;
 }
@@ -14,12 +14,12 @@ export const auditCommand = ({ packages, packageLines }: Deps): KernelCommand =>
   name: 'audit',
   about: '[--json]: says what every plugin and package adds, needs and may touch',
   async run(args) {
-    const coreLines = packages.may();
+    const coreLines = packages.auditLines();
     const packageAuditLines = await packageLines();
     process.stdout.write(
       args.includes('--json')
         ? renderJson([...coreLines, ...packageAuditLines])
-        : `${auditText(coreLines)}${renderPackages(packageAuditLines)}`,
+        : `${renderAudit(coreLines)}${renderPackages(packageAuditLines)}`,
     );
     return 0;
   },
@@ -30,4 +30,4 @@ const renderJson = (lines: readonly AuditLine[]): string => `${JSON.stringify(wi
 const renderPackages = (lines: readonly AuditLine[]): string =>
   lines.length === 0
     ? ''
-    : `\nPackages in EXTENSIONS_PATH and PACKAGE_FILE_LOCATION, by their manifests\n\n${auditText(lines)}`;
+    : `\nPackages in EXTENSIONS_PATH and PACKAGE_FILE_LOCATION, by their manifests\n\n${renderAudit(lines)}`;

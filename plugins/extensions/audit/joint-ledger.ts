@@ -76,9 +76,9 @@ export function createJointLedger({
   }
 
   async function collectLedgers(): Promise<JointLedger> {
-    const expectedReplies = (await presence.others([])).length;
+    const expectedReplies = (await presence.findOthers([])).length;
     const answers = expectedReplies === 0 ? [] : await collectReplies(expectedReplies);
-    const unanswered = expectedReplies === 0 ? [] : await presence.others(answers.map(({ from }) => from));
+    const unanswered = expectedReplies === 0 ? [] : await presence.findOthers(answers.map(({ from }) => from));
     const own = { id: presence.id, since, answered: true };
     const processes: LedgerProcess[] = [
       own,

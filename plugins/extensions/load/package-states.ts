@@ -1,6 +1,6 @@
 import { type DiscoveredExtension, SERVER_TYPES } from '../model.ts';
 import type { ExtensionRow } from '../records/record.ts';
-import type { ThirdPartyRecord } from '../third-party/third-party.ts';
+import type { ThirdPartyRecord } from '../third-party/plugins.ts';
 import { isConfined, type Slot } from './slot.ts';
 
 /** What a package filters, and which of it is not filtered now: for plugins that rely on packages. */

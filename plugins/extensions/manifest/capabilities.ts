@@ -1,5 +1,5 @@
-import { problems } from '#kernel';
-import type { Subjects } from '../../broker/contract.ts';
+import { findProblems } from '#kernel';
+import type { Broker } from '../../broker/contract.ts';
 
 /** Capabilities that confined code may request (conventions, "Capabilities"). All others are for plugins. */
 const GRANTABLE = ['log', 'request', 'items', 'template', 'endpoint'] as const;
@@ -21,14 +21,14 @@ type Capabilities = Readonly<Record<string, unknown>>;
 export function capabilityProblems(
   declared: Capabilities,
   at: string,
-  subjects: Pick<Subjects, 'problems'>,
+  subjects: Pick<Broker, 'findProblems'>,
 ): readonly string[] {
   const found: string[] = [];
   for (const [name, grant] of Object.entries(declared)) {
     if (Object.hasOwn(RESERVED, name)) {
-      found.push(...problems(RESERVED[name as keyof typeof RESERVED], grant, `${at}/${name}`));
+      found.push(...findProblems(RESERVED[name as keyof typeof RESERVED], grant, `${at}/${name}`));
     } else if ((GRANTABLE as readonly string[]).includes(name)) {
-      const wrong = subjects.problems({ [name]: grant }).map((one) => one.replace('/capabilities', at));
+      const wrong = subjects.findProblems({ [name]: grant }).map((one) => one.replace('/capabilities', at));
       found.push(...wrong, ...(name === 'request' && wrong.length === 0 ? originProblems(grant, `${at}/request`) : []));
     } else {
       found.push(`${at}/${name} is not a capability that confined code can be granted`);

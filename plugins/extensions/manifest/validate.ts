@@ -1,7 +1,7 @@
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
-import { API_VERSION, problems, VERSION } from '#kernel';
-import type { Subjects } from '../../broker/contract.ts';
+import { API_VERSION, findProblems, VERSION } from '#kernel';
+import type { Broker } from '../../broker/contract.ts';
 import type { ExtensionSettings } from '../../extension-settings/contract.ts';
 import { APP_TYPES, type ExtensionManifest, LoadFailure, SERVER_TYPES, TYPES } from '../model.ts';
 import type { ExtensionsConfig } from '../settings.ts';
@@ -10,7 +10,7 @@ import { ENTRY_SCHEMAS, MANIFEST_SCHEMAS, PACKAGE_SCHEMA } from './schema.ts';
 
 /** What the validation of a manifest needs: known grants, the shape of settings, and how strict the host check is. */
 export interface ManifestDeps {
-  readonly subjects: Pick<Subjects, 'problems'>;
+  readonly subjects: Pick<Broker, 'findProblems'>;
   readonly settings: Pick<ExtensionSettings, 'parseDeclaration'>;
   readonly config: Pick<ExtensionsConfig, 'EXTENSIONS_HOST_CHECK'>;
 }
@@ -34,13 +34,13 @@ const MAX_PROBLEMS = 3;
  * @throws LoadFailure MANIFEST_INVALID that names what to correct.
  */
 export function validatePackage(parsed: unknown, deps: ManifestDeps): ValidatedPackage {
-  assertNoProblems(problems(PACKAGE_SCHEMA, parsed));
+  assertNoProblems(findProblems(PACKAGE_SCHEMA, parsed));
   const { name, version, 'service:extension': raw } = parsed as Raw & { name: string; version: string };
   const manifest = raw as Raw;
   if (!(TYPES as readonly unknown[]).includes(manifest.type))
     assertNoProblems([`/type must be one of ${TYPES.join(', ')}`]);
   const type = manifest.type as string;
-  assertNoProblems(problems(selectSchema(MANIFEST_SCHEMAS, type), manifest));
+  assertNoProblems(findProblems(selectSchema(MANIFEST_SCHEMAS, type), manifest));
   assertNoProblems([
     ...declarationProblems(manifest, deps),
     ...(type === 'bundle' ? bundleProblems(manifest, deps) : []),
@@ -69,7 +69,7 @@ function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly str
     const where = `/entries/${at}`;
     const { type } = entry;
     if (![...APP_TYPES, ...SERVER_TYPES].includes(type as never)) return [`${where}/type is no type of an entry`];
-    const wrong = problems(selectSchema(ENTRY_SCHEMAS, type as string), entry, where);
+    const wrong = findProblems(selectSchema(ENTRY_SCHEMAS, type as string), entry, where);
     if (wrong.length > 0) return wrong;
     const intent = CONFINED.find((key) => entry[key] !== undefined);
     if (intent !== undefined && manifest.runtime === undefined)

@@ -1,4 +1,4 @@
-import { BootFailure, type Discovered } from '#kernel';
+import { BootFailure, type PluginInfo } from '#kernel';
 
 type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -11,7 +11,7 @@ interface Claim {
 const SHARED: ReadonlySet<string> = new Set(['http.middleware', 'flows.operations']);
 
 /** The names, tables, paths and prefixes that a manifest lists under `contributes`. */
-const listClaims = ({ manifest }: Discovered): readonly Claim[] =>
+const listClaims = ({ manifest }: PluginInfo): readonly Claim[] =>
   Object.entries((manifest.contributes ?? {}) as Sections).flatMap(([facet, section]) =>
     SHARED.has(facet)
       ? []
@@ -34,7 +34,7 @@ function isOverlapping(a: Claim, b: Claim): boolean {
  * Refuses a third-party plugin that claims a path, table, GraphQL field, driver or other name of a loaded plugin.
  * @throws BootFailure that names both plugins.
  */
-export function assertClaimsFree(plugin: Discovered, loaded: readonly Discovered[]): void {
+export function assertClaimsFree(plugin: PluginInfo, loaded: readonly PluginInfo[]): void {
   for (const other of loaded) {
     if (other.folder === plugin.folder) continue;
     const otherClaims = listClaims(other);

@@ -3,7 +3,7 @@ import type { BootFailure } from '#kernel';
 import type { ReasonCode } from '../model.ts';
 import type { ExtensionRow, ToReason } from '../records/record.ts';
 import { createPluginId } from './folders.ts';
-import type { ThirdPartyRecord } from './third-party.ts';
+import type { ThirdPartyRecord } from './plugins.ts';
 
 /** Reason codes in `GET /extensions`, by the phase that failed. */
 const CODES: Partial<Record<BootFailure['phase'], ReasonCode>> = {

@@ -21,8 +21,8 @@ export async function withForm<T>(
   work: (form: Form) => Promise<T>,
 ): Promise<T> {
   const boundary = parseBoundary(ctx);
-  const parts = await readParts(ctx.req, { boundary, idleTimeout: ctx.state.settings?.stall ?? 0 });
-  const reservation = ctx.state.settings?.memory.open(addressOf(ctx), (reason) => parts.close(reason));
+  const parts = await readParts(ctx.req, { boundary, idleTimeout: ctx.state.settings?.idleTimeout ?? 0 });
+  const reservation = ctx.state.settings?.memory.reserve(addressOf(ctx), (reason) => parts.close(reason));
   try {
     return await work(parseForm(parts, { maxFiles, countMemory: (bytes) => reservation?.add(bytes) }));
   } finally {

@@ -11,10 +11,10 @@ import {
   schemaRef,
   TEXT,
 } from '../../http/library.ts';
-import { itemOf, queryComponents, SHAPE_PARAMETERS, WRITE_ERRORS } from '../../items/library.ts';
+import { itemSchema, queryComponents, SHAPE_PARAMETERS, WRITE_ERRORS } from '../../items/library.ts';
 import { FILES } from '../contract.ts';
 
-const FILE_SCHEMA = itemOf(FILES);
+const FILE_SCHEMA = itemSchema(FILES);
 
 /** Error codes of uploads and of writes of rows. */
 export const FILE_ERRORS: readonly ErrorCode[] = [...WRITE_ERRORS, 'OUT_OF_TIME'];

@@ -1,7 +1,7 @@
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf } from '../../http/library.ts';
 import type { Key } from '../../items/contract.ts';
-import { checkShape, collectionRoutes, sendWritten } from '../../items/library.ts';
+import { assertAnswerShape, collectionRoutes, sendWrittenRows } from '../../items/library.ts';
 import { FILES } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
 import { importFileFor } from '../import/import.ts';
@@ -18,7 +18,8 @@ const PATH = '/files';
  */
 export function fileRoutes(deps: RouteDeps): readonly Route[] {
   const importFile = importFileFor(deps);
-  const send = (ctx: HttpContext, keys: readonly Key[]) => sendWritten(deps.items, ctx, FILES, keys, keys.length > 1);
+  const send = (ctx: HttpContext, keys: readonly Key[]) =>
+    sendWrittenRows(deps.items, ctx, FILES, keys, keys.length > 1);
   return [
     ...collectionRoutes(deps.items, PATH, FILES).map((route) => {
       switch (`${route.method} ${route.path}`) {
@@ -48,7 +49,7 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
       path: `${PATH}/import`,
       description: IMPORT_DESCRIPTION,
       async handle(ctx) {
-        await checkShape(deps.items, ctx, FILES);
+        await assertAnswerShape(deps.items, ctx, FILES);
         const key = await importFile(ctx.state.caller, parseImportRequest(bodyOf(ctx)), createClientSignal(ctx));
         await send(ctx, [key]);
       },
@@ -72,8 +73,8 @@ const acceptForm = (
       return route.handle(ctx);
     }
     // Before a byte of the form is read.
-    await access.demand(ctx.state.caller, action, FILES);
-    await checkShape(items, ctx, FILES);
+    await access.assertAllowed(ctx.state.caller, action, FILES);
+    await assertAnswerShape(items, ctx, FILES);
     await handleForm(ctx);
   },
 });

@@ -77,7 +77,7 @@ async function deleteCreated(
   if (ids.length === 0) return;
   const system = asSystem('a form failed: its files that were made before go again');
   try {
-    await events.quietly(() => items.deleteMany(system, FILES, ids));
+    await events.withoutExtensionListeners(() => items.deleteMany(system, FILES, ids));
     await waitForRemoval();
   } catch (error) {
     // Only logged: the client gets the error of the failed file.
@@ -86,6 +86,6 @@ async function deleteCreated(
 }
 
 async function filesCollection({ schema }: UploadDeps): Promise<Collection> {
-  const { collections } = await schema.overview();
+  const { collections } = await schema.snapshot();
   return collections.get(FILES) as Collection;
 }

@@ -6,7 +6,7 @@ import { lockDeletableFiles, type WriteFilterDeps } from '../upload/writable-fil
 
 interface RuleDeps extends WriteFilterDeps {
   readonly references: References;
-  readonly schema: Pick<Schema, 'overview'>;
+  readonly schema: Pick<Schema, 'snapshot'>;
 }
 
 /**
@@ -15,7 +15,7 @@ interface RuleDeps extends WriteFilterDeps {
  */
 export function registerReferenceRules(deps: RuleDeps, events: Pick<EventsApi, 'onFilter'>): void {
   events.onFilter('files.delete', async (payload, { caller }) => {
-    const schemaSnapshot = await deps.schema.overview();
+    const schemaSnapshot = await deps.schema.snapshot();
     const collection = schemaSnapshot.collections.get(FILES);
     if (!collection) return;
     const files = await lockDeletableFiles(deps, { collection, schemaSnapshot, caller }, payload as readonly unknown[]);

@@ -16,7 +16,7 @@ import { createLocationChangeFailure, parseLocation } from './storage.ts';
 import { type AssertTypeAllowed, createTypeAssertion } from './types.ts';
 
 type WriteRuleDeps = Pick<Deps, 'access' | 'config' | 'db' | 'query'> & {
-  readonly schema: Pick<Schema, 'overview'>;
+  readonly schema: Pick<Schema, 'snapshot'>;
   readonly storage: Pick<Storage, 'locations'>;
 };
 
@@ -40,7 +40,7 @@ async function checkCreate(
   payload: Payload,
   { caller }: EventMeta,
 ): Promise<Payload> {
-  await access.demand(caller, 'create', FILES);
+  await access.assertAllowed(caller, 'create', FILES);
   const presets = await readCreatePresets(access, caller);
   const type = parseMimeType(payload.type ?? presets.type);
   if (!type) throw fail('INVALID_PAYLOAD', 'type has to be a MIME type.', { field: 'type', path: ['type'] });
@@ -83,11 +83,11 @@ async function createDefaults(
 
 async function checkUpdate(deps: RuleDeps, payload: Payload, { caller, keys }: EventMeta): Promise<Payload> {
   const { access, assertTypeAllowed, schema, storage } = deps;
-  await access.demand(caller, 'update', FILES);
+  await access.assertAllowed(caller, 'update', FILES);
   // A text that is no MIME type is checked as it is; assets serve it as application/octet-stream.
   if (typeof payload.type === 'string') assertTypeAllowed(parseMimeType(payload.type)?.type ?? payload.type);
   if (!Object.hasOwn(payload, 'storage') || payload.storage === null) return payload;
-  const schemaSnapshot = await schema.overview();
+  const schemaSnapshot = await schema.snapshot();
   const collection = schemaSnapshot.collections.get(FILES);
   if (!collection) return payload;
   const context = { collection, schemaSnapshot, caller };

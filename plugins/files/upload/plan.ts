@@ -63,7 +63,7 @@ async function planCreate(
   options: UploadOptions,
 ): Promise<UploadPlan> {
   const { access, settings, storage } = deps;
-  await access.demand(caller, 'create', FILES);
+  await access.assertAllowed(caller, 'create', FILES);
   const { chosenName, sentName, declared, rest } = parseSenderValues(description, deps.assertTypeAllowed);
   const isNewId = options.id === undefined && (rest.id === undefined || rest.id === null || rest.id === '');
   const id = options.id ?? (isNewId ? randomUUID() : rest.id);
@@ -116,7 +116,7 @@ async function planReplace(
   options: UploadOptions,
 ): Promise<UploadPlan> {
   const { access, storage } = deps;
-  await access.demand(caller, 'update', FILES);
+  await access.assertAllowed(caller, 'update', FILES);
   const { chosenName, sentName, declared, rest } = parseSenderValues(description, deps.assertTypeAllowed);
   const { storage: requestedStorage, id: sentId, ...otherFields } = rest;
   const isSame = typeof sentId === 'string' && sentId.toLowerCase() === key.toLowerCase();
@@ -169,7 +169,7 @@ function parseSenderValues({ filename, type, metadata }: UploadDescription, asse
 }
 
 async function filesCollection({ access, schema }: Deps, caller: Caller) {
-  const schemaSnapshot = await schema.overview();
+  const schemaSnapshot = await schema.snapshot();
   const collection = schemaSnapshot.collections.get(FILES);
   if (!collection) throw fail('SERVICE_UNAVAILABLE', `the collection ${FILES} does not exist`);
   return { access, collection, schemaSnapshot, caller };

@@ -1,7 +1,7 @@
 import { type Caller, Failures } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Payload } from '../../items/contract.ts';
-import type { Collection, Overview } from '../../schema/contract.ts';
+import type { Collection, SchemaOverview } from '../../schema/contract.ts';
 
 /** Fields that are known only after the upload. */
 const KNOWN_AFTER_UPLOAD = [
@@ -18,9 +18,9 @@ const KNOWN_AFTER_UPLOAD = [
 const MAYBE_KNOWN_AFTER_UPLOAD = ['title', 'description', 'tags', 'type'];
 
 export interface PrecheckContext {
-  readonly access: Pick<Access, 'admit' | 'permissions'>;
+  readonly access: Pick<Access, 'validatePayload' | 'permissions'>;
   readonly collection: Collection;
-  readonly schemaSnapshot: Overview;
+  readonly schemaSnapshot: SchemaOverview;
   readonly caller: Caller;
 }
 
@@ -35,7 +35,7 @@ export async function precheckWrite(
   platformValues: Payload,
 ): Promise<void> {
   try {
-    await access.admit(collection, action, payload, caller, schemaSnapshot, platformValues);
+    await access.validatePayload(collection, action, payload, caller, schemaSnapshot, platformValues);
   } catch (error) {
     if (!(error instanceof Failures)) throw error;
     const { of } = await access.permissions(caller);

@@ -3,7 +3,7 @@ import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import type { Query } from '../../query/contract.ts';
 import { isUuid } from '../../query/library.ts';
-import type { Collection, Overview } from '../../schema/contract.ts';
+import type { Collection, SchemaOverview } from '../../schema/contract.ts';
 
 export interface StoredFileRow {
   readonly id: string;
@@ -16,12 +16,12 @@ export interface StoredFileRow {
 export interface WriteFilterDeps {
   readonly db: Db;
   readonly access: Pick<Access, 'restrictWrite'>;
-  readonly query: Pick<Query, 'condition'>;
+  readonly query: Pick<Query, 'compileCondition'>;
 }
 
 interface WriteContext {
   readonly collection: Collection;
-  readonly schemaSnapshot: Overview;
+  readonly schemaSnapshot: SchemaOverview;
   readonly caller: Caller;
 }
 
@@ -37,7 +37,7 @@ export async function updatableFiles(
   { lock = false }: { readonly lock?: boolean } = {},
 ): Promise<readonly StoredFileRow[]> {
   const where = await access.restrictWrite(collection, 'update', fields, caller, schemaSnapshot);
-  const condition = query.condition(where, caller, schemaSnapshot, 2);
+  const condition = query.compileCondition(where, caller, schemaSnapshot, 2);
   const { rows } = await db.query<StoredFileRow>(
     db.sql`select t.id, t.storage, t.filename_disk, t.filename_download, t.type from ${db.read('platform_files')} t
     where t.id = any($1::uuid[]) and (${condition.where})${lock ? db.sql` order by t.id for no key update of t` : db.sql``}`,
@@ -56,7 +56,7 @@ export async function lockDeletableFiles(
   keys: readonly unknown[],
 ): Promise<readonly Pick<StoredFileRow, 'id'>[]> {
   const where = await access.restrictWrite(collection, 'delete', [], caller, schemaSnapshot);
-  const condition = query.condition(where, caller, schemaSnapshot, 2);
+  const condition = query.compileCondition(where, caller, schemaSnapshot, 2);
   const { rows } = await db.query<StoredFileRow>(
     db.sql`select t.id from ${db.read('platform_files')} t
     where t.id = any($1::uuid[]) and (${condition.where}) order by t.id for update of t`,

@@ -1,5 +1,5 @@
 import { type Failure, fail } from '#kernel';
-import type { ReadText, Stream } from '../../query/contract.ts';
+import type { ReadText, RowStream } from '../../query/contract.ts';
 import { jsonTextOf } from './reads.ts';
 
 /** Half of the database connections of a process by default, so that one request never holds all of them. */
@@ -39,7 +39,7 @@ export function takeFromBudget(text: string, budget: TextBudget): string {
 }
 
 /** Reads a possibly long list completely. @throws INVALID_QUERY over the budget. */
-export async function readWhole(answer: ReadText | Stream, budget: TextBudget): Promise<string> {
+export async function readWhole(answer: ReadText | RowStream, budget: TextBudget): Promise<string> {
   if (!('batches' in answer)) return takeFromBudget(jsonTextOf(answer), budget);
   const parts: string[] = [];
   let length = 0;

@@ -1,7 +1,7 @@
 import { type GraphQLError, getVariableValues, type VariableValues } from 'graphql';
 import { fail, type Log } from '#kernel';
 import type { Items } from '../../items/contract.ts';
-import type { Query, Terms } from '../../query/contract.ts';
+import type { ListParameters, Query } from '../../query/contract.ts';
 import type { Schema } from '../../schema/contract.ts';
 import type { GraphqlCall } from '../contract.ts';
 import { DocumentFailure } from '../document/failure.ts';
@@ -22,7 +22,7 @@ export interface ExecuteDeps {
     | 'upsertSingleton'
     | 'deleteMany'
   >;
-  readonly schema: Pick<Schema, 'overview'>;
+  readonly schema: Pick<Schema, 'snapshot'>;
   readonly ceilings: Pick<Query['ceilings'], 'depth' | 'nodes'>;
   readonly log: Log;
   /** Whether the error of an invalid variable suggests similar names. */
@@ -81,7 +81,7 @@ export function createCounter(limit: number, tooMany: () => Error): () => void {
 export function createTranslation(
   { ceilings }: ExecuteDeps,
   { callerSchema, document, coercedVariables: variables }: OperationRun,
-  onParameters?: (collection: string, terms: Terms) => void,
+  onParameters?: (collection: string, terms: ListParameters) => void,
 ): TranslationContext {
   const { depth, nodes } = ceilings;
   return {

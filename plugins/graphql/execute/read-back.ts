@@ -1,6 +1,6 @@
 import { Failure } from '#kernel';
 import type { Key } from '../../items/contract.ts';
-import type { Selection, Terms } from '../../query/contract.ts';
+import type { ListParameters, Selection } from '../../query/contract.ts';
 import { splitKey } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import type { RootField } from '../plan/root-fields.ts';
@@ -17,7 +17,7 @@ export async function precheckSelection(
   run: OperationRun,
   { field, nodes }: RootField,
 ): Promise<Selection> {
-  const conditions: [collection: string, terms: Terms][] = [];
+  const conditions: [collection: string, terms: ListParameters][] = [];
   const reading = createTranslation(deps, run, (...one) => conditions.push(one));
   const selection = toSelection(reading, field, nodes);
   for (const [collection, terms] of conditions) await deps.items.checkQuery(run.call.caller, collection, terms);
@@ -47,11 +47,11 @@ export async function readBackRows(
   keys: readonly Key[],
 ): Promise<string> {
   if (keys.length === 0) return '[]';
-  const { terms = {}, shown } = selection;
-  const parameters = PAGE_PARAMETERS.some((name) => terms[name] !== undefined)
-    ? await withKeyFilter(deps, collection, keys, terms)
+  const { parameters: ownParameters = {}, items } = selection;
+  const parameters = PAGE_PARAMETERS.some((name) => ownParameters[name] !== undefined)
+    ? await withKeyFilter(deps, collection, keys, ownParameters)
     : undefined;
-  const listSelection = parameters && { terms: parameters, shown };
+  const listSelection = parameters && { parameters, items };
   const request = listSelection
     ? { selection: () => listSelection }
     : { selection: () => selection, keys, text: root.cacheText(coercedVariables) };
@@ -68,9 +68,9 @@ async function withKeyFilter(
   { schema }: ExecuteDeps,
   name: string,
   keys: readonly Key[],
-  terms: Terms,
-): Promise<Terms | undefined> {
-  const collection = (await schema.overview()).collections.get(name);
+  terms: ListParameters,
+): Promise<ListParameters | undefined> {
+  const collection = (await schema.snapshot()).collections.get(name);
   const columns = collection?.hasKey ? collection.key?.parts : undefined;
   if (!collection?.primary && !columns) return undefined;
   const keyFilter = columns

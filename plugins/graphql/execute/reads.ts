@@ -1,5 +1,5 @@
 import { getArgumentValues } from 'graphql';
-import type { ReadText, Stream } from '../../query/contract.ts';
+import type { ReadText, RowStream } from '../../query/contract.ts';
 import { toGroupSelection } from '../plan/groups.ts';
 import { withPlaceholders } from '../plan/operands.ts';
 import { toPayload } from '../plan/payload.ts';
@@ -17,7 +17,7 @@ export function readRoot(
   root: RootField,
   { kind, collection }: ReadBinding,
   inParts?: 'long',
-): Promise<ReadText | Stream> {
+): Promise<ReadText | RowStream> {
   const { field, nodes } = root;
   const translate = kind === 'aggregated' ? toGroupSelection : toSelection;
   const { text, placeholders } = root.parameterize(run.coercedVariables);
@@ -32,9 +32,9 @@ export function readRoot(
         nodes,
       ),
     text,
-    given: placeholders,
+    placeholders,
     ...(kind === 'by id' ? { key: readKeyArgument(root, run) } : {}),
-    ...(inParts ? { inParts } : {}),
+    ...(inParts ? { streaming: inParts } : {}),
   });
 }
 
@@ -46,4 +46,4 @@ const readKeyArgument = ({ field, nodes }: RootField, { coercedVariables }: Oper
   );
 
 /** The JSON text of an answer that was not requested in parts. */
-export const jsonTextOf = (answer: ReadText | Stream): string => (answer as ReadText).data ?? 'null';
+export const jsonTextOf = (answer: ReadText | RowStream): string => (answer as ReadText).data ?? 'null';

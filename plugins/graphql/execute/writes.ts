@@ -83,7 +83,7 @@ async function deleteRows(
       : undefined;
   await deps.items.deleteMany(run.call.caller, name, ids, { signal: clientSignal(run.call.ctx) });
   if (!fields) return 'true';
-  const key = (await deps.schema.overview()).collections.get(name)?.key;
+  const key = (await deps.schema.snapshot()).collections.get(name)?.key;
   const keys = ids.map((one) => String(key?.parts ? castKey(key, one) : one));
   const values: Readonly<Record<string, unknown>> = { __typename: type.name, id: keys[0], ids: keys };
   return JSON.stringify(Object.fromEntries(fields.map(({ key, field }) => [key, values[field.name] ?? null])));

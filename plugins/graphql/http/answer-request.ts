@@ -28,7 +28,7 @@ export async function answerRequest(
     if (ctx.method !== 'POST' && node.operation === OperationTypeNode.MUTATION)
       throw fail('METHOD_NOT_ALLOWED', 'Mutations are sent by POST.', { allow: ['POST'] });
     // A query by POST is cancelled when its client disconnects, like one by GET.
-    if (node.operation === OperationTypeNode.QUERY) requestScope.getStore()?.onlyReads?.();
+    if (node.operation === OperationTypeNode.QUERY) requestScope.getStore()?.markReadOnly?.();
     return execute(callerSchema, { document, node, variables: request.variables }, { caller, ctx });
   };
   const built = await schemas.get(caller, scope);

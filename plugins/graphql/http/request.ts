@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
-import { bodyOf, checkJson } from '../../http/library.ts';
+import { assertJson, bodyOf } from '../../http/library.ts';
 
 /** A GraphQL request, whose members have the right types and are not checked further. */
 export interface GraphqlRequest {
@@ -58,7 +58,7 @@ function parseMember(name: string, text: string): unknown {
   } catch {
     throw fail('INVALID_PAYLOAD', `"${name}" must be JSON.`);
   }
-  checkJson(value, text, `"${name}"`);
+  assertJson(value, text, `"${name}"`);
   return value;
 }
 

@@ -1,5 +1,5 @@
 import type { FieldNode, GraphQLField } from 'graphql';
-import type { GroupSelection, SelectedGroup } from '../../query/contract.ts';
+import type { GroupSelection, GroupSelectionItem } from '../../query/contract.ts';
 import { bindingOf } from '../schema/binding.ts';
 import { type CollectedField, collectFields, selectionSetsOf } from './collect-fields.ts';
 import { toListParameters } from './list-parameters.ts';
@@ -15,10 +15,10 @@ export function toGroupSelection(
   const groups = collectFields(context, objectTypeOf(field), selectionSetsOf(nodes)).map((one) =>
     toGroupItem(context, field, one),
   );
-  return { ...(parameters ? { terms: parameters } : {}), groups };
+  return { ...(parameters ? { parameters: parameters } : {}), groups };
 }
 
-type AggregateItem = Extract<SelectedGroup, { kind: 'aggregate' }>['of'][number];
+type AggregateItem = Extract<GroupSelectionItem, { kind: 'aggregate' }>['of'][number];
 
 function toGroupItem(
   context: TranslationContext,

@@ -1,5 +1,5 @@
 import { type FieldNode, type GraphQLField, getArgumentValues, getNamedType, isInputObjectType } from 'graphql';
-import type { RawQuery, Terms } from '../../query/contract.ts';
+import type { ListParameters, RawQuery } from '../../query/contract.ts';
 import { toOriginals } from '../schema/aliases.ts';
 import type { DocumentContext } from './collect-fields.ts';
 import { toFilter } from './filter.ts';
@@ -20,7 +20,7 @@ export function toListParameters(
   { variables }: DocumentContext,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
-): (Terms & Pick<RawQuery, 'groupBy'>) | undefined {
+): (ListParameters & Pick<RawQuery, 'groupBy'>) | undefined {
   // List arguments have no default values.
   if (!node.arguments?.length) return undefined;
   const values = getArgumentValues(field, node, variables);

@@ -15,8 +15,8 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import type { GivenValues } from '../../query/contract.ts';
-import { Given, isGivable } from '../../query/library.ts';
+import type { PlaceholderValues } from '../../query/contract.ts';
+import { isPlaceholderValue, Placeholder } from '../../query/library.ts';
 import { type ComparedKind, comparedBy } from '../schema/operators.ts';
 
 /**
@@ -70,12 +70,15 @@ export function findOperands(
 }
 
 /** The operands whose values may be replaced by placeholders. */
-export const toPlaceholderValues = (operands: readonly string[], { coerced }: VariableValues): GivenValues =>
-  Object.fromEntries(operands.filter((name) => isGivable(coerced[name])).map((name) => [name, coerced[name]]));
+export const toPlaceholderValues = (operands: readonly string[], { coerced }: VariableValues): PlaceholderValues =>
+  Object.fromEntries(operands.filter((name) => isPlaceholderValue(coerced[name])).map((name) => [name, coerced[name]]));
 
 /** The variables with placeholders for these values. */
-export function withPlaceholders({ sources, coerced }: VariableValues, placeholders: GivenValues): VariableValues {
+export function withPlaceholders(
+  { sources, coerced }: VariableValues,
+  placeholders: PlaceholderValues,
+): VariableValues {
   const variables = Object.assign(Object.create(null), coerced);
-  for (const [name, value] of Object.entries(placeholders)) variables[name] = new Given(name, value);
+  for (const [name, value] of Object.entries(placeholders)) variables[name] = new Placeholder(name, value);
   return { sources, coerced: variables };
 }

@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   type VariableValues,
 } from 'graphql';
-import type { GivenValues } from '../../query/contract.ts';
+import type { PlaceholderValues } from '../../query/contract.ts';
 import type { Document } from '../document/document-cache.ts';
 import { DocumentFailure } from '../document/failure.ts';
 import { bindingOf, type RootBinding } from '../schema/binding.ts';
@@ -27,7 +27,10 @@ export interface RootField extends CollectedField {
    */
   readonly cacheText: (variables: VariableValues) => string;
   /** The cache key without the values of operands, and these values. */
-  readonly parameterize: (variables: VariableValues) => { readonly text: string; readonly placeholders: GivenValues };
+  readonly parameterize: (variables: VariableValues) => {
+    readonly text: string;
+    readonly placeholders: PlaceholderValues;
+  };
 }
 
 type CollectOptions = Pick<DocumentContext, 'variables' | 'spend'>;
@@ -90,7 +93,7 @@ function createRootField(
   const operands = findOperands(schema, document.fragments, field, nodes).filter((name) => !conditions.includes(name));
   const start = `g${document.id}.${operation.name?.value ?? ''}.${collectedField.key} `;
   // A missing variable is left out, so that it differs from null.
-  const textOf = ({ coerced }: VariableValues, placeholders: GivenValues): string =>
+  const textOf = ({ coerced }: VariableValues, placeholders: PlaceholderValues): string =>
     names.length === 0
       ? start
       : start +

@@ -7,7 +7,7 @@ import {
   getNamedType,
 } from 'graphql';
 import { fail } from '#kernel';
-import type { Selected, Selection, Terms } from '../../query/contract.ts';
+import type { ListParameters, Selection, SelectionItem } from '../../query/contract.ts';
 import { bindingOf, collectionOf } from '../schema/binding.ts';
 import { type CollectedField, collectFields, type DocumentContext, selectionSetsOf } from './collect-fields.ts';
 import { toListParameters } from './list-parameters.ts';
@@ -17,7 +17,7 @@ export interface TranslationContext extends DocumentContext {
   /** Levels of nested relations. */
   readonly maxDepth: number;
   /** Called with the list parameters of every node and its collection. */
-  readonly onParameters?: (collection: string, terms: Terms) => void;
+  readonly onParameters?: (collection: string, terms: ListParameters) => void;
 }
 
 /** Converts the subfields and list arguments of a field of a collection type into a selection of the engine. */
@@ -43,7 +43,7 @@ function toSelectionAt(
     );
   const parameters = toListParameters(context, field, nodes[0]);
   if (parameters) context.onParameters?.(collectionOf(type), parameters);
-  return { ...(parameters ? { terms: parameters } : {}), shown: toItems(context, type, nodes, depth) };
+  return { ...(parameters ? { parameters: parameters } : {}), items: toItems(context, type, nodes, depth) };
 }
 
 const toItems = (
@@ -51,7 +51,7 @@ const toItems = (
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   depth: number,
-): readonly Selected[] =>
+): readonly SelectionItem[] =>
   collectFields(context, type, selectionSetsOf(nodes)).map((one) => toItem(context, type, one, depth));
 
 function toItem(
@@ -59,7 +59,7 @@ function toItem(
   type: GraphQLObjectType,
   collected: CollectedField,
   depth: number,
-): Selected {
+): SelectionItem {
   const { key, field, nodes } = collected;
   if (field.name === '__typename') return { kind: 'constant', key, value: type.name };
   const binding = bindingOf(field);
@@ -71,7 +71,7 @@ function toItem(
       const shown = collectFields(context, inner, selectionSetsOf(nodes)).map((fn) =>
         toFunctionItem(context, inner, binding.field, fn),
       );
-      return { kind: 'object', key, shown };
+      return { kind: 'object', key, items: shown };
     }
     case 'related': {
       const related = toSelectionAt(context, field, nodes, objectTypeOf(field), depth + 1);
@@ -95,7 +95,7 @@ function toFunctionItem(
   type: GraphQLObjectType,
   fieldName: string,
   { key, field, nodes }: CollectedField,
-): Selected {
+): SelectionItem {
   if (field.name === '__typename') return { kind: 'constant', key, value: type.name };
   const binding = bindingOf(field);
   if (binding?.kind !== 'function') throw new Error(`${type.name}.${field.name} is no function`);

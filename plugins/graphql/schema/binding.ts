@@ -1,5 +1,5 @@
 import type { GraphQLField, GraphQLInputField, GraphQLObjectType } from 'graphql';
-import type { AggregateName, ColumnForm } from '../../query/contract.ts';
+import type { AggregateName, ColumnFormat } from '../../query/contract.ts';
 import type { GraphqlField } from '../contract.ts';
 
 // What the fields of a schema mean, in their `extensions`: set when types are built, read when documents run, so that
@@ -35,7 +35,7 @@ export type RootBinding =
 
 /** Fields of the object type of a collection, and of `<field>_func` below it. */
 export type RowBinding =
-  | { readonly kind: 'column'; readonly field: string; readonly as?: ColumnForm }
+  | { readonly kind: 'column'; readonly field: string; readonly as?: ColumnFormat }
   /** A many-to-one or a to-many alias; the latter's field has the list arguments. */
   | { readonly kind: 'related'; readonly field: string }
   /** A many-to-any: its type is a union of the types of collections. */

@@ -1,6 +1,6 @@
 import { GraphQLObjectType, GraphQLSchema, specifiedScalarTypes } from 'graphql';
 import type { Access, PermissionSet } from '../../access/contract.ts';
-import type { Overview } from '../../schema/contract.ts';
+import type { SchemaOverview } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { bindingExtensions } from './binding.ts';
 import { type ContributedFields, contributedTypeNames, createContributedFields } from './contributed.ts';
@@ -12,9 +12,9 @@ import { assignNames, type Warn } from './schema-names.ts';
 import { createTypeRegistry } from './type-registry.ts';
 
 export interface SchemaInput {
-  readonly snapshot: Overview;
+  readonly snapshot: SchemaOverview;
   readonly permissions: PermissionSet;
-  readonly listed: Access['listed'];
+  readonly permittedFields: Access['permittedFields'];
   readonly scope: GraphqlScope;
   readonly contributed: ContributedFields;
   /** Called for fields and names that are left out; for names once for each schema snapshot. */
@@ -25,9 +25,16 @@ export interface SchemaInput {
  * Builds the schema for callers with these permissions, without anything they may not do. The result holds no reference
  * to the schema snapshot.
  */
-export function buildSchema({ snapshot, permissions, listed, scope, contributed, warn }: SchemaInput): GraphQLSchema {
+export function buildSchema({
+  snapshot,
+  permissions,
+  permittedFields,
+  scope,
+  contributed,
+  warn,
+}: SchemaInput): GraphQLSchema {
   const names = assignNames(snapshot, scope, contributedTypeNames(contributed, scope), warn);
-  const types = createTypeRegistry(createSchemaModel(names, permissions, listed));
+  const types = createTypeRegistry(createSchemaModel(names, permissions, permittedFields));
   const contributions = createContributedFields(types, contributed, scope, warn);
   const query = mergeRootFields(createQueryFields(types), contributions.query, warn);
   const mutation = mergeRootFields(createMutationFields(types), contributions.mutation, warn);

@@ -18,7 +18,7 @@ export function inputTypeForCreate(types: TypeRegistry, name: string): GraphQLIn
   const { model } = types;
   const preset = new Set(model.permissions.of(name, 'create').flatMap(({ presets }) => Object.keys(presets ?? {})));
   const jointColumns = new Set(
-    model.names.collections.get(name)?.collection.jointFields.flatMap(({ parts }) => parts ?? []),
+    model.names.collections.get(name)?.collection.compositeForeignKeys.flatMap(({ parts }) => parts ?? []),
   );
   // Columns of a composite foreign key may be set by its field instead.
   const isNonNull = (field: Field) => isRequired(field) && !preset.has(field.name) && !jointColumns.has(field);

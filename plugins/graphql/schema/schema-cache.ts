@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Caller, Log } from '#kernel';
 import type { Access } from '../../access/contract.ts';
-import type { Overview, Schema } from '../../schema/contract.ts';
+import type { Schema, SchemaOverview } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
 import type { DocumentCache } from '../document/document-cache.ts';
 import { buildSchema } from './build.ts';
@@ -27,8 +27,8 @@ export interface SchemaCache {
 }
 
 interface Deps {
-  readonly schema: Pick<Schema, 'overview' | 'refresh'>;
-  readonly access: Pick<Access, 'permissions' | 'listed'>;
+  readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
+  readonly access: Pick<Access, 'permissions' | 'permittedFields'>;
   /** Contributed fields, which may change at run time. Returns the same list until one changes. */
   readonly contributed: () => ContributedFields;
   /** Schemas in the cache. */
@@ -55,13 +55,20 @@ export function createSchemaCache({ schema, access, contributed, capacity, creat
   });
   const warn = warnOnce((message, about) => log.warn(about, message));
 
-  async function getOrBuild(caller: Caller, scope: GraphqlScope, snapshot: Overview): Promise<CallerSchema> {
+  async function getOrBuild(caller: Caller, scope: GraphqlScope, snapshot: SchemaOverview): Promise<CallerSchema> {
     const set = await access.permissions(caller);
     const key = `${scope}\n${set.key}`;
     const source = { snapshot: snapshot.version, permissions: set.version, contributed: contributed() };
     const cached = cache.get(key);
     if (cached && isSameSource(cached.source, source)) return cached;
-    const input = { snapshot, permissions: set, listed: access.listed, scope, contributed: source.contributed, warn };
+    const input = {
+      snapshot,
+      permissions: set,
+      permittedFields: access.permittedFields,
+      scope,
+      contributed: source.contributed,
+      warn,
+    };
     const built = buildSchema(input);
     const entry = { schema: built, scope, version: snapshot.version, documents: createDocuments(built, scope), source };
     cache.set(key, entry);
@@ -69,7 +76,7 @@ export function createSchemaCache({ schema, access, contributed, capacity, creat
   }
 
   return {
-    get: async (caller, scope) => getOrBuild(caller, scope, await schema.overview()),
+    get: async (caller, scope) => getOrBuild(caller, scope, await schema.snapshot()),
     async refresh(caller, built) {
       const refreshed = await getOrBuild(caller, built.scope, await schema.refresh());
       return refreshed === built ? undefined : refreshed;

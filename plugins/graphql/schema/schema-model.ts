@@ -1,5 +1,5 @@
 import type { Access, Action, PermissionSet } from '../../access/contract.ts';
-import type { Collection, Field, Verb } from '../../schema/contract.ts';
+import type { Collection, Field, ItemVerb } from '../../schema/contract.ts';
 import type { NamedCollection, SchemaNames } from './schema-names.ts';
 
 /** A permitted field, in all rows or in some. */
@@ -15,7 +15,7 @@ export interface SchemaModel {
   /** Readable fields by collection. Collections without readable fields are not in it. */
   readonly readable: ReadonlyMap<string, readonly GrantedField[]>;
   /** Whether the caller may write rows of a collection by this verb. */
-  isAllowed(verb: Exclude<Verb, 'read'>, collection: string): boolean;
+  isAllowed(verb: Exclude<ItemVerb, 'read'>, collection: string): boolean;
   /** The fields that a write may set; empty without a permission. */
   writableFields(verb: 'create' | 'update', collection: string): readonly GrantedField[];
 }
@@ -23,15 +23,15 @@ export interface SchemaModel {
 export function createSchemaModel(
   names: SchemaNames,
   permissions: PermissionSet,
-  listed: Access['listed'],
+  permittedFields: Access['permittedFields'],
 ): SchemaModel {
-  const may = (verb: Verb, { collection }: NamedCollection): boolean =>
+  const may = (verb: ItemVerb, { collection }: NamedCollection): boolean =>
     (collection.verbs?.includes(verb) ?? true) &&
     (verb === 'read' || collection.kind === 'table') &&
     (permissions.admin || permissions.of(collection.name, verb).length > 0);
 
   const grantedFields = (action: Action, { collection, fields }: NamedCollection): readonly GrantedField[] => {
-    const availability = listed(permissions, action, collection);
+    const availability = permittedFields(permissions, action, collection);
     return fields.flatMap((field) => {
       const fieldAvailability = availability.get(field.name);
       return fieldAvailability ? [{ field, availability: fieldAvailability }] : [];
@@ -69,7 +69,7 @@ const isWritableColumn = ({ field: { column } }: GrantedField): boolean =>
  */
 function findReadable(
   names: SchemaNames,
-  may: (verb: Verb, named: NamedCollection) => boolean,
+  may: (verb: ItemVerb, named: NamedCollection) => boolean,
   granted: (action: Action, named: NamedCollection) => readonly GrantedField[],
 ): SchemaModel['readable'] {
   const readable = new Map<string, readonly GrantedField[]>();
@@ -92,8 +92,8 @@ function findReadable(
 /** The readable collections of a many-to-any; none without a column that names the collection. */
 export function manyToAnyTargets(model: SchemaModel, collection: Collection, field: Field): readonly string[] {
   const { relation } = field;
-  if (relation?.kind !== 'any' || !collection.fields.get(relation.by)?.column) return [];
-  return relation.allowed.filter(
+  if (relation?.kind !== 'any' || !collection.fields.get(relation.collectionField)?.column) return [];
+  return relation.allowedCollections.filter(
     (name) => model.readable.has(name) && model.names.collections.get(name)?.collection.hasKey,
   );
 }

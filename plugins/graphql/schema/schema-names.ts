@@ -1,4 +1,4 @@
-import { type Collection, type Field, type Overview, SYSTEM_PREFIX } from '../../schema/contract.ts';
+import { type Collection, type Field, type SchemaOverview, SYSTEM_PREFIX } from '../../schema/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { alternativeAlias, isUsableName, toAlias } from './aliases.ts';
 import { type ColumnEnums, createColumnEnums, databaseNameNote } from './enum-types.ts';
@@ -61,7 +61,7 @@ export const fieldDescription = ({ aliases }: NamedCollection, { name, meta }: F
 const buildDescription = (note: string | null | undefined, original: string | undefined): string | undefined =>
   original === undefined ? (note ?? undefined) : [...(note ? [note] : []), databaseNameNote(original)].join('\n\n');
 
-const namesBySnapshot = new WeakMap<Overview, Map<string, SchemaNames>>();
+const namesBySnapshot = new WeakMap<SchemaOverview, Map<string, SchemaNames>>();
 
 /**
  * The GraphQL names of all collections, fields and enums: the same for every caller, computed once for a schema
@@ -70,7 +70,7 @@ const namesBySnapshot = new WeakMap<Overview, Map<string, SchemaNames>>();
  * depends on other collections. `taken`: type names of contributed fields.
  */
 export function assignNames(
-  snapshot: Overview,
+  snapshot: SchemaOverview,
   scope: GraphqlScope,
   taken: readonly string[],
   warn: Warn,
@@ -83,7 +83,12 @@ export function assignNames(
   return found;
 }
 
-function computeNames(snapshot: Overview, scope: GraphqlScope, taken: readonly string[], warn: Warn): SchemaNames {
+function computeNames(
+  snapshot: SchemaOverview,
+  scope: GraphqlScope,
+  taken: readonly string[],
+  warn: Warn,
+): SchemaNames {
   const types = new Set([...RESERVED, ...taken]);
   const roots = new Set<string>();
   const typeOwners = new Map<string, { kind: TypeKind; collection: string }>();

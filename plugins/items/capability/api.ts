@@ -1,4 +1,4 @@
-import { Failure, type Subject } from '#kernel';
+import { Failure, type GrantHolder } from '#kernel';
 import type { Invocation } from '../../broker/contract.ts';
 import type { ReadText } from '../../query/contract.ts';
 import type { ItemsApi } from '../contract.ts';
@@ -27,7 +27,7 @@ export function createItemsApi(
   deps: Deps,
   reads: ListenerFreeReads,
   grant: ItemsGrant,
-  subject: Subject,
+  subject: GrantHolder,
   runLimited: RunLimited,
 ): ItemsApi {
   const rights = createItemRights(grant, subject);
@@ -37,7 +37,7 @@ export function createItemsApi(
     <Args extends unknown[], T>(run: (invocation: Invocation, ...args: Args) => Promise<T>) =>
     (invocation: Invocation, ...args: Args): Promise<T> => {
       const work = () => run(invocation, ...args);
-      return deps.db.isInside() ? work() : runLimited(subject.name, invocation.signal, work);
+      return deps.db.isInUnitOfWork() ? work() : runLimited(subject.name, invocation.signal, work);
     };
   return Object.fromEntries(
     Object.entries(api).map(([name, run]) => [name, withConcurrencyLimit(run)]),

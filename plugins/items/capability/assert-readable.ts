@@ -1,6 +1,6 @@
 import { type Caller, fail } from '#kernel';
-import type { RawQuery, Read, Pick as Shown } from '../../query/contract.ts';
-import { isUnknownField, unknownField } from '../../query/library.ts';
+import type { RawQuery, Read, Projection as Shown } from '../../query/contract.ts';
+import { createUnknownFieldFailure, isUnknownFieldFailure } from '../../query/library.ts';
 import { findCollection } from '../collection-target.ts';
 import type { Deps } from '../deps.ts';
 import type { BoundedQuery } from './bounded-query.ts';
@@ -25,17 +25,17 @@ export async function assertReadable(
 
   async function check(): Promise<string> {
     const { schemaSnapshot, collection } = await findCollection(schema, name);
-    const visible = access.visible(set);
+    const visible = access.fieldVisibility(set);
     const parse = async (raw: RawQuery): Promise<readonly [requested: Read, permitted: Read]> => {
       let isUnknown = false;
       const read = query.parse(collection, raw, {
-        overview: schemaSnapshot,
-        visible,
-        onUnknown() {
+        schema: schemaSnapshot,
+        isVisible: visible,
+        onUnknownField() {
           isUnknown = true;
         },
       });
-      if (isUnknown) throw unknownField('in fields', name);
+      if (isUnknown) throw createUnknownFieldFailure('in fields', name);
       return [read, await access.restrict(read, caller, schemaSnapshot)];
     };
     const [requestedRead] = await parse(boundedQuery);
@@ -55,16 +55,16 @@ export async function assertReadable(
   try {
     await check();
   } catch (error) {
-    if (!isUnknownField(error)) throw error;
+    if (!isUnknownFieldFailure(error)) throw error;
     // The unknown field may be a column that was created a moment ago.
-    const { version } = await schema.overview();
+    const { version } = await schema.snapshot();
     if ((await schema.refresh()).version === version) throw error;
     await check();
   }
 }
 
 /** Whether each step of the one requested path is readable. */
-const isFullyReadable = ({ pick: [only] }: Read): boolean => only !== undefined && isProjectionReadable(only);
+const isFullyReadable = ({ projections: [only] }: Read): boolean => only !== undefined && isProjectionReadable(only);
 
 function isProjectionReadable(pick: Shown): boolean {
   if (pick.kind === 'one' || pick.kind === 'many') return isFullyReadable(pick.read);

@@ -1,4 +1,4 @@
-import { type Caller, fail, isSystem, type Subject } from '#kernel';
+import { type Caller, fail, type GrantHolder, isSystem } from '#kernel';
 import type { Invocation } from '../../broker/contract.ts';
 import { Refusal } from '../../broker/library.ts';
 import { SYSTEM_PREFIX } from '../../schema/contract.ts';
@@ -12,11 +12,11 @@ export interface ItemRights {
   assertGranted(name: string, verb: ItemsVerb): void;
   /** @throws Refusal `denied` where the invocation has no user to act for. */
   callerOf(invocation: Invocation): Caller;
-  /** Like `callerOf`, but history names the package as the writer, also where it acts for a user. */
+  /** Like `createCaller`, but history names the package as the writer, also where it acts for a user. */
   writingCallerOf(invocation: Invocation): Caller;
 }
 
-export function createItemRights(grant: ItemsGrant, subject: Subject): ItemRights {
+export function createItemRights(grant: ItemsGrant, subject: GrantHolder): ItemRights {
   const { accountability, collections: names, actions = ITEMS_VERBS } = normalizeItemsGrant(grant);
   const collections = names && new Set(names);
   const owner = `${subject.name}@${subject.version}`;
@@ -39,7 +39,7 @@ export function createItemRights(grant: ItemsGrant, subject: Subject): ItemRight
     callerOf,
     writingCallerOf(invocation) {
       const caller = callerOf(invocation);
-      return hasFullAccess ? caller : subject.actingFor(caller);
+      return hasFullAccess ? caller : subject.attribute(caller);
     },
   };
 }

@@ -1,10 +1,10 @@
-import type { Fn, Pick, Read, Value, Where } from '../../query/contract.ts';
+import type { FieldFunction, Operand, Projection, Read, Where } from '../../query/contract.ts';
 
 /** Every collection that a read uses: in its fields, conditions, counts and sort order. */
 export function collectReadCollections(read: Read): ReadonlySet<string> {
   const collections = new Set<string>();
 
-  function visitRead({ collection, where, order, pick }: Read): void {
+  function visitRead({ collection, where, order, projections: pick }: Read): void {
     collections.add(collection.name);
     visitCondition(where);
     for (const { path, use } of order) {
@@ -14,12 +14,12 @@ export function collectReadCollections(read: Read): ReadonlySet<string> {
     for (const one of pick) visitPick(one);
   }
 
-  function visitPick(pick: Pick): void {
+  function visitPick(pick: Projection): void {
     switch (pick.kind) {
       case 'constant':
         return;
       case 'object':
-        pick.pick.forEach(visitPick);
+        pick.projections.forEach(visitPick);
         return;
       case 'column':
         visitField(pick);
@@ -34,8 +34,8 @@ export function collectReadCollections(read: Read): ReadonlySet<string> {
 
   function visitCondition(where: Where): void {
     switch (where.kind) {
-      case 'all':
-      case 'either':
+      case 'and':
+      case 'or':
         where.of.forEach(visitCondition);
         return;
       case 'test':
@@ -54,14 +54,14 @@ export function collectReadCollections(read: Read): ReadonlySet<string> {
     }
   }
 
-  function visitField({ fn }: { readonly fn?: Fn }): void {
+  function visitField({ fn }: { readonly fn?: FieldFunction }): void {
     if (fn?.name === 'count' && fn.to) collections.add(fn.to.name);
   }
 
-  function visitValue(one: Value): void {
-    if (typeof one !== 'object' || one === null || !('via' in one) || !one.via) return;
-    collections.add(one.via.start.name);
-    for (const { to } of one.via.path) if (to) collections.add(to.name);
+  function visitValue(one: Operand): void {
+    if (typeof one !== 'object' || one === null || !('path' in one) || !one.path) return;
+    collections.add(one.path.start.name);
+    for (const { to } of one.path.steps) if (to) collections.add(to.name);
   }
 
   visitRead(read);

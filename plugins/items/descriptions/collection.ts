@@ -3,7 +3,7 @@ import type { Content, JsonSchema, RouteDescription } from '../../http/contract.
 import {
   anyOf,
   dataAnswer,
-  envelopeOf,
+  dataEnvelope,
   jsonBody,
   listOf,
   NO_CONTENT,
@@ -36,7 +36,7 @@ const KEYS = listOf(schemaRef('Key'));
  * A row of a collection. The annotation `x-collection` names the collection, so that a document can insert its fields
  * from the schema; `{collection}` is that of the path.
  */
-export const itemOf = (collection: string): JsonSchema => ({
+export const itemSchema = (collection: string): JsonSchema => ({
   ...schemaRef('Item'),
   'x-collection': collection,
 });
@@ -74,10 +74,10 @@ type BaseDescription = Pick<RouteDescription, 'tag' | 'access' | 'params' | 'com
 
 function describeList(subject: DocumentedCollection): ListDescriptions {
   const { collection, plural, holds } = subject;
-  const item = itemOf(collection);
+  const item = itemSchema(collection);
   const base = describeBase(subject);
   const rows = { many: listOf(item), one: nullable(item), either: anyOf(listOf(item), nullable(item)) }[holds];
-  const sent = { 'application/json': anyOf(envelopeOf(rows, schemaRef('Meta')), listOf(item)), ...EXPORT_CONTENT };
+  const sent = { 'application/json': anyOf(dataEnvelope(rows, schemaRef('Meta')), listOf(item)), ...EXPORT_CONTENT };
   const changes = {
     many: anyOf(listOf(item), ...keysOrQueryBodies({ data: item })),
     one: item,
@@ -125,7 +125,7 @@ function describeList(subject: DocumentedCollection): ListDescriptions {
 
 function describeRow(subject: DocumentedCollection): RowDescriptions {
   const { collection, plural } = subject;
-  const item = itemOf(collection);
+  const item = itemSchema(collection);
   const base = describeBase(subject);
   const single = { ...base, params: { ...base.params, id: parameter('The primary key of the row.') } };
   return {

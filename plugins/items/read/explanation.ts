@@ -1,4 +1,4 @@
-import type { Prepared } from '../../query/contract.ts';
+import type { PreparedStatement } from '../../query/contract.ts';
 
 /** How a read runs, without values. */
 export interface ReadExplanation {
@@ -7,13 +7,13 @@ export interface ReadExplanation {
   readonly shape: string;
   readonly statement: string;
   /** `form: 'rows'`: through a cursor, batch by batch. */
-  readonly form: Prepared['form'];
+  readonly form: PreparedStatement['form'];
   readonly parameters: readonly { readonly index: number; readonly type: string | null; readonly value: '?' }[];
   /** PostgreSQL's `explain (format json)` for any values. */
   readonly plan: unknown;
 }
 
-export const toReadExplanation = (collection: string, prepared: Prepared, plan: unknown): ReadExplanation => {
+export const toReadExplanation = (collection: string, prepared: PreparedStatement, plan: unknown): ReadExplanation => {
   const { shape, text, form, params } = prepared;
   const types = parseParameterTypes(text);
   const parameters = params.map((_, at) => ({ index: at + 1, type: types.get(at + 1) ?? null, value: '?' as const }));

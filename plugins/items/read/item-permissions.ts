@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { RowPermission } from '../../access/contract.ts';
-import { mergedGrant } from '../../access/library.ts';
-import { columnsOf } from '../../query/library.ts';
+import { mergeGrants } from '../../access/library.ts';
+import { columnsSql } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { type CollectionTarget, castKey, findCollection, keyField } from '../collection-target.ts';
 import type { ItemPermissions, Items } from '../contract.ts';
@@ -21,7 +21,9 @@ const ALL_PERMISSIONS: ItemPermissions = {
 };
 
 /** See `Items.itemPermissions`. */
-export function createItemPermissions(deps: Pick<Deps, 'access' | 'db' | 'query' | 'schema'>): Items['permitted'] {
+export function createItemPermissions(
+  deps: Pick<Deps, 'access' | 'db' | 'query' | 'schema'>,
+): Items['itemPermissions'] {
   const { access, schema } = deps;
   return async (caller, name, key) => {
     const { admin, of } = await access.permissions(caller);
@@ -33,7 +35,7 @@ export function createItemPermissions(deps: Pick<Deps, 'access' | 'db' | 'query'
       await findCollection(schema, name);
       return ALL_PERMISSIONS;
     }
-    const schemaSnapshot = await schema.overview();
+    const schemaSnapshot = await schema.snapshot();
     const collection = schemaSnapshot.collections.get(name);
     if (collection?.kind !== 'table' || !collection.hasKey) return NO_PERMISSIONS;
     const rules = await access.rowPermissions(collection, ACTIONS, caller, schemaSnapshot);
@@ -43,7 +45,7 @@ export function createItemPermissions(deps: Pick<Deps, 'access' | 'db' | 'query'
     const created = of(name, 'create');
     if (key !== undefined || created.length === 0) return NO_PERMISSIONS;
     // The first change of a singleton creates its row.
-    return { ...NO_PERMISSIONS, update: { access: true, ...mergedGrant(collection, created) } };
+    return { ...NO_PERMISSIONS, update: { access: true, ...mergeGrants(collection, created) } };
   };
 }
 
@@ -60,11 +62,11 @@ async function findMatchingPermissions(
   const row = own === undefined ? undefined : createKeyCondition(key, [own], 1);
   const params: unknown[] = row ? [row.value] : [];
   const holds = rules.map(({ where }) => {
-    const condition = query.condition(where, caller, schemaSnapshot, params.length + 1);
+    const condition = query.compileCondition(where, caller, schemaSnapshot, params.length + 1);
     params.push(...condition.params);
     return `coalesce((${condition.text}), false)`;
   });
-  const rowClause = row ? `where ${row.sql}` : `order by ${columnsOf('t', key).join(', ')} limit 1`;
+  const rowClause = row ? `where ${row.sql}` : `order by ${columnsSql('t', key).join(', ')} limit 1`;
   const text = `select json_build_array(${holds.join(', ')})::text from ${tableSql(collection)} t ${rowClause}`;
   const found = await db.first(text, params);
   if (!found) return undefined;
@@ -85,7 +87,7 @@ function toItemPermissions(collection: Collection, rules: readonly RowPermission
   const by = (action: RowPermission['action']) => rules.filter((one) => one.action === action);
   const updates = by('update').map(({ permission }) => permission);
   return {
-    update: updates.length > 0 ? { access: true, ...mergedGrant(collection, updates) } : { access: false },
+    update: updates.length > 0 ? { access: true, ...mergeGrants(collection, updates) } : { access: false },
     delete: { access: by('delete').length > 0 },
     share: { access: by('share').length > 0 },
   };

@@ -1,4 +1,4 @@
-import type { Read, ReadText, Stream } from '../../query/contract.ts';
+import type { Read, ReadText, RowStream } from '../../query/contract.ts';
 
 /** Up to this many rows an answer is one text, whatever its size. */
 const MAX_ROWS_IN_ONE_TEXT = 1000;
@@ -15,7 +15,7 @@ export const mayBeLong = ({ limit, single, aggregate, keys }: Read): boolean =>
 export const isShortText = ({ data }: ReadText): boolean => (data?.length ?? 0) <= 4 * MAX_BUFFERED_CHARACTERS;
 
 /** Turns a stream that ends early into an ordinary answer, with its length and its entity tag. */
-export async function toTextIfShort({ meta, batches }: Stream): Promise<ReadText | Stream> {
+export async function toTextIfShort({ meta, batches }: RowStream): Promise<ReadText | RowStream> {
   const iterator = batches[Symbol.asyncIterator]();
   const buffered: (readonly string[])[] = [];
   for (let size = 0; size < MAX_BUFFERED_CHARACTERS; ) {
@@ -37,7 +37,7 @@ export async function toTextIfShort({ meta, batches }: Stream): Promise<ReadText
 }
 
 /** The answer of a long read, in parts: a batch is joined and encoded at once. */
-export async function* renderEnvelope({ meta, batches }: Stream): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* renderEnvelope({ meta, batches }: RowStream): AsyncGenerator<Uint8Array, void, undefined> {
   let before = '{"data":[';
   for await (const batch of batches) {
     yield Buffer.from(before + batch.join(','));

@@ -1,4 +1,4 @@
-import type { GroupSelection, RawQuery, Selected, Selection, Terms } from '../../query/contract.ts';
+import type { GroupSelection, ListParameters, RawQuery, Selection, SelectionItem } from '../../query/contract.ts';
 import type { RestLayout } from './rest-representation.ts';
 
 // Applies what query listeners changed in a REST query to the selection that the query was made of.
@@ -20,7 +20,7 @@ interface FieldPath {
   readonly rest: string | undefined;
 }
 
-const QUERY_TERMS = ['filter', 'sort', 'limit', 'offset', 'page', 'search'] as const satisfies (keyof Terms)[];
+const QUERY_TERMS = ['filter', 'sort', 'limit', 'offset', 'page', 'search'] as const satisfies (keyof ListParameters)[];
 
 /** Takes the conditions of the query. Fields that listeners removed read null, since the answer has to have them. */
 export function narrowSelection(
@@ -33,13 +33,13 @@ export function narrowSelection(
   const { alias, deep } = query;
   const paths = [query.fields ?? []].flat().filter((path) => path !== '');
   const level = { paths: paths.length > 0 ? paths.map(parseFieldPath) : undefined, alias, deep };
-  return { terms, shown: selection.shown.map((one) => narrowField(one, layout, level)) };
+  return { parameters: terms, items: selection.items.map((one) => narrowField(one, layout, level)) };
 }
 
-function narrowField(one: Selected, layout: RestLayout, level: QueryLevel): Selected {
+function narrowField(one: SelectionItem, layout: RestLayout, level: QueryLevel): SelectionItem {
   if (one.kind === 'constant') return one;
-  if (one.kind === 'object') return { ...one, shown: one.shown.map((inner) => narrowField(inner, layout, level)) };
-  const nullItem: Selected = { kind: 'constant', key: one.key, value: null };
+  if (one.kind === 'object') return { ...one, items: one.items.map((inner) => narrowField(inner, layout, level)) };
+  const nullItem: SelectionItem = { kind: 'constant', key: one.key, value: null };
   if (one.kind === 'column') return isRequested(one.field, level) ? one : nullItem;
   const key = layout.keys.get(one) as string;
   const narrowRelation = (selection: Selection, name: string, only?: string): Selection | undefined => {
@@ -52,8 +52,8 @@ function narrowField(one: Selected, layout: RestLayout, level: QueryLevel): Sele
       return value === undefined ? [] : [[term, value]];
     });
     const nestedLevel: QueryLevel = { paths, alias: readMember(node, '_alias'), deep: node };
-    const shown = selection.shown.map((entry) => narrowField(entry, inner, nestedLevel));
-    return { ...(terms.length > 0 ? { terms: Object.fromEntries(terms) } : {}), shown };
+    const shown = selection.items.map((entry) => narrowField(entry, inner, nestedLevel));
+    return { ...(terms.length > 0 ? { parameters: Object.fromEntries(terms) } : {}), items: shown };
   };
   if (one.kind === 'related') {
     const selection = narrowRelation(one.selection, key);

@@ -1,12 +1,14 @@
 import type { Caller, EventsApi } from '#kernel';
 import type { RawQuery, ReadText } from '../../query/contract.ts';
-import { spelledOut } from '../../query/library.ts';
+import { expandQuery } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { eventNames } from '../event-names.ts';
 
 /** Whether an event listener receives the rows of this collection when they are read. */
 export const hasReadListeners = (events: EventsApi, collection: Collection): boolean =>
-  eventNames(collection, 'read').some((name) => events.has('filter', name) || events.has('action', name));
+  eventNames(collection, 'read').some(
+    (name) => events.hasListeners('filter', name) || events.hasListeners('action', name),
+  );
 
 /**
  * Read listeners need parsed rows: only collections with such a listener lose the unparsed JSON text. `shapeRow`
@@ -21,10 +23,10 @@ export async function applyReadListeners(
   shapeRow?: (row: unknown) => unknown,
 ): Promise<ReadText> {
   const names = eventNames(collection, 'read');
-  const hasFilters = names.some((name) => events.has('filter', name));
+  const hasFilters = names.some((name) => events.hasListeners('filter', name));
   const parsed = JSON.parse(text.data as string);
   const isList = Array.isArray(parsed);
-  const meta = { caller, collection: collection.name, query: spelledOut(query) };
+  const meta = { caller, collection: collection.name, query: expandQuery(query) };
   const rows = await events.filter(names, isList ? parsed : [parsed], meta);
   events.action(names, { ...meta, payload: rows });
   if (shapeRow) return { ...text, data: JSON.stringify(isList ? rows.map(shapeRow) : shapeRow(rows[0])) };

@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../access/contract.ts';
 import type {
-  GivenValues,
   GroupSelection,
-  Prepared,
+  PlaceholderValues,
+  PreparedStatement,
   RawQuery,
   Read,
   Restricted,
   Selection,
 } from '../../query/contract.ts';
-import { unknownField } from '../../query/library.ts';
+import { createUnknownFieldFailure } from '../../query/library.ts';
 import { type CollectionTarget, keyField } from '../collection-target.ts';
 import type { Deps } from '../deps.ts';
 import { eventNames } from '../event-names.ts';
@@ -25,7 +25,7 @@ export interface ReadRequest {
   /** In place of the query; `open` for placeholders (`Given`) in it. */
   readonly selection?: (open?: boolean) => Selection | GroupSelection;
   /** The values of the placeholders, which are no part of `text`. */
-  readonly given?: GivenValues;
+  readonly placeholders?: PlaceholderValues;
   /** The query as text: the same text always means the same query. */
   readonly text?: string;
   readonly key?: unknown;
@@ -34,11 +34,11 @@ export interface ReadRequest {
   /** No listener is called for the read, nor may change it. */
   readonly withoutListeners?: boolean;
   /** Streams row by row where the read may be long, or always: for callers that accept a stream. */
-  readonly inParts?: 'long' | 'always';
+  readonly streaming?: 'long' | 'always';
 }
 
 export interface ReadPlan {
-  prepared: Prepared;
+  prepared: PreparedStatement;
   readonly read: Restricted<Read>;
   /** For a selection with read listeners: the query they receive, and the conversion of their rows to the answer. */
   readonly readListeners?: { readonly query: RawQuery; readonly shape: (row: unknown) => unknown };
@@ -46,7 +46,7 @@ export interface ReadPlan {
    * For a read that may be long and was not: the same statement as one text, which costs half. Null once a run was long
    * or failed: from then on the read goes through a cursor.
    */
-  preparedText?: Prepared | null;
+  preparedText?: PreparedStatement | null;
 }
 
 const MAX_CACHED_QUERY_TEXT = 2000;
@@ -74,21 +74,21 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
     const { schemaSnapshot, collection } = target;
     // Listeners need all rows at once.
     const hasListeners =
-      (request.inParts !== undefined || request.selection !== undefined) && hasReadListeners(events, collection);
-    const streaming = request.inParts !== undefined && !hasListeners ? request.inParts : '';
+      (request.streaming !== undefined || request.selection !== undefined) && hasReadListeners(events, collection);
+    const streaming = request.streaming !== undefined && !hasListeners ? request.streaming : '';
     // Listeners that receive the query receive its values, so the plan depends on them.
     const listenerKey =
-      request.selection !== undefined && hasListeners ? ` listeners ${JSON.stringify(request.given)}` : '';
+      request.selection !== undefined && hasListeners ? ` listeners ${JSON.stringify(request.placeholders)}` : '';
     const cacheKey =
       request.text !== undefined && request.text.length + listenerKey.length <= MAX_CACHED_QUERY_TEXT
         ? `${schemaSnapshot.version}\n${set.version}\n${set.key}\n${collection.name}\n${request.keys ? 'keys' : request.key === undefined ? streaming : 'key'}${listenerKey}\n${request.text}`
         : undefined;
     const hasQueryListeners =
-      !request.withoutListeners && eventNames(collection, 'query').some((name) => events.has('filter', name));
+      !request.withoutListeners && eventNames(collection, 'query').some((name) => events.hasListeners('filter', name));
     const cachedPlan = cacheKey !== undefined && !hasQueryListeners ? plans.get(cacheKey) : undefined;
     if (cachedPlan) {
       // A second use makes further uses likely, so the statement is prepared. Cursors are opened anew each time.
-      if (cachedPlan.prepared.form === 'text') cachedPlan.prepared = query.keep(cachedPlan.prepared);
+      if (cachedPlan.prepared.form === 'text') cachedPlan.prepared = query.keepPrepared(cachedPlan.prepared);
       return cachedPlan;
     }
     const resolved = await resolveQuery(events, caller, collection, request, {
@@ -100,9 +100,9 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
     // Counts and groups are for lists only.
     const singleRowQuery = { ...resolvedQuery, meta: undefined, aggregate: undefined, groupBy: undefined };
     const parsed = query.parse(collection, request.key === undefined ? resolvedQuery : singleRowQuery, {
-      overview: schemaSnapshot,
-      visible: access.visible(set),
-      onUnknown: () => {
+      schema: schemaSnapshot,
+      isVisible: access.fieldVisibility(set),
+      onUnknownField: () => {
         hasUnknownField = true;
       },
       unlimited: request.unlimited ?? false,
@@ -112,7 +112,7 @@ export function createReadPlanner({ schema, access, query, events }: Deps): Read
     });
     // The unknown field may be a column that was created a moment ago.
     if (hasUnknownField && (await schema.refresh()).version !== schemaSnapshot.version)
-      throw unknownField('in fields', collection.name);
+      throw createUnknownFieldFailure('in fields', collection.name);
     const read = await access.restrict(
       request.key === undefined ? parsed : withKeyCondition(parsed),
       caller,
@@ -141,7 +141,7 @@ function withKeyCondition(read: Read): Read {
   const test = { kind: 'test', use: { field: key }, operator: '_eq', values: [{ dynamic: 'key' }] } as const;
   return {
     ...read,
-    where: { kind: 'all', of: [test, read.where] },
+    where: { kind: 'and', of: [test, read.where] },
     order: [],
     limit: read.collection.kind === 'table' ? null : 1,
   };

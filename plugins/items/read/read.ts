@@ -1,8 +1,8 @@
 import { type Caller, fail } from '#kernel';
-import type { RawQuery, ReadText, Stream } from '../../query/contract.ts';
-import { isUnknownField } from '../../query/library.ts';
+import type { RawQuery, ReadText, RowStream } from '../../query/contract.ts';
+import { isUnknownFieldFailure } from '../../query/library.ts';
 import { type CollectionTarget, castKey, findCollection, keyField } from '../collection-target.ts';
-import type { Items, Selecting } from '../contract.ts';
+import type { Items, SelectionRequest } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { isOutdatedStatement } from '../outdated-statement.ts';
 import { type ReadExplanation, toReadExplanation } from './explanation.ts';
@@ -15,7 +15,7 @@ export type Reads = Pick<
   Items,
   'readMany' | 'readOne' | 'readKeys' | 'stream' | 'select' | 'export' | 'explain' | 'rows' | 'checkQuery'
 > & {
-  readLong(caller: Caller, collection: string, request: ReadRequest): Promise<ReadText | Stream>;
+  readLong(caller: Caller, collection: string, request: ReadRequest): Promise<ReadText | RowStream>;
   /** `readMany`, or with a key `readOne`, without calling listeners: the caller may itself be a listener. */
   readWithoutListeners(caller: Caller, collection: string, raw: RawQuery, key?: unknown): Promise<ReadText>;
   readonly writtenRow: WrittenRowSql;
@@ -37,7 +37,7 @@ export function createReads(deps: Deps): Reads {
       return await usePlan(caller, target, castRequest, await plan(caller, set, target, castRequest));
     } catch (error) {
       // The tables may have changed since the statement was made. A second failure is final.
-      if (!(isOutdatedStatement(error) || isUnknownField(error))) throw error;
+      if (!(isOutdatedStatement(error) || isUnknownFieldFailure(error))) throw error;
       const schemaSnapshot = await schema.refresh();
       if (schemaSnapshot.version === target.schemaSnapshot.version) throw error;
       const found = await findCollection(schema, name, caller);
@@ -46,10 +46,10 @@ export function createReads(deps: Deps): Reads {
     }
   }
 
-  const readLong = (caller: Caller, name: string, request: ReadRequest): Promise<ReadText | Stream> =>
+  const readLong = (caller: Caller, name: string, request: ReadRequest): Promise<ReadText | RowStream> =>
     withPlan(caller, name, request, runLong);
 
-  const read = (caller: Caller, name: string, request: Omit<ReadRequest, 'inParts'>): Promise<ReadText> =>
+  const read = (caller: Caller, name: string, request: Omit<ReadRequest, 'streaming'>): Promise<ReadText> =>
     withPlan(caller, name, request, run) as Promise<ReadText>;
 
   return {
@@ -64,16 +64,16 @@ export function createReads(deps: Deps): Reads {
     readMany: (caller, collection, raw) => read(caller, collection, toReadRequest(raw)),
     readOne: (caller, collection, key, raw = {}) => read(caller, collection, { ...toReadRequest(raw), key }),
     readKeys: (caller, collection, keys, raw = {}) => read(caller, collection, { ...toReadRequest(raw), keys }),
-    stream: (caller, collection, raw) => readLong(caller, collection, { ...toReadRequest(raw), inParts: 'long' }),
+    stream: (caller, collection, raw) => readLong(caller, collection, { ...toReadRequest(raw), streaming: 'long' }),
     select: (caller, collection, request) => readLong(caller, collection, toSelectionReadRequest(request)),
     export(caller, collection, format, raw, keys) {
-      const request: ReadRequest = { query: () => raw, inParts: 'always', ...(keys ? { keys } : {}) };
+      const request: ReadRequest = { query: () => raw, streaming: 'always', ...(keys ? { keys } : {}) };
       return withPlan<Download>(caller, collection, request, async (planCaller, target, castRequest, readPlan) =>
         createDownload(readPlan.read, await run(planCaller, target, castRequest, readPlan), format),
       );
     },
     explain(caller, collection, raw, key) {
-      const request: ReadRequest = { query: () => raw, inParts: 'long', ...(key === undefined ? {} : { key }) };
+      const request: ReadRequest = { query: () => raw, streaming: 'long', ...(key === undefined ? {} : { key }) };
       return withPlan<ReadExplanation>(
         caller,
         collection,
@@ -86,7 +86,7 @@ export function createReads(deps: Deps): Reads {
       const set = await access.permissions(caller);
       if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
       const { schemaSnapshot, collection } = await findCollection(schema, name, caller);
-      query.parse(collection, raw, { overview: schemaSnapshot, visible: access.visible(set) });
+      query.parse(collection, raw, { schema: schemaSnapshot, isVisible: access.fieldVisibility(set) });
     },
     async rows<Row>(caller: Caller, collection: string, raw: RawQuery) {
       const { data } = await read(caller, collection, { query: () => raw, unlimited: true });
@@ -106,7 +106,7 @@ const toReadRequest = (raw: RawQuery): ReadRequest => ({ query: () => raw, text:
 const emptyQuery = (): RawQuery => ({});
 
 /** The prefix keeps selections apart from queries. */
-const toSelectionReadRequest = ({ text, ...request }: Selecting): ReadRequest =>
+const toSelectionReadRequest = ({ text, ...request }: SelectionRequest): ReadRequest =>
   text === undefined
     ? { ...request, query: emptyQuery }
     : { ...request, query: emptyQuery, text: `\nselection ${text}` };

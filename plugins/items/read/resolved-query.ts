@@ -1,6 +1,6 @@
 import type { Caller, EventsApi } from '#kernel';
 import type { GroupSelection, RawQuery, Selection } from '../../query/contract.ts';
-import { spelledOut } from '../../query/library.ts';
+import { expandQuery } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { eventNames } from '../event-names.ts';
 import { narrowSelection } from './narrow-selection.ts';
@@ -31,14 +31,14 @@ export async function resolveQuery(
 ): Promise<ResolvedQuery> {
   const applyQueryListeners = async (query: RawQuery) =>
     onQuery
-      ? events.filter(eventNames(collection, 'query'), spelledOut(query), { caller, collection: collection.name })
+      ? events.filter(eventNames(collection, 'query'), expandQuery(query), { caller, collection: collection.name })
       : query;
   const selection = request.selection?.(!onQuery && !onRead);
   if (!selection) return { query: await applyQueryListeners(request.query()) };
   if (!onQuery && !onRead) return { query: {}, selection };
   const { query, layout } = toRestRepresentation(selection);
   const narrowed = onQuery
-    ? narrowSelection(selection, layout, spelledOut(await applyQueryListeners(query)))
+    ? narrowSelection(selection, layout, expandQuery(await applyQueryListeners(query)))
     : selection;
   if (!onRead) return { query: {}, selection: narrowed };
   const representation = toRestRepresentation(narrowed);

@@ -1,5 +1,5 @@
-import type { GroupSelection, RawQuery, Read, Selected, Selection, Terms } from '../../query/contract.ts';
-import { aggregateOf } from '../../query/library.ts';
+import type { GroupSelection, ListParameters, RawQuery, Read, Selection, SelectionItem } from '../../query/contract.ts';
+import { toAggregateParameter } from '../../query/library.ts';
 import { COLLECTION_KEY, createGroupShape, createRowShape } from './selection-shape.ts';
 
 // Listeners know fields by their names and queries as REST clients write them. With listeners a selection is therefore
@@ -7,9 +7,9 @@ import { COLLECTION_KEY, createGroupShape, createRowShape } from './selection-sh
 
 /** The fields to read of a row so that all entries of a selection can be made of it. */
 export interface RestLayout {
-  readonly shown: readonly Selected[];
+  readonly shown: readonly SelectionItem[];
   /** The key in the row for each entry of the selection. */
-  readonly keys: ReadonlyMap<Selected, string>;
+  readonly keys: ReadonlyMap<SelectionItem, string>;
   /** The layouts of related rows: by key, and by `key:collection` of a many-to-any. */
   readonly nested: ReadonlyMap<string, RestLayout>;
   /** The same fields as query parameters. */
@@ -27,35 +27,39 @@ export interface RestRepresentation {
 }
 
 export function toRestRepresentation(selection: Selection | GroupSelection): RestRepresentation {
-  const { terms } = selection;
+  const { parameters: terms } = selection;
   if ('groups' in selection) {
-    const aggregate = aggregateOf(selection.groups);
-    const query = { aggregate: isEmpty(aggregate) ? { countAll: ['*'] } : aggregate, ...selection.terms };
+    const aggregate = toAggregateParameter(selection.groups);
+    const query = { aggregate: isEmpty(aggregate) ? { countAll: ['*'] } : aggregate, ...selection.parameters };
     return { query, createRowShape: (read) => createGroupShape(selection, read) };
   }
-  const layout = buildRestLayout(selection.shown);
+  const layout = buildRestLayout(selection.items);
   return {
     query: { ...layout.query, ...terms },
-    selection: { ...(terms ? { terms } : {}), shown: layout.shown },
+    selection: { ...(terms ? { parameters: terms } : {}), items: layout.shown },
     layout,
     createRowShape: () => createRowShape(selection, layout),
   };
 }
 
-type NamedItem = Extract<Selected, { kind: 'column' | 'related' | 'any' }>;
+type NamedItem = Extract<SelectionItem, { kind: 'column' | 'related' | 'any' }>;
 
 /** Every field once, however often it is requested; a relation once for each set of conditions. */
-function buildRestLayout(shown: readonly Selected[]): RestLayout {
+function buildRestLayout(shown: readonly SelectionItem[]): RestLayout {
   const all = shown.flatMap(namedItemsOf);
   const itemsByIdentity = Map.groupBy(all, readIdentity);
   const names = assignNames(itemsByIdentity);
-  const keys = new Map<Selected, string>(all.map((one) => [one, names.get(readIdentity(one)) as string]));
+  const keys = new Map<SelectionItem, string>(all.map((one) => [one, names.get(readIdentity(one)) as string]));
   const nested = new Map<string, RestLayout>();
   const fields: string[] = [];
   const alias: Record<string, string> = {};
   const deep: Record<string, unknown> = {};
 
-  function addNested(key: string, { terms = {} }: Selection, inner: readonly Selected[]): readonly Selected[] {
+  function addNested(
+    key: string,
+    { parameters: terms = {} }: Selection,
+    inner: readonly SelectionItem[],
+  ): readonly SelectionItem[] {
     const layout = buildRestLayout(inner);
     nested.set(key, layout);
     const { fields: nestedFields, alias: nestedAlias, deep: nestedDeep } = layout.query;
@@ -67,7 +71,7 @@ function buildRestLayout(shown: readonly Selected[]): RestLayout {
     return layout.shown;
   }
 
-  const read = [...itemsByIdentity].map(([id, entries]): Selected => {
+  const read = [...itemsByIdentity].map(([id, entries]): SelectionItem => {
     const [one] = entries as [NamedItem];
     const key = names.get(id) as string;
     if (key !== restKeyOf(one)) alias[key] = queryNameOf(one);
@@ -76,14 +80,14 @@ function buildRestLayout(shown: readonly Selected[]): RestLayout {
       return { kind: 'column', key, field: one.field, ...(one.fn ? { fn: one.fn } : {}) };
     }
     if (one.kind === 'related') {
-      const inner = entries.flatMap((entry) => (entry.kind === 'related' ? entry.selection.shown : []));
-      return { ...one, key, selection: { ...one.selection, shown: addNested(key, one.selection, inner) } };
+      const inner = entries.flatMap((entry) => (entry.kind === 'related' ? entry.selection.items : []));
+      return { ...one, key, selection: { ...one.selection, items: addNested(key, one.selection, inner) } };
     }
     const items = entries.flatMap((entry) => (entry.kind === 'any' ? Object.entries(entry.of) : []));
     const of = [...Map.groupBy(items, ([name]) => name)].map(([name, selections]) => {
       const [[, selection]] = selections as [[string, Selection]];
-      const collectionItem: Selected = { kind: 'constant', key: COLLECTION_KEY, value: name };
-      const inner = selections.flatMap(([, { shown }]) => shown);
+      const collectionItem: SelectionItem = { kind: 'constant', key: COLLECTION_KEY, value: name };
+      const inner = selections.flatMap(([, { items: shown }]) => shown);
       return [
         name,
         { ...selection, shown: [collectionItem, ...addNested(`${key}:${name}`, selection, inner)] },
@@ -98,18 +102,21 @@ function buildRestLayout(shown: readonly Selected[]): RestLayout {
 const isEmpty = (one: object): boolean => Object.keys(one).length === 0;
 
 /** Members of an object are fields of the same row. */
-const namedItemsOf = (one: Selected): readonly NamedItem[] =>
-  one.kind === 'object' ? one.shown.flatMap(namedItemsOf) : one.kind === 'constant' ? [] : [one];
+const namedItemsOf = (one: SelectionItem): readonly NamedItem[] =>
+  one.kind === 'object' ? one.items.flatMap(namedItemsOf) : one.kind === 'constant' ? [] : [one];
 
 /** Entries with the same identity read the same field, or more fields of the same related rows. */
 function readIdentity(one: NamedItem): string {
   if (one.kind === 'column') return JSON.stringify([one.field, one.fn]);
-  if (one.kind === 'related') return JSON.stringify(['', one.field, sortTerms(one.selection.terms)]);
-  const conditions = Object.entries(one.of).map(([name, { terms }]): [string, object] => [name, sortTerms(terms)]);
+  if (one.kind === 'related') return JSON.stringify(['', one.field, sortTerms(one.selection.parameters)]);
+  const conditions = Object.entries(one.of).map(([name, { parameters: terms }]): [string, object] => [
+    name,
+    sortTerms(terms),
+  ]);
   return JSON.stringify(['', one.field, conditions.filter(([, terms]) => !isEmpty(terms))]);
 }
 
-const sortTerms = (terms: Terms = {}): object =>
+const sortTerms = (terms: ListParameters = {}): object =>
   Object.fromEntries(
     Object.entries(terms)
       .filter(([, value]) => value !== undefined)

@@ -1,5 +1,5 @@
 import { type Caller, fail } from '#kernel';
-import type { ReadText, Stream, Subjects } from '../../query/contract.ts';
+import type { ExecutionContext, ReadText, RowStream } from '../../query/contract.ts';
 import { type CollectionTarget, castKey, keyField } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -18,16 +18,16 @@ export type UseReadPlan<T> = (
 
 export interface ReadPlanRunner {
   /** Runs the statement of a plan and passes the rows to the read listeners of the collection. */
-  readonly run: UseReadPlan<ReadText | Stream>;
+  readonly run: UseReadPlan<ReadText | RowStream>;
   /** The same for a plan that may be long: one text where the answer turns out to be short. */
-  readonly runLong: UseReadPlan<ReadText | Stream>;
+  readonly runLong: UseReadPlan<ReadText | RowStream>;
 }
 
 export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'events'>): ReadPlanRunner {
-  const run: UseReadPlan<ReadText | Stream> = async (caller, target, request, { prepared, read, readListeners }) => {
+  const run: UseReadPlan<ReadText | RowStream> = async (caller, target, request, { prepared, read, readListeners }) => {
     const { collection } = target;
     const execution = toExecutionContext(caller, {
-      given: query.given(prepared, request.given),
+      boundValues: query.bindPlaceholders(prepared, request.placeholders),
       ...(request.keys ? { keys: request.keys as readonly Key[] } : {}),
     });
     if (prepared.form === 'rows') return query.stream(prepared, execution);
@@ -46,10 +46,12 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
       : text;
   };
 
-  const runLong: UseReadPlan<ReadText | Stream> = async (caller, target, request, plan) => {
+  const runLong: UseReadPlan<ReadText | RowStream> = async (caller, target, request, plan) => {
     if (plan.prepared.form === 'text') return run(caller, target, request, plan);
     if (plan.preparedText) {
-      const execution = toExecutionContext(caller, { given: query.given(plan.preparedText, request.given) });
+      const execution = toExecutionContext(caller, {
+        boundValues: query.bindPlaceholders(plan.preparedText, request.placeholders),
+      });
       let isKept = false;
       try {
         const text = await query.run(plan.preparedText, execution);
@@ -59,10 +61,10 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
         if (!isKept) plan.preparedText = null;
       }
     }
-    const found = await toTextIfShort((await run(caller, target, request, plan)) as Stream);
+    const found = await toTextIfShort((await run(caller, target, request, plan)) as RowStream);
     const isRemembered = request.text !== undefined;
     if (!('batches' in found) && isRemembered && plan.preparedText === undefined)
-      plan.preparedText = query.keep(query.prepare(plan.read, target.schemaSnapshot));
+      plan.preparedText = query.keepPrepared(query.prepare(plan.read, target.schemaSnapshot));
     return found;
   };
 
@@ -72,8 +74,8 @@ export function createReadPlanRunner({ query, events }: Pick<Deps, 'query' | 'ev
 /** The values that a statement takes from its caller, and `more`. */
 export const toExecutionContext = (
   { user, role, owner, ip, admin }: Caller,
-  more: Pick<Subjects, 'given' | 'keys'> = {},
-): Subjects => ({
+  more: Pick<ExecutionContext, 'boundValues' | 'keys'> = {},
+): ExecutionContext => ({
   user,
   role,
   owner,

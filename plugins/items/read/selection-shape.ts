@@ -1,5 +1,5 @@
-import type { GroupSelection, Read, Selected, SelectedGroup, Selection } from '../../query/contract.ts';
-import { labelled } from '../../query/library.ts';
+import type { GroupSelection, GroupSelectionItem, Read, Selection, SelectionItem } from '../../query/contract.ts';
+import { toLabels } from '../../query/library.ts';
 import { toExactNumber } from './export/exact-numbers.ts';
 import type { RestLayout } from './rest-representation.ts';
 
@@ -12,16 +12,16 @@ export const COLLECTION_KEY = '$collection';
 type Row = Readonly<Record<string, unknown>>;
 
 export const createRowShape =
-  ({ shown }: Selection, layout: RestLayout) =>
+  ({ items: shown }: Selection, layout: RestLayout) =>
   (row: unknown): unknown =>
     isRow(row) ? shapeRow(shown, layout, row) : null;
 
-const shapeRow = (shown: readonly Selected[], layout: RestLayout, row: Row): Row =>
+const shapeRow = (shown: readonly SelectionItem[], layout: RestLayout, row: Row): Row =>
   Object.fromEntries(shown.map((one) => [one.key, shapeValue(one, layout, row)]));
 
-function shapeValue(one: Selected, layout: RestLayout, row: Row): unknown {
+function shapeValue(one: SelectionItem, layout: RestLayout, row: Row): unknown {
   if (one.kind === 'constant') return one.value;
-  if (one.kind === 'object') return shapeRow(one.shown, layout, row);
+  if (one.kind === 'object') return shapeRow(one.items, layout, row);
   const key = layout.keys.get(one) as string;
   const value = readMember(row, key);
   if (one.kind === 'column') return toRequestedForm(value, one.as);
@@ -41,7 +41,7 @@ export function createGroupShape({ groups }: GroupSelection, { aggregate }: Read
     aggregate?.functions.flatMap(({ key, use }) => (use && NUMBER_TYPES.has(use.field.type) ? [key] : [])),
   );
 
-  function groupValue(one: SelectedGroup, row: Row): unknown {
+  function groupValue(one: GroupSelectionItem, row: Row): unknown {
     if (one.kind === 'constant') return one.value;
     if (one.kind === 'groups')
       return keys.length === 0 ? null : Object.fromEntries(keys.map((key) => [key, readMember(row, key)]));
@@ -66,8 +66,8 @@ const isRow = (value: unknown): value is Row => typeof value === 'object' && val
 const readMember = (row: Row, key: string): unknown => (Object.hasOwn(row, key) ? (row[key] ?? null) : null);
 
 /** Lists and objects are returned unchanged. */
-function toRequestedForm(value: unknown, as: Extract<Selected, { kind: 'column' }>['as']): unknown {
-  if (typeof as === 'object') return labelled(value, as.labels);
+function toRequestedForm(value: unknown, as: Extract<SelectionItem, { kind: 'column' }>['as']): unknown {
+  if (typeof as === 'object') return toLabels(value, as.labels);
   if (typeof value === 'object' || as === undefined) return value;
   if (as === 'text') return String(value);
   return typeof value === 'string' ? toExactNumber(value) : value;

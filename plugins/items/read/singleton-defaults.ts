@@ -1,7 +1,7 @@
-import type { Pick, Read } from '../../query/contract.ts';
-import { labelled } from '../../query/library.ts';
+import type { Projection, Read } from '../../query/contract.ts';
+import { toLabels } from '../../query/library.ts';
 
-type ColumnProjection = Extract<Pick, { kind: 'column' }>;
+type ColumnProjection = Extract<Projection, { kind: 'column' }>;
 
 const DEFAULT_LITERAL = /^(?:'((?:[^']|'')*)'(?:::[\w\s"(),.[\]]+)?|(-?\d+(?:\.\d+)?)|(true|false))$/;
 
@@ -11,13 +11,13 @@ const DEFAULT_LITERAL = /^(?:'((?:[^']|'')*)'(?:::[\w\s"(),.[\]]+)?|(-?\d+(?:\.\
  * in place of an omitted value, and an empty list.
  */
 export function singletonDefaults(read: Read, shape: (row: unknown) => unknown = (row) => row): string {
-  const { pick, collection } = read;
+  const { projections: pick, collection } = read;
   return JSON.stringify(
     shape(read.exact ? completeDefaultsOf(pick, collection.primary) : literalDefaultsOf(pick, collection.primary)),
   );
 }
 
-const literalDefaultsOf = (picks: readonly Pick[], primary: string | null): object =>
+const literalDefaultsOf = (picks: readonly Projection[], primary: string | null): object =>
   Object.fromEntries(
     picks.flatMap((pick) => {
       const value = pick.kind === 'column' ? literalDefaultOf(pick, primary) : undefined;
@@ -25,15 +25,15 @@ const literalDefaultsOf = (picks: readonly Pick[], primary: string | null): obje
     }),
   );
 
-const completeDefaultsOf = (picks: readonly Pick[], primary: string | null): object =>
+const completeDefaultsOf = (picks: readonly Projection[], primary: string | null): object =>
   Object.fromEntries(picks.map((pick) => [pick.key, completeDefaultOf(pick, primary)]));
 
-function completeDefaultOf(pick: Pick, primary: string | null): unknown {
+function completeDefaultOf(pick: Projection, primary: string | null): unknown {
   switch (pick.kind) {
     case 'constant':
       return pick.value;
     case 'object':
-      return completeDefaultsOf(pick.pick, primary);
+      return completeDefaultsOf(pick.projections, primary);
     case 'column':
       return pick.fn ? null : toRowForm(pick, literalDefaultOf(pick, primary) ?? null);
     case 'many':
@@ -56,7 +56,7 @@ function literalDefaultOf({ field }: ColumnProjection, primary: string | null): 
 
 /** The value as a stored row would have it: exact types are texts, unless requested as numbers. */
 function toRowForm({ field, as }: ColumnProjection, value: unknown): unknown {
-  if (typeof as === 'object') return labelled(value, as.labels);
+  if (typeof as === 'object') return toLabels(value, as.labels);
   if (value === null || typeof value === 'object') return value;
   const isExact = field.type === 'bigInteger' || field.type === 'decimal';
   if (as === 'number') return Number.isFinite(Number(value)) ? Number(value) : null;

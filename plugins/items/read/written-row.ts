@@ -26,13 +26,13 @@ export function createWrittenRowSql(
     const target = await findCollection(schema, name);
     const { collection, schemaSnapshot } = target;
     const hasListener = (kind: 'filter' | 'action', verb: string) =>
-      eventNames(collection, verb).some((event) => events.has(kind, event));
+      eventNames(collection, verb).some((event) => events.hasListeners(kind, event));
     // A write of a system collection may change what its caller may read.
-    if (collection.system || collection.reacts || hasReadListeners(events, collection)) return undefined;
+    if (collection.system || collection.hasSideEffects || hasReadListeners(events, collection)) return undefined;
     if (hasListener('filter', 'query') || hasListener('action', 'create') || hasListener('action', 'update'))
       return undefined;
     const { read } = await plan(caller, set, target, { ...toReadRequest(raw), key: '' });
-    const found = cachedSql.get(read) ?? { sql: query.ownRow(read, schemaSnapshot, 't') };
+    const found = cachedSql.get(read) ?? { sql: query.compileReturning(read, schemaSnapshot, 't') };
     cachedSql.set(read, found);
     return found.sql;
   };

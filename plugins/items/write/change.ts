@@ -34,7 +34,9 @@ export async function changeRows(
   const { deps } = context;
   const target = await findWritableCollection(deps.schema, name);
   // A listener may read the rows, so it has to find the preceding changes applied.
-  const hasFilterListeners = eventNames(target.collection, 'update').some((event) => deps.events.has('filter', event));
+  const hasFilterListeners = eventNames(target.collection, 'update').some((event) =>
+    deps.events.hasListeners('filter', event),
+  );
   const rows = mergeChanges(target.collection, target.key, changes);
   const parts = hasFilterListeners ? rows.map((one) => [one]) : splitAtRepeatedKeys(rows, target.key);
   const answer = changes.length === 1 ? changes[0]?.answer : undefined;
@@ -121,7 +123,7 @@ async function assertRowRulesFirst(
 ): Promise<readonly PreparedChange[]> {
   const nested = new Set(rows.filter(({ parts, rowRule }) => parts.toOne.length > 0 && rowRule !== null));
   for (const same of Map.groupBy(nested, ({ requestedFields }) => requestedFields).values()) {
-    const condition = deps.query.condition(
+    const condition = deps.query.compileCondition(
       (same[0] as PreparedChange).rowRule as Restricted<Where>,
       caller,
       schemaSnapshot,
@@ -176,7 +178,15 @@ function createChangePreparer(
     const fields = Object.keys(submitted);
     const requestedFields = fields.join('\0');
     const rowRule = await ruleFor(fields, requestedFields);
-    const validated = await deps.access.admit(collection, 'update', submitted, caller, schemaSnapshot, granted, values);
+    const validated = await deps.access.validatePayload(
+      collection,
+      'update',
+      submitted,
+      caller,
+      schemaSnapshot,
+      granted,
+      values,
+    );
     const complete = isEmpty(platformValues) ? validated : { ...validated, ...platformValues };
     const final = await withGeneratedValues(collection, 'update', complete, caller, deps.hash);
     assertSameKey(collection, keys, final);
@@ -203,7 +213,9 @@ async function updateGroup(
 ): Promise<Key[][]> {
   const [first] = rows as readonly [PreparedChange];
   const conditionAt = (at: number) =>
-    first.rowRule ? deps.query.condition(first.rowRule, caller, schemaSnapshot, at) : { text: 'true', params: [] };
+    first.rowRule
+      ? deps.query.compileCondition(first.rowRule, caller, schemaSnapshot, at)
+      : { text: 'true', params: [] };
   const revisionPlaces = rows.flatMap(({ revisions, parentRevision }) =>
     revisions.map((revision) => ({ revision, parent: parentRevision })),
   );

@@ -44,7 +44,7 @@ export async function createRows(
   const rows: PreparedCreate[] = [];
   const values: RuleValues = new Map();
   const names = eventNames(collection, 'create');
-  const hasFilters = names.some((event) => deps.events.has('filter', event));
+  const hasFilters = names.some((event) => deps.events.hasListeners('filter', event));
   for (const entry of entries) rows.push(await prepareCreate(context, caller, target, entry, { values, hasFilters }));
   const paths = entries.map(({ path = [] }) => path);
 
@@ -85,7 +85,7 @@ export async function createRows(
       isNew: true,
     })),
   );
-  if (names.some((event) => deps.events.has('action', event))) {
+  if (names.some((event) => deps.events.hasListeners('action', event))) {
     for (const [at, { payload }] of rows.entries())
       deps.events.action(names, { caller, collection: name, payload, key: keys[at] });
   }
@@ -127,7 +127,15 @@ async function prepareCreateUnlocated(
       : initial,
   );
   const submitted = withoutFields(filtered, granted);
-  const validated = await deps.access.admit(collection, 'create', submitted, caller, schemaSnapshot, granted, values);
+  const validated = await deps.access.validatePayload(
+    collection,
+    'create',
+    submitted,
+    caller,
+    schemaSnapshot,
+    granted,
+    values,
+  );
   const complete = isEmpty(platformValues) ? validated : { ...validated, ...platformValues };
   const final = await withGeneratedValues(collection, 'create', complete, caller, deps.hash);
   return {

@@ -1,5 +1,5 @@
 import { type ErrorCode, Failure, Failures, fail } from '#kernel';
-import { withoutValue } from '../../query/library.ts';
+import { withoutQuotedValues } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { type AllowedValues, allowedFormOf, allowedRangeOf, renderAllowedValues } from './allowed-values.ts';
 import {
@@ -131,10 +131,10 @@ function environmentFailure({ error, collection }: RefusedStatement): Failure | 
 function dataFailure({ error, collection }: RefusedStatement, param: Field | undefined): Failure | undefined {
   const { code, message } = error;
   if (code.startsWith('54'))
-    return fail('INVALID_PAYLOAD', `A value is too large: ${withoutValue(message)}`, { path: [] });
+    return fail('INVALID_PAYLOAD', `A value is too large: ${withoutQuotedValues(message)}`, { path: [] });
   if (!code.startsWith('22')) return undefined;
   const allowed = param && allowedFormOf(param);
-  const reason = allowed ? `: ${renderAllowedValues(allowed)} expected` : `: ${withoutValue(message)}`;
+  const reason = allowed ? `: ${renderAllowedValues(allowed)} expected` : `: ${withoutQuotedValues(message)}`;
   return fieldFailure(
     'INVALID_PAYLOAD',
     `${param?.name ?? 'A value'} does not fit${reason}`,

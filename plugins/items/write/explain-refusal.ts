@@ -1,5 +1,5 @@
 import type { Caller, Failure } from '#kernel';
-import type { Overview } from '../../schema/contract.ts';
+import type { SchemaOverview } from '../../schema/contract.ts';
 import type { Deps } from '../deps.ts';
 import { type Constraint, findConstraint } from './constraint.ts';
 import { fieldOfColumn, isFromNestedStatement, parseKeyDetail } from './postgres-error.ts';
@@ -82,7 +82,7 @@ const renderConstraint = ({ definition }: Constraint): string => CHECK.exec(defi
 /** For a row that cannot be deleted, or whose key cannot be changed, since other rows refer to it. */
 async function withReference(deps: ExplainDeps, caller: Caller, refusal: StatementRefusal): Promise<Failure> {
   const { collection } = refusal.statement;
-  const schemaSnapshot = await deps.schema.overview();
+  const schemaSnapshot = await deps.schema.snapshot();
   const reference = findReference(schemaSnapshot, refusal.statement);
   if (!reference) return refusal;
   const holder = reference.collection;
@@ -104,7 +104,7 @@ async function withReference(deps: ExplainDeps, caller: Caller, refusal: Stateme
 }
 
 /** The foreign key that refers to the row; undefined where the foreign key of the row itself was violated. */
-function findReference({ collections, relations }: Overview, { error, collection, action }: RefusedStatement) {
+function findReference({ collections, relations }: SchemaOverview, { error, collection, action }: RefusedStatement) {
   const { code, schema, table, constraint } = error;
   const relation = relations.find(
     (one) => one.schema?.constraint_name === constraint && one.schema?.table === table && table !== undefined,

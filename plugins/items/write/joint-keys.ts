@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { keyValue, splitKey } from '../../query/library.ts';
+import { parseKey, splitKey } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { castKey } from '../collection-target.ts';
 import type { Payload } from '../contract.ts';
@@ -10,8 +10,10 @@ import { isPayload } from './to-many-value.ts';
  * afterwards.
  * @throws INVALID_PAYLOAD for an invalid key, and where the payload has another value for one of the columns.
  */
-export function expandJointKeys({ jointFields }: Collection, payload: Payload): Payload {
-  const keyFields = jointFields.filter(({ name }) => Object.hasOwn(payload, name) && !isPayload(payload[name]));
+export function expandJointKeys({ compositeForeignKeys }: Collection, payload: Payload): Payload {
+  const keyFields = compositeForeignKeys.filter(
+    ({ name }) => Object.hasOwn(payload, name) && !isPayload(payload[name]),
+  );
   if (keyFields.length === 0) return payload;
   const names = keyFields.map(({ name }) => name);
   const written: Payload = Object.fromEntries(Object.entries(payload).filter(([name]) => !names.includes(name)));
@@ -31,7 +33,7 @@ export function columnsOfJointKey(field: Field, value: unknown): Payload {
     const cleared = alone.length > 0 ? alone : nullable.length > 0 ? nullable : parts;
     return Object.fromEntries(cleared.map(({ name }) => [name, null]));
   }
-  const text = typeof value === 'string' || typeof value === 'number' ? keyValue(field, value) : undefined;
+  const text = typeof value === 'string' || typeof value === 'number' ? parseKey(field, value) : undefined;
   if (text === undefined)
     throw fail('INVALID_PAYLOAD', `${field.name} must be a key of ${parts.length} parts, an object or null`, {
       field: field.name,

@@ -37,11 +37,15 @@ export async function findKeysByQuery(
     await deps.db.query(`lock table ${tableSql(collection)} in share row exclusive mode`);
   const [field = key] = key.parts ? collection.fields.values() : [key];
   const readQuery = { ...raw, fields: [field.name], meta: undefined, deep: undefined, alias: undefined };
-  const visible = deps.access.visible(set);
-  const parsed = deps.query.parse(collection, readQuery, { overview: schemaSnapshot, unlimited: true, visible });
+  const visible = deps.access.fieldVisibility(set);
+  const parsed = deps.query.parse(collection, readQuery, {
+    schema: schemaSnapshot,
+    unlimited: true,
+    isVisible: visible,
+  });
   const ordered = parsed.order.some((one) => !one.implied);
   const hasNoCondition =
-    parsed.where.kind === 'all' && parsed.where.of.length === 0 && parsed.search === null && !ordered;
+    parsed.where.kind === 'and' && parsed.where.of.length === 0 && parsed.search === null && !ordered;
   const cannotRead = set.of(collection.name, 'read').length === 0 && !set.admin;
   if (cannotRead && !hasNoCondition) throw fail('FORBIDDEN', `no read permission on ${name} to filter by`);
   // Without a condition the result reveals nothing: every row is selected, and each is checked when it is written.
@@ -49,6 +53,6 @@ export async function findKeysByQuery(
   const read = await deps.access.restrict(parsed, readCaller, schemaSnapshot);
   // The keys are not answered, so they are read even where the caller may not read them.
   const keys = { ...read, pick: [{ kind: 'column', key: key.name, field: key }] } as const;
-  const rows = await deps.query.rows(keys, caller, schemaSnapshot);
+  const rows = await deps.query.readRows(keys, caller, schemaSnapshot);
   return rows.map((row) => (collection.hasKey ? row[key.name] : new RowLocation(String(row[key.name]))) as Key);
 }

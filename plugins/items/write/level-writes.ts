@@ -94,7 +94,7 @@ async function removeRows(
   const keys = await events.filter<readonly Key[]>(names, requestedKeys, { ...meta, keys: requestedKeys });
   await access.assertAuthority(caller, name, 'delete', [{ keys, values: {} }]);
   const where = await access.restrictWrite(collection, 'delete', [], caller, schemaSnapshot);
-  const condition = (first: number) => query.condition(where, caller, schemaSnapshot, first);
+  const condition = (first: number) => query.compileCondition(where, caller, schemaSnapshot, first);
   const deletedKeys = await deleteRows(
     deps,
     { caller, collection, paths: [], hasNestedRows: false, isLast },

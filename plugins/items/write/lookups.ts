@@ -1,5 +1,5 @@
-import type { Condition } from '../../query/contract.ts';
-import { columnsOf, isAmongKeys, isKey } from '../../query/library.ts';
+import type { SqlCondition } from '../../query/contract.ts';
+import { columnsSql, keyEqualsSql, keyInSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { keyField, keyType } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
@@ -33,12 +33,12 @@ export async function findExistingKeys(
   const keyColumn = keySql(key, 't');
   const table = `${tableSql(collection)} t`;
   if (hasCanonicalText(key)) {
-    const text = `select ${keyColumn} as key from ${table} where ${isAmongKeys('t', key, `$1::${keyType(key)}[]`)}`;
+    const text = `select ${keyColumn} as key from ${table} where ${keyInSql('t', key, `$1::${keyType(key)}[]`)}`;
     const rows = await queryRows<{ key: Key }>(db, collection, text, [keys]);
     return new Map(rows.map((row) => [String(row.key), row.key]));
   }
   const text = `select ${keyColumn} as key, p.at::int
-    from unnest($1::${keyType(key)}[]) with ordinality p(key, at) join ${table} on ${isKey('t', key, 'p.key')}`;
+    from unnest($1::${keyType(key)}[]) with ordinality p(key, at) join ${table} on ${keyEqualsSql('t', key, 'p.key')}`;
   const rows = await queryRows<{ key: Key; at: number }>(db, collection, text, [keys]);
   return new Map(rows.map((row) => [String(keys[row.at - 1]), row.key]));
 }
@@ -63,7 +63,7 @@ export async function findChildren(
   const children = new Map<Key, Key[]>(parents.map((parent) => [parent, []]));
   if (parents.length === 0) return children;
   const text = `select ${keySql(keyField(collection), 't')} as key, p.at::int
-    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${isKey('t', link, 'p.key')}`;
+    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')}`;
   for (const { key, at } of await queryRows<{ key: Key; at: number }>(db, collection, text, [parents]))
     children.get(parents[at - 1] as Key)?.push(key);
   return children;
@@ -79,7 +79,7 @@ export async function findLastPositions(
 ): Promise<ReadonlyMap<Key, number>> {
   if (parents.length === 0) return new Map();
   const text = `select p.at::int, coalesce(max(t.${columnSql(order)}), 0) as last
-    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${isKey('t', link, 'p.key')} group by 1`;
+    from unnest($1::${keyType(link)}[]) with ordinality p(key, at) join ${tableSql(collection)} t on ${keyEqualsSql('t', link, 'p.key')} group by 1`;
   const rows = await queryRows<{ at: number; last: number }>(db, collection, text, [parents]);
   return new Map(rows.map(({ at, last }) => [parents[at - 1] as Key, last]));
 }
@@ -89,11 +89,11 @@ export async function lockRows(
   db: Db,
   collection: Collection,
   keys: readonly Key[],
-  condition: Condition,
+  condition: SqlCondition,
 ): Promise<number> {
   const key = keyField(collection);
-  const columns = columnsOf('t', key).join(', ');
-  const among = isAmongKeys('t', key, `$1::${keyType(key)}[]`);
+  const columns = columnsSql('t', key).join(', ');
+  const among = keyInSql('t', key, `$1::${keyType(key)}[]`);
   const text = `select ${columns} from ${tableSql(collection)} t where ${among} and (${condition.text}) order by ${columns} for no key update`;
   return (await queryRows(db, collection, text, [keys, ...condition.params])).length;
 }

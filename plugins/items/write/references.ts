@@ -2,13 +2,13 @@ import { type Caller, fail } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { identifier, literal } from '../../database/library.ts';
-import type { Collection, Column, Field, Overview, Relation, Schema } from '../../schema/contract.ts';
+import type { Collection, Column, Field, Relation, Schema, SchemaOverview } from '../../schema/contract.ts';
 import type { References } from '../contract.ts';
 
 interface ReferenceDeps {
   readonly db: Db;
-  readonly schema: Pick<Schema, 'overview'>;
-  readonly access: Pick<Access, 'may'>;
+  readonly schema: Pick<Schema, 'snapshot'>;
+  readonly access: Pick<Access, 'isAllowed'>;
 }
 
 /** A column that refers to the collection. `condition` selects its rows by the keys in `$1`. */
@@ -27,7 +27,7 @@ interface ReferringColumn {
  */
 export const createReferences = ({ db, schema, access }: ReferenceDeps): References => ({
   async clear(collection, keys, caller) {
-    for (const one of referencesTo(await schema.overview(), collection)) {
+    for (const one of referencesTo(await schema.snapshot(), collection)) {
       const { table, name, condition, isClearable } = one;
       if (isClearable) await db.query(`update ${table} set ${name} = null where ${condition}`, [keys]);
       else if ((await db.query(`select from ${table} where ${condition} limit 1`, [keys])).rows.length > 0)
@@ -41,7 +41,7 @@ async function referenceFailure(
   { collection, field }: ReferringColumn,
   caller: Caller,
 ) {
-  if (!(await access.may(caller, 'read', collection)))
+  if (!(await access.isAllowed(caller, 'read', collection)))
     return fail('INVALID_FOREIGN_KEY', 'A row of another collection refers to it and must have a value.');
   return fail(
     'INVALID_FOREIGN_KEY',
@@ -52,7 +52,7 @@ async function referenceFailure(
 
 const KEY_TYPES = ['uuid', 'text', 'character varying', 'character'];
 
-function referencesTo(schemaSnapshot: Overview, collection: string): readonly ReferringColumn[] {
+function referencesTo(schemaSnapshot: SchemaOverview, collection: string): readonly ReferringColumn[] {
   return schemaSnapshot.relations.flatMap((relation) => {
     const holder = schemaSnapshot.collections.get(relation.collection);
     const field = holder?.fields.get(relation.field);

@@ -1,5 +1,5 @@
-import { joinKey, keyValue, splitKey } from '../../query/library.ts';
-import type { Field, Overview } from '../../schema/contract.ts';
+import { joinKey, parseKey, splitKey } from '../../query/library.ts';
+import type { Field, SchemaOverview } from '../../schema/contract.ts';
 import type { Key, Payload } from '../contract.ts';
 import { isPayload } from './to-many-value.ts';
 
@@ -13,14 +13,14 @@ export const changesKey = (key: Field, columns: Payload): boolean =>
   keyNames(key).some((name) => Object.hasOwn(columns, name));
 
 /** The key in a payload; undefined where a column of it is missing, null, or a row to create. */
-export function keyOfPayload(key: Field, payload: Payload, schemaSnapshot: Overview): unknown {
+export function keyOfPayload(key: Field, payload: Payload, schemaSnapshot: SchemaOverview): unknown {
   if (!key.parts) return payload[key.name] ?? undefined;
   const values = key.parts.map((part) => keyColumnValue(part, payload[part.name], schemaSnapshot));
   return values.every((value) => value !== undefined) ? joinKey(values.map(String)) : undefined;
 }
 
 /** A column of the key may be a many-to-one with an object, which names its row by its own key. */
-function keyColumnValue({ relation }: Field, value: unknown, schemaSnapshot: Overview): unknown {
+function keyColumnValue({ relation }: Field, value: unknown, schemaSnapshot: SchemaOverview): unknown {
   if (!isPayload(value)) return value ?? undefined;
   const to = relation?.kind === 'one' ? schemaSnapshot.collections.get(relation.to) : undefined;
   return to?.primary ? (value[to.primary] ?? undefined) : undefined;
@@ -47,7 +47,7 @@ export function keysAfterUpdate(before: readonly Key[], key: Field, columns: Pay
   const names = keyNames(key);
   return before.map((one) => {
     const parts = splitKey(String(one)).map((text, at) => columns[names[at] as string] ?? text);
-    return (keyValue(key, joinKey(parts.map(String))) as Key | undefined) ?? one;
+    return (parseKey(key, joinKey(parts.map(String))) as Key | undefined) ?? one;
   });
 }
 
@@ -83,5 +83,5 @@ export function withoutUnchangedKey(key: Field, keys: readonly Key[], payload: P
 
 const keyTextOf = (field: Field, value: unknown): string => {
   const key = typeof value === 'boolean' ? String(value) : value;
-  return String(keyValue(field, key) ?? key);
+  return String(parseKey(field, key) ?? key);
 };

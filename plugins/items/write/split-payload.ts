@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import { keyColumns } from '../../query/library.ts';
-import type { Collection, Field, Overview, RelationEnd } from '../../schema/contract.ts';
-import { isMadeByDatabase } from '../../schema/library.ts';
+import type { Collection, Field, RelationEnd, SchemaOverview } from '../../schema/contract.ts';
+import { isDatabaseGenerated } from '../../schema/library.ts';
 import { castKey, keyField } from '../collection-target.ts';
 import type { Payload } from '../contract.ts';
 import { keyNames } from './row-key.ts';
@@ -29,7 +29,7 @@ export interface ToManyPart {
   readonly value: ToManyValue;
 }
 
-export function splitPayload(collection: Collection, payload: Payload, schemaSnapshot: Overview): PayloadParts {
+export function splitPayload(collection: Collection, payload: Payload, schemaSnapshot: SchemaOverview): PayloadParts {
   const columns: Payload = {};
   const toOne: ToOnePart[] = [];
   const toMany: ToManyPart[] = [];
@@ -38,7 +38,7 @@ export function splitPayload(collection: Collection, payload: Payload, schemaSna
     if (!field) continue;
     const { relation } = field;
     // An unchanged key is no change of a generated column; `withoutUnchangedKey` removes it later.
-    if (field.column && isMadeByDatabase(field.column) && !isKeyColumn(collection, name)) assertAbsent(field, value);
+    if (field.column && isDatabaseGenerated(field.column) && !isKeyColumn(collection, name)) assertAbsent(field, value);
     else if (relation?.kind === 'many')
       toMany.push({ field, value: parseToManyValue(field, rowKeyNamesOf(schemaSnapshot, relation), value) });
     else if (field.parts && isPayload(value))
@@ -57,7 +57,7 @@ export function splitPayload(collection: Collection, payload: Payload, schemaSna
 
 /** The columns that identify a row behind a to-many alias: its key without the columns that refer to the parent. */
 function rowKeyNamesOf(
-  schemaSnapshot: Overview,
+  schemaSnapshot: SchemaOverview,
   { to, relation }: Extract<RelationEnd, { kind: 'many' }>,
 ): readonly string[] {
   const collection = schemaSnapshot.collections.get(to);
@@ -80,7 +80,7 @@ const invalidField = (field: Field, reason: string) =>
 /** The target collection of a many-to-any, which the payload names beside it. */
 function anyTargetOf(collection: Collection, field: Field, payload: Payload, isNeeded: boolean): string | undefined {
   if (field.relation?.kind !== 'any') return undefined;
-  const { by, allowed } = field.relation;
+  const { collectionField: by, allowedCollections: allowed } = field.relation;
   const collectionName = payload[by];
   if (collectionName === undefined || collectionName === null) {
     if (isNeeded) throw invalidField(field, `needs its collection in "${by}"`);
@@ -105,7 +105,7 @@ function assertAllowedCollection(
 }
 
 /** Keys of several types share one text column, so each is cast to the form of its own collection. */
-function castAnyKey(schemaSnapshot: Overview, field: Field, to: string, value: unknown): unknown {
+function castAnyKey(schemaSnapshot: SchemaOverview, field: Field, to: string, value: unknown): unknown {
   const target = schemaSnapshot.collections.get(to);
   if (!target) throw invalidField(field, `leads to ${to}, which is not there`);
   try {
@@ -119,8 +119,8 @@ function castAnyKey(schemaSnapshot: Overview, field: Field, to: string, value: u
 function assertAnyCollections(collection: Collection, payload: Payload): void {
   for (const { relation } of collection.fields.values()) {
     if (relation?.kind !== 'any') continue;
-    const collectionName = payload[relation.by];
+    const collectionName = payload[relation.collectionField];
     if (collectionName !== undefined && collectionName !== null)
-      assertAllowedCollection(collection, relation.by, relation.allowed, collectionName);
+      assertAllowedCollection(collection, relation.collectionField, relation.allowedCollections, collectionName);
   }
 }

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import { identifier } from '../../database/library.ts';
-import { isAmongKeys, isKey, keyText } from '../../query/library.ts';
+import { keyEqualsSql, keyInSql, keyTextSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { keyType } from '../collection-target.ts';
 import type { Key } from '../contract.ts';
@@ -18,7 +18,9 @@ export const columnSql = (field: Field): string => identifier((field.column as {
 
 /** A key as JSON has it: cast to text where the driver or JSON would change it. */
 export const keySql = (field: Field, alias: string): string =>
-  field.parts ? keyText(alias, field.parts) : `${alias}.${columnSql(field)}${field.type === 'integer' ? '' : '::text'}`;
+  field.parts
+    ? keyTextSql(alias, field.parts)
+    : `${alias}.${columnSql(field)}${field.type === 'integer' ? '' : '::text'}`;
 
 /** The rows of these keys, by one parameter. One key is a cheaper condition than a list of one. */
 export interface KeyCondition {
@@ -30,9 +32,10 @@ export interface KeyCondition {
 }
 
 export function createKeyCondition(key: Field, keys: readonly Key[], param: number): KeyCondition {
-  if (keys.length === 1) return { value: keys[0], sql: isKey('t', key, `$${param}::${keyType(key)}`), count: '1' };
+  if (keys.length === 1)
+    return { value: keys[0], sql: keyEqualsSql('t', key, `$${param}::${keyType(key)}`), count: '1' };
   const list = `$${param}::${keyType(key)}[]`;
-  return { value: keys, sql: isAmongKeys('t', key, list), count: `cardinality(${list})` };
+  return { value: keys, sql: keyInSql('t', key, list), count: `cardinality(${list})` };
 }
 
 /** How many rows of this many values fit into one statement. */

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { RevisionSlot } from '../../activity/contract.ts';
-import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import { castKey } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
 import { expandJointKeys } from './joint-keys.ts';
@@ -25,7 +25,7 @@ export interface ToManyAlias {
   readonly to: Collection;
   readonly key: Field;
   readonly link: Field;
-  readonly schemaSnapshot: Overview;
+  readonly schemaSnapshot: SchemaOverview;
   readonly linkedBefore: (parent: AliasParent) => readonly Key[];
   /** The stored keys by the texts of those sent, where these may differ. */
   readonly storedKeys?: ReadonlyMap<string, Key>;

@@ -1,5 +1,5 @@
-import type { Condition } from '../../query/contract.ts';
-import { areEqual, columnsOf, isKey } from '../../query/library.ts';
+import type { SqlCondition } from '../../query/contract.ts';
+import { columnsSql, fieldsEqualSql, keyEqualsSql } from '../../query/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import { keyField, keyType } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
@@ -18,7 +18,7 @@ import {
 } from './write-statement.ts';
 
 /** The condition on the rows `t` that may be changed; its parameters start at `first`. */
-export type ConditionAt = (first: number) => Condition;
+export type ConditionAt = (first: number) => SqlCondition;
 
 interface Assignment {
   readonly fields: readonly Field[];
@@ -154,7 +154,7 @@ function renderUpdateOne(
   runner: StatementRunner,
   { collection, answer }: WriteStatement,
   rows: KeyCondition,
-  condition: Condition,
+  condition: SqlCondition,
   { fields, sets }: Assignment,
 ): string {
   const history = runner.historySql(fields);
@@ -172,7 +172,7 @@ function renderUpdate(
   runner: StatementRunner,
   { collection, answer }: WriteStatement,
   rows: KeyCondition,
-  condition: Condition,
+  condition: SqlCondition,
   { fields, sets, values }: Assignment,
 ): string {
   const key = keyField(collection);
@@ -182,10 +182,10 @@ function renderUpdate(
   const returning = `${keySql(key, 't')} as key${history.returning}${renderAnswerColumn(answer)}`;
   const end = `${history.ctes}${renderFinalSelect(history, rows.count, answer)}`;
   // Rows are locked in the order of their keys, so that concurrent updates of the same rows do not deadlock.
-  const order = rows.count === '1' ? '' : ` order by ${columnsOf('t', key).join(', ')}`;
+  const order = rows.count === '1' ? '' : ` order by ${columnsSql('t', key).join(', ')}`;
   const locked = `from ${table} t where ${where}${order} for no key update`;
-  const keyJoin = values === '' ? [] : [isKey('t', key, 'v.key')];
-  const same = areEqual('b', key, 't', key);
+  const keyJoin = values === '' ? [] : [keyEqualsSql('t', key, 'v.key')];
+  const same = fieldsEqualSql('b', key, 't', key);
   if (!history.readsBefore) {
     const from = values === '' ? '' : ` from ${values}`;
     const changed =
@@ -201,6 +201,6 @@ function renderUpdate(
     sets === ''
       ? `select ${returning} from before t join before b on ${same}`
       : `update ${table} t set ${sets} from ${from} where ${joined} returning ${returning}`;
-  const read = collection.hasKey ? 't.*' : `t.*, ${columnsOf('t', key).join(', ')}`;
+  const read = collection.hasKey ? 't.*' : `t.*, ${columnsSql('t', key).join(', ')}`;
   return `with before as (select ${read} ${locked}), changed as (${changed})${end}`;
 }

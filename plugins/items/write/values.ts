@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { bytesOf, geoJson, isUuid } from '../../query/library.ts';
+import { decodeBase64, isUuid, parseGeoJson } from '../../query/library.ts';
 import type { Field, FieldType } from '../../schema/contract.ts';
 import type { Payload } from '../contract.ts';
 import { allowedFormOf, renderAllowedValues } from './allowed-values.ts';
@@ -103,14 +103,14 @@ function toListValue(field: Field, type: FieldType, list: readonly unknown[]): r
 }
 
 function toBytes(field: Field, value: unknown): Buffer {
-  const read = bytesOf(toText(field, value));
+  const read = decodeBase64(toText(field, value));
   if (!read) throw invalidValue(field, field.column?.array ? 'a list of base64 texts' : 'a base64 text');
   return read;
 }
 
 function toGeometry(field: Field, value: unknown): unknown {
   try {
-    return geoJson(value, [field.name]);
+    return parseGeoJson(value, [field.name]);
   } catch {
     throw invalidValue(field, 'a GeoJSON geometry');
   }

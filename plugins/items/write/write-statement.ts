@@ -1,6 +1,6 @@
 import { type Caller, type Failure, fail } from '#kernel';
 import type { HistorySql, RecordedStatement, RevisionPlace } from '../../activity/contract.ts';
-import { keptExpression } from '../../query/library.ts';
+import { jsonbExpression } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { Key } from '../contract.ts';
 import type { Deps } from '../deps.ts';
@@ -77,7 +77,7 @@ export function createStatementRunner(
             action,
             collection,
             sets,
-            expression: keptExpression,
+            expression: jsonbExpression,
             firstParameter: 1,
             nested,
             hasNestedRows,

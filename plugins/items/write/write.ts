@@ -1,6 +1,6 @@
 import { type Caller, Failure, fail, isSystem } from '#kernel';
 import type { Action } from '../../access/contract.ts';
-import { shareOf } from '../../database/library.ts';
+import { createPoolShare } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
 import type { Items, Key, Payload, WriteLimits, WrittenAnswer } from '../contract.ts';
@@ -25,7 +25,7 @@ type Writes = Pick<
 export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () => undefined): Writes {
   const { access, schema } = deps;
   return {
-    async createOne(caller, name, payload, { given: platformValues, answer, ...limits } = {}) {
+    async createOne(caller, name, payload, { platformValues, answer, ...limits } = {}) {
       await assertAllowed(access, caller, name, 'create');
       const entry = platformValues ? { payload, platformValues } : { payload };
       return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (writes) =>
@@ -42,7 +42,7 @@ export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () =>
     },
     async updateOne(caller, name, key, payload, options) {
       await assertAllowed(access, caller, name, 'update');
-      const platformValues = options?.given;
+      const platformValues = options?.platformValues;
       return runUnitOfWork(deps, { caller, name, payloads: [payload], limits: options }, (writes) =>
         withRowAnswer(writtenRow, caller, name, options?.answer, async (row) =>
           first(await updateByKeys(writes, caller, name, [key], payload, { platformValues, answer: row })),
@@ -141,7 +141,11 @@ async function runUnitOfWork<T>(
   work: (writes: LevelWrites) => Promise<T>,
 ): Promise<T> {
   const { db, schema, timeout } = deps;
-  const options = { share: shareOf(name, caller), timeout, ...(limits.signal ? { signal: limits.signal } : {}) };
+  const options = {
+    share: createPoolShare(name, caller),
+    timeout,
+    ...(limits.signal ? { signal: limits.signal } : {}),
+  };
   for (let attempt = 1; ; attempt++) {
     const { collection, schemaSnapshot } = await findWritableCollection(schema, name, caller);
     // An unknown field may be a column created a moment ago; inside of the unit of work a refresh would be too late.
@@ -153,7 +157,7 @@ async function runUnitOfWork<T>(
       return await db.transaction(() => work(writes), options);
     } catch (error) {
       // The failure ends the outer unit of work as well, and its owner handles it.
-      if (db.isInside()) throw toPlainFailure(withConstraintName(caller, toWriteError(error, collection)));
+      if (db.isInUnitOfWork()) throw toPlainFailure(withConstraintName(caller, toWriteError(error, collection)));
       if (!isOutdatedStatement(error)) {
         const rest = timeout && Math.max(1, timeout - (performance.now() - since));
         const refusal = toWriteError(error, collection);

@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { isRange } from '../../schema/library.ts';
-import type { Operator, Value, Where } from '../contract.ts';
+import type { Operand, Operator, Where } from '../contract.ts';
 import { hasOrder } from '../element.ts';
 import { arraySql } from './array.ts';
 import { fieldUseSql } from './field-use.ts';
@@ -108,7 +108,7 @@ export function testSql(statement: StatementBuilder, left: string, test: Test): 
 }
 
 /** `<> all` holds for an empty list, which a path may lead to: then null and a caller without a user or role must not match. */
-function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly Value[]): string {
+function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly Operand[]): string {
   const outside = `${left} <> all(${listSql(statement, field, values)})`;
   if (!values.some(isMultiValued)) return outside;
   return [`${left} is not null`, outside, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(
@@ -120,7 +120,7 @@ function notInSql(statement: StatementBuilder, left: string, field: Field, value
 function patternSql(
   statement: StatementBuilder,
   left: string,
-  value: Value,
+  value: Operand,
   form: string,
   negated: boolean,
   insensitive: boolean,
@@ -143,12 +143,12 @@ export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$
 const isTextual = (type: FieldType): boolean => ['string', 'text', 'csv', 'hash', 'unknown', 'binary'].includes(type);
 
 /** An enum compared with a dynamic value is compared as text, since the value may not be one of the enum. */
-const withComparableType = (field: Field, values: readonly Value[]): Field =>
+const withComparableType = (field: Field, values: readonly Operand[]): Field =>
   field.column?.enumValues && !field.column.array && values.some(isResolvedAtRuntime)
     ? standInField(field, 'unknown')
     : field;
 
-const isResolvedAtRuntime = (value: Value): boolean =>
+const isResolvedAtRuntime = (value: Operand): boolean =>
   typeof value === 'object' && value !== null && value.dynamic !== 'placeholder';
 
 /** The left side in a type that the operand can be cast to: a text for types without an equality. */

@@ -1,6 +1,6 @@
 import type { Where } from '../contract.ts';
 import { conjunction } from './conjunction.ts';
-import { columnsOf, isAmongKeys, isKey } from './key.ts';
+import { columnsSql, keyEqualsSql, keyInSql } from './key.ts';
 import type { StatementBuilder } from './statement.ts';
 import { listSql, valueSql } from './values.ts';
 
@@ -13,10 +13,10 @@ export function compositeKeyTestSql(
   const { use, operator, values } = where;
   const { field, when } = use;
   const visible = when && `coalesce((${statement.where(alias, when)}), false)`;
-  const filled = columnsOf(alias, field).map((column) => `${column} is not null`);
+  const filled = columnsSql(alias, field).map((column) => `${column} is not null`);
   const [first = null] = values;
-  const equal = () => isKey(alias, field, valueSql(statement, field, first));
-  const among = () => isAmongKeys(alias, field, listSql(statement, field, values));
+  const equal = () => keyEqualsSql(alias, field, valueSql(statement, field, first));
+  const among = () => keyInSql(alias, field, listSql(statement, field, values));
   switch (operator) {
     case '_eq':
       return conjunction([visible, equal()]);

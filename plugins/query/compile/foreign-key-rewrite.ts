@@ -11,7 +11,7 @@ const EXACT_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid
  */
 export function rewriteToForeignKey({ use, to, rule, where }: Extract<Where, { kind: 'one' }>): Where | undefined {
   const { relation, type } = use.field;
-  if (relation?.kind !== 'one' || !relation.relation.schema || relation.relation.unchecked) return undefined;
+  if (relation?.kind !== 'one' || !relation.relation.schema || relation.relation.notValidated) return undefined;
   if (use.fn || (rule && !isMatchAll(rule))) return undefined;
   const key = targetField(use.field, to);
   return EXACT_TYPES.has(type) && key.type === type && !isMatchAll(where)
@@ -20,7 +20,7 @@ export function rewriteToForeignKey({ use, to, rule, where }: Extract<Where, { k
 }
 
 function moveToForeignKey(where: Where, key: string, use: FieldUse): Where | undefined {
-  if (where.kind === 'all' || where.kind === 'either') {
+  if (where.kind === 'and' || where.kind === 'or') {
     const of = where.of.map((one) => moveToForeignKey(one, key, use));
     return of.every((one) => one !== undefined) ? { kind: where.kind, of } : undefined;
   }

@@ -2,7 +2,7 @@ import { literal } from '../../database/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
 import { targetField } from '../parse/parse-context.ts';
-import { areEqual } from './key.ts';
+import { fieldsEqualSql } from './key.ts';
 import { fieldColumnSql, quote, type StatementBuilder } from './statement.ts';
 
 /** The join condition of the rows behind a to-many alias with their parent; undefined when there is no key to join by. */
@@ -17,12 +17,12 @@ export function toManyJoin(
   const owner = schema.collections.get(field.collection);
   const key = owner?.hasKey ? owner.key : null;
   if (far?.relation?.kind === 'any' && far.column && key) {
-    const by = to.fields.get(far.relation.by);
+    const by = to.fields.get(far.relation.collectionField);
     if (!by?.column) return undefined;
     return (child, parent) =>
       `${fieldColumnSql(child, by)} = ${literal(field.collection)} and ${fieldColumnSql(child, far)}::text = ${fieldColumnSql(parent, key)}::text`;
   }
-  if (far?.parts) return key?.parts && ((child, parent) => areEqual(child, far, parent, key));
+  if (far?.parts) return key?.parts && ((child, parent) => fieldsEqualSql(child, far, parent, key));
   const above = relation.schema?.foreign_key_column ?? key?.column?.name;
   if (!far?.column || !above) return undefined;
   return (child, parent) => `${fieldColumnSql(child, far)} = ${parent}.${quote(above)}`;

@@ -24,11 +24,11 @@ const columnSql: ColumnSql = (alias, name) => `${alias}.${identifier(name)}`;
 const columnName = (part: Field): string => (part.column as { name: string }).name;
 
 /** The columns of a field in the row `alias`: one, or several for a field with `parts`. */
-export const columnsOf = (alias: string, field: Field): readonly string[] =>
+export const columnsSql = (alias: string, field: Field): readonly string[] =>
   (field.parts ?? [field]).map((part) => columnSql(alias, columnName(part)));
 
 /** The text of a field with `parts` in the row `alias`; null when one of its columns is null. */
-export const keyText = (alias: string, parts: readonly Field[]): string =>
+export const keyTextSql = (alias: string, parts: readonly Field[]): string =>
   `(${parts.map((part) => partTextSql(columnSql(alias, columnName(part)), part)).join(` || ',' || `)})`;
 
 /** Timestamps have microseconds, so that different keys have different texts. */
@@ -47,24 +47,24 @@ const partValuesSql = (text: string, parts: readonly Field[]): readonly string[]
   });
 
 /** The condition that the field of the row `alias` equals `value`, which for a field with `parts` is SQL of a valid key text. */
-export function isKey(alias: string, field: Field, value: string): string {
+export function keyEqualsSql(alias: string, field: Field, value: string): string {
   if (!field.parts) return `${columnSql(alias, columnName(field))} = ${value}`;
   const values = partValuesSql(value, field.parts);
-  return columnsOf(alias, field)
+  return columnsSql(alias, field)
     .map((one, at) => `${one} = ${values[at]}`)
     .join(' and ');
 }
 
 /** The condition that the field equals one of the values of `list`, which is SQL of an array. */
-export function isAmongKeys(alias: string, field: Field, list: string): string {
+export function keyInSql(alias: string, field: Field, list: string): string {
   if (!field.parts) return `${columnSql(alias, columnName(field))} = any(${list})`;
-  return `(${columnsOf(alias, field).join(', ')}) in (select ${partValuesSql('k.v', field.parts).join(', ')} from unnest(${list}) k(v))`;
+  return `(${columnsSql(alias, field).join(', ')}) in (select ${partValuesSql('k.v', field.parts).join(', ')} from unnest(${list}) k(v))`;
 }
 
 /** The condition that two fields of the same number of columns are equal. */
-export const areEqual = (alias: string, field: Field, other: string, otherField: Field): string => {
-  const others = columnsOf(other, otherField);
-  return columnsOf(alias, field)
+export const fieldsEqualSql = (alias: string, field: Field, other: string, otherField: Field): string => {
+  const others = columnsSql(other, otherField);
+  return columnsSql(alias, field)
     .map((one, at) => `${one} = ${others[at]}`)
     .join(' and ');
 };

@@ -2,7 +2,7 @@ import type { Collection } from '../../schema/contract.ts';
 import type { FieldUse } from '../contract.ts';
 import { targetField } from '../parse/parse-context.ts';
 import { fieldUseSql } from './field-use.ts';
-import { areEqual } from './key.ts';
+import { fieldsEqualSql } from './key.ts';
 import { fieldColumnSql, type StatementBuilder } from './statement.ts';
 
 /** The join condition of the many-to-one `use` of the row `alias` with the row `joined` of `to`. */
@@ -16,6 +16,6 @@ export function manyToOneJoin(
   const target = targetField(use.field, to);
   if (!use.field.parts) return `${fieldColumnSql(joined, target)} = ${fieldUseSql(statement, alias, use)}`;
   const when = use.when && `(${statement.where(alias, use.when)})`;
-  const link = areEqual(joined, target, alias, use.field);
+  const link = fieldsEqualSql(joined, target, alias, use.field);
   return when ? `${when} and ${link}` : link;
 }

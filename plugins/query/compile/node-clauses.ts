@@ -15,7 +15,7 @@ export function conditionsSql(statement: StatementBuilder, alias: string, read: 
 }
 
 /** The JSON object of a row of `rowsSql`. REST groups always have members, with names that fit into column names. */
-export function rowJson({ pick, aggregate }: Read, alias: string): string {
+export function rowJson({ projections: pick, aggregate }: Read, alias: string): string {
   if (aggregate && !aggregate.projections) return `row_to_json(${alias}.*)`;
   const members = aggregate?.projections ?? pick;
   return rowObjectSql(

@@ -1,6 +1,6 @@
 import { literal } from '../../database/library.ts';
 import type { Column, Field } from '../../schema/contract.ts';
-import type { ColumnForm } from '../selection.ts';
+import type { ColumnFormat } from '../selection.ts';
 import { fieldColumnSql } from './statement.ts';
 
 /** The text that answers show instead of a concealed value. */
@@ -12,7 +12,7 @@ export const outputExpression = (alias: string, field: Field): string => outputS
 /**
  * The same as a part of `jsonb`. A JSON value that `jsonb` refuses becomes its text, so that every row can be stored in a revision.
  */
-export function keptExpression(alias: string, field: Field): string {
+export function jsonbExpression(alias: string, field: Field): string {
   const shown = outputExpression(alias, field);
   if (field.type !== 'json' || field.concealed || field.column?.array || field.column?.dataType === 'jsonb')
     return shown;
@@ -59,7 +59,7 @@ export function outputSql(value: string, field: Field): string {
 }
 
 /** The same in the format of a selection. Lists and the mask have no other format. */
-export function outputSqlAs(value: string, field: Field, as: ColumnForm | undefined): string {
+export function outputSqlAs(value: string, field: Field, as: ColumnFormat | undefined): string {
   if (as === 'number' && isNumber(field)) return numberSql(value, field);
   if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
     return field.column.array ? labelListSql(value, as.labels) : labelSql(value, as.labels);

@@ -1,4 +1,4 @@
-import type { Overview } from '../../schema/contract.ts';
+import type { SchemaOverview } from '../../schema/contract.ts';
 import type { Read } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { objectSql } from './json-object.ts';
@@ -10,8 +10,8 @@ import { whereSql } from './where.ts';
  * SQL of the JSON text of the row `alias`, for the `returning` clause of the statement that writes it. Undefined when a row rule
  * applies, or when the object needs more than the columns of the row.
  */
-export function returningSql(read: Read, schema: Overview, alias: string): string | undefined {
-  const { aggregate, meta, pick, rule, search } = read;
+export function returningSql(read: Read, schema: SchemaOverview, alias: string): string | undefined {
+  const { aggregate, meta, projections: pick, rule, search } = read;
   const appliesToEveryRow =
     (rule === undefined || isMatchAll(rule)) && search === null && !aggregate && meta.length === 0;
   if (!appliesToEveryRow || !pick.every(isPlainColumn)) return undefined;
@@ -19,4 +19,4 @@ export function returningSql(read: Read, schema: Overview, alias: string): strin
   return `${objectSql(objectMembers(statement, alias, pick, []), statement.alias())}::text`;
 }
 
-const isPlainColumn = (pick: Read['pick'][number]): boolean => pick.kind === 'column' && !pick.fn && !pick.when;
+const isPlainColumn = (pick: Read['projections'][number]): boolean => pick.kind === 'column' && !pick.fn && !pick.when;

@@ -1,6 +1,6 @@
 import { literal } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
-import type { Pick, Read } from '../contract.ts';
+import type { Projection, Read } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { targetField } from '../parse/parse-context.ts';
 import { groupsSql } from './aggregate.ts';
@@ -8,14 +8,14 @@ import { conjunction, parenthesized, whereClause } from './conjunction.ts';
 import { functionSql } from './function.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { constantSql, memberListSql, type ObjectMember, objectSql } from './json-object.ts';
-import { columnsOf, isKey } from './key.ts';
+import { columnsSql, keyEqualsSql } from './key.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { conditionsSql, EMPTY_SELECT_LIST, limitSql, rowJson } from './node-clauses.ts';
 import { orderByClause, orderTerms } from './order.ts';
 import { outputSqlAs } from './output.ts';
 import { fieldColumnSql, quote, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
-type ProjectionOf<K extends Pick['kind']> = Extract<Pick, { kind: K }>;
+type ProjectionOf<K extends Projection['kind']> = Extract<Projection, { kind: K }>;
 
 /**
  * The rows or groups of one node. A node without relations is one select. With relations an inner select filters, orders and limits
@@ -34,13 +34,13 @@ export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: 
   const from = ` from ${source}${joins.join('')}${whereClause(conditions)}`;
   const cut = limitSql(statement, read);
 
-  if (read.pick.every(isOfRowAlone)) {
+  if (read.projections.every(isOfRowAlone)) {
     if (!link && order.length > 0 && isLimitedBeforeOutput(read)) {
       const shown = statement.alias();
-      const picks = selectList(statement, shown, read.pick, []);
+      const picks = selectList(statement, shown, read.projections, []);
       return `select ${picks} from (select ${inner}.*${from}${orderByClause(order)}${cut}) ${shown}`;
     }
-    return `select ${selectList(statement, inner, read.pick, []) || EMPTY_SELECT_LIST}${from}${orderByClause(order)}${cut}`;
+    return `select ${selectList(statement, inner, read.projections, []) || EMPTY_SELECT_LIST}${from}${orderByClause(order)}${cut}`;
   }
   const outer = statement.alias();
   const prefix = orderColumnPrefix(read);
@@ -50,7 +50,7 @@ export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: 
   }));
   const exported = order.map((one, at) => `, ${one.sql} as ${quote(`${prefix}${at}`)}`).join('');
   const related: string[] = [];
-  const picks = selectList(statement, outer, read.pick, related);
+  const picks = selectList(statement, outer, read.projections, related);
   return `select ${picks} from (select ${inner}.*${exported}${from}${orderByClause(order)}${cut}) ${outer}${related.join('')}${orderByClause(orderTermsOuter)}`;
 }
 
@@ -58,7 +58,16 @@ export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: 
  * Whether an inner select limits the rows before their values are formatted. PostgreSQL formats before it sorts, for every row that
  * matches. In the order of the key an index finds the first rows anyway.
  */
-function isLimitedBeforeOutput({ collection, keys, limit, order, pick, rule, search, where }: Read): boolean {
+function isLimitedBeforeOutput({
+  collection,
+  keys,
+  limit,
+  order,
+  projections: pick,
+  rule,
+  search,
+  where,
+}: Read): boolean {
   if (limit === null || keys || !pick.some(isComputed)) return false;
   const [first] = order;
   const isByKey = order.length === 1 && first?.path.length === 0 && first.use.field.name === collection.primary;
@@ -66,15 +75,15 @@ function isLimitedBeforeOutput({ collection, keys, limit, order, pick, rule, sea
 }
 
 /** Whether the projection is more than the bare column. */
-const isComputed = (pick: Pick): boolean =>
+const isComputed = (pick: Projection): boolean =>
   pick.kind === 'object' ||
   (pick.kind === 'column' &&
     (pick.fn !== undefined || pick.when !== undefined || outputSqlAs('', pick.field, pick.as) !== ''));
 
 /** Whether the projection needs only the row. Counts of related rows cost a look-up, so they are made for limited rows only. */
-const isOfRowAlone = (pick: Read['pick'][number]): boolean =>
+const isOfRowAlone = (pick: Read['projections'][number]): boolean =>
   pick.kind === 'constant' ||
-  (pick.kind === 'object' && pick.pick.every(isOfRowAlone)) ||
+  (pick.kind === 'object' && pick.projections.every(isOfRowAlone)) ||
   (pick.kind === 'column' && !(pick.fn?.name === 'count' && pick.fn.to !== undefined));
 
 /** A prefix for the names of order columns that no column of the table begins with. */
@@ -95,19 +104,23 @@ function keysSource(statement: StatementBuilder, read: Read, alias: string): { f
   const values = statement.param(isOpen ? ({ runtimeValue: keys } satisfies RuntimeParameter) : keys, `${type}[]`);
   return {
     alias: list,
-    from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableSql(read.collection.table)} ${alias} on ${isKey(alias, key, `${list}.key`)}`,
+    from: `unnest(${values}) with ordinality ${list}(key, at) join ${tableSql(read.collection.table)} ${alias} on ${keyEqualsSql(alias, key, `${list}.key`)}`,
   };
 }
 
 /** The select list of a node; appends the joins of relations to `joins`. */
-const selectList = (statement: StatementBuilder, alias: string, picks: readonly Pick[], joins: string[]): string =>
-  memberListSql(objectMembers(statement, alias, picks, joins));
+const selectList = (
+  statement: StatementBuilder,
+  alias: string,
+  picks: readonly Projection[],
+  joins: string[],
+): string => memberListSql(objectMembers(statement, alias, picks, joins));
 
 /** The members of an object of a row; appends the joins of relations to `joins`. */
 export const objectMembers = (
   statement: StatementBuilder,
   alias: string,
-  picks: readonly Pick[],
+  picks: readonly Projection[],
   joins: string[],
 ): readonly ObjectMember[] =>
   picks.map((pick) => {
@@ -116,14 +129,14 @@ export const objectMembers = (
     return { key: pick.key, sql: when ? `case when ${statement.where(alias, when)} then ${sql} end` : sql };
   });
 
-function projectionSql(statement: StatementBuilder, alias: string, pick: Pick, joins: string[]): string {
+function projectionSql(statement: StatementBuilder, alias: string, pick: Projection, joins: string[]): string {
   switch (pick.kind) {
     case 'column':
       return columnSql(statement, alias, pick);
     case 'constant':
       return constantSql(pick.value);
     case 'object':
-      return objectSql(objectMembers(statement, alias, pick.pick, joins), statement.alias());
+      return objectSql(objectMembers(statement, alias, pick.projections, joins), statement.alias());
     case 'one':
       return oneSql(statement, alias, pick, joins);
     case 'any':
@@ -166,10 +179,10 @@ function joinedRow(
   const on = [link(joined), ...conditionsSql(statement, joined, read).map(parenthesized)];
   joins.push(` left join ${tableSql(read.collection.table)} ${joined} on ${conjunction(on)}`);
   const row = statement.alias();
-  const picks = selectList(statement, joined, read.pick, joins);
+  const picks = selectList(statement, joined, read.projections, joins);
   const json =
-    read.pick.length === 0 ? rowJson(read, row) : `(select ${rowJson(read, row)} from (select ${picks}) ${row})`;
-  return `case when ${columnsOf(joined, key)[0]} is not null then ${json} end`;
+    read.projections.length === 0 ? rowJson(read, row) : `(select ${rowJson(read, row)} from (select ${picks}) ${row})`;
+  return `case when ${columnsSql(joined, key)[0]} is not null then ${json} end`;
 }
 
 /**
@@ -206,7 +219,7 @@ function manySql(
   const link = toManyJoin(statement, pick, read.collection);
   if (!link) return `'[]'::json`;
   const rows = rowsSql(statement, read, (row) => link(row, alias));
-  const [only] = read.pick;
+  const [only] = read.projections;
   const value = pick.kind === 'keys' && only ? `${inner}.${quote(only.key)}` : rowJson(read, inner);
   joins.push(
     ` left join lateral (select coalesce(json_agg(${value}), '[]'::json) as j from (${rows}) ${inner}) ${lateral} on true`,

@@ -1,6 +1,6 @@
-import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { BoundValue, DynamicValue, Where } from '../contract.ts';
-import { keyText } from './key.ts';
+import { keyTextSql } from './key.ts';
 
 /** A parameter whose value is resolved when the statement runs. */
 export interface RuntimeParameter {
@@ -21,13 +21,13 @@ export type WhereCompiler = (statement: StatementBuilder, alias: string, where: 
  * imports compile conditions as well.
  */
 export class StatementBuilder {
-  readonly schema: Overview;
+  readonly schema: SchemaOverview;
   readonly params: unknown[] = [];
   readonly #whereSql: WhereCompiler;
   readonly #first: number;
   #aliases = 0;
 
-  constructor(schema: Overview, whereSql: WhereCompiler, first = 1) {
+  constructor(schema: SchemaOverview, whereSql: WhereCompiler, first = 1) {
     this.schema = schema;
     this.#whereSql = whereSql;
     this.#first = first;
@@ -69,4 +69,4 @@ export function tableSql(table: Collection['table']): string {
 
 /** A field in the row `alias`: its column, or the key text of a field with `parts`. */
 export const fieldColumnSql = (alias: string, field: Field): string =>
-  field.parts ? keyText(alias, field.parts) : `${alias}.${quote((field.column as { name: string }).name)}`;
+  field.parts ? keyTextSql(alias, field.parts) : `${alias}.${quote((field.column as { name: string }).name)}`;

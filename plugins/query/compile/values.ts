@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import { type CallerValue, isCallerValue } from '../caller-value.ts';
-import type { DynamicValue, Value, ValuePath, ValuePathStep } from '../contract.ts';
+import type { DynamicValue, Operand, ValuePath, ValuePathStep } from '../contract.ts';
 import { hasOrder } from '../element.ts';
 import { conjunction, parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
@@ -9,22 +9,22 @@ import { manyToOneJoin } from './many-to-one-join.ts';
 import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
 /** For `$CURRENT_USER` and `$CURRENT_ROLE`, the condition that the caller has a value; empty for other operands. */
-export const hasValueSql = (statement: StatementBuilder, field: Field, value: Value): readonly string[] =>
+export const hasValueSql = (statement: StatementBuilder, field: Field, value: Operand): readonly string[] =>
   isCallerValue(value)
     ? [
-        `${value.via?.isMultiValued ? callerIdSql(statement, value) : dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`,
+        `${value.path?.isMultiValued ? callerIdSql(statement, value) : dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`,
       ]
     : [];
 
 /** The right side of a comparison: a parameter, or the SQL of a dynamic value. */
-export function valueSql(statement: StatementBuilder, field: Field, value: Value): string {
+export function valueSql(statement: StatementBuilder, field: Field, value: Operand): string {
   if (field.type.startsWith('geometry')) return geometrySql(statement, value);
   if (typeof value === 'object' && value !== null) return dynamicSql(statement, value, sqlTypeOf(field, null));
   return statement.param(value, sqlTypeOf(field, value));
 }
 
 /** A list of operands as SQL of an array; `exact` is the type of its elements when it is compared with an array column. */
-export function listSql(statement: StatementBuilder, field: Field, values: readonly Value[], exact?: string): string {
+export function listSql(statement: StatementBuilder, field: Field, values: readonly Operand[], exact?: string): string {
   const plain = values.filter((value) => typeof value !== 'object');
   if (plain.length === values.length)
     return statement.param(values, `${exact ?? sqlTypeOf(field, widestValue(values))}[]`);
@@ -42,18 +42,19 @@ export function listSql(statement: StatementBuilder, field: Field, values: reado
 }
 
 /** A value in this type of PostgreSQL. */
-export const typedValueSql = (statement: StatementBuilder, type: string, value: Value): string =>
+export const typedValueSql = (statement: StatementBuilder, type: string, value: Operand): string =>
   typeof value === 'object' && value !== null ? dynamicSql(statement, value, type) : statement.param(value, type);
 
-const isPlaceholderList = (value: Value | undefined): value is Extract<DynamicValue, { dynamic: 'placeholder' }> =>
+const isPlaceholderList = (value: Operand | undefined): value is Extract<DynamicValue, { dynamic: 'placeholder' }> =>
   typeof value === 'object' && value !== null && value.dynamic === 'placeholder' && value.list === true;
 
-export const isMultiValued = (value: Value): value is CallerValue =>
-  isCallerValue(value) && value.via?.isMultiValued === true;
+export const isMultiValued = (value: Operand): value is CallerValue =>
+  isCallerValue(value) && value.path?.isMultiValued === true;
 
-const widestValue = (values: readonly Value[]): Value => values.find((value) => !isInt8(value)) ?? values[0] ?? null;
+const widestValue = (values: readonly Operand[]): Operand =>
+  values.find((value) => !isInt8(value)) ?? values[0] ?? null;
 
-const isInt8 = (value: Value): boolean => {
+const isInt8 = (value: Operand): boolean => {
   if (typeof value !== 'string' || !/^[+-]?\d{1,19}$/.test(value)) return false;
   const number = BigInt(value);
   return number >= -9_223_372_036_854_775_808n && number <= 9_223_372_036_854_775_807n;
@@ -63,7 +64,7 @@ const isInt8 = (value: Value): boolean => {
  * The type a parameter is cast to. Whole numbers compare as int8, which every integer index supports. Larger numbers and fractions
  * compare as numeric, so that they find no row instead of an error.
  */
-function sqlTypeOf(field: Field, value: Value): string {
+function sqlTypeOf(field: Field, value: Operand): string {
   switch (field.type) {
     case 'integer':
     case 'bigInteger':
@@ -96,14 +97,14 @@ const isComparedAsItself = (field: Field): boolean =>
   field.column?.enumValues != null || field.column?.sqlType.includes('citext') === true || hasOrder(field);
 
 export function dynamicSql(statement: StatementBuilder, value: DynamicValue, type: string): string {
-  if (!isCallerValue(value) || !value.via)
+  if (!isCallerValue(value) || !value.path)
     return statement.param({ runtimeValue: value } satisfies RuntimeParameter, type);
   return `(${pathSql(statement, value)})${castPathSql(value, type)}`;
 }
 
 /** Casts through text, since not every type has a cast to every other one. A value that does not fit is INVALID_QUERY at run time. */
-function castPathSql({ via }: CallerValue, type: string, list = ''): string {
-  const { field } = ((via as ValuePath).path.at(-1) as ValuePathStep).use;
+function castPathSql({ path: via }: CallerValue, type: string, list = ''): string {
+  const { field } = ((via as ValuePath).steps.at(-1) as ValuePathStep).use;
   const same = !field.column?.array && sqlTypeOf(field, null) === type;
   return `${same ? '' : `::text${list}`}::${type}${list}`;
 }
@@ -113,7 +114,7 @@ const callerIdSql = (statement: StatementBuilder, { dynamic }: CallerValue): str
 
 /** A sub-select of the values of `$CURRENT_USER.a.b`. */
 function pathSql(statement: StatementBuilder, value: CallerValue): string {
-  const { start, rule, path } = value.via as ValuePath;
+  const { start, rule, steps: path } = value.path as ValuePath;
   let alias = statement.alias();
   const key = start.fields.get(start.primary ?? 'id') as Field;
   const conditions = [
@@ -135,7 +136,7 @@ function pathSql(statement: StatementBuilder, value: CallerValue): string {
   return `select ${fieldUseSql(statement, alias, last.use)} from ${from}${whereClause(conditions.map(parenthesized))}`;
 }
 
-export const geometrySql = (statement: StatementBuilder, value: Value): string =>
+export const geometrySql = (statement: StatementBuilder, value: Operand): string =>
   `ST_SetSRID(ST_GeomFromGeoJSON(${
     typeof value === 'object' && value !== null ? dynamicSql(statement, value, 'text') : statement.param(value, 'text')
   }), 4326)`;

@@ -14,9 +14,9 @@ export function whereSql(statement: StatementBuilder, alias: string, where: Wher
   switch (where.kind) {
     case 'fixed':
       return String(where.value);
-    case 'all':
+    case 'and':
       return where.of.length === 0 ? 'true' : where.of.map((one) => bracketed(statement, alias, one)).join(' and ');
-    case 'either':
+    case 'or':
       return where.of.length === 0 ? 'true' : where.of.map((one) => bracketed(statement, alias, one)).join(' or ');
     case 'test':
       return where.use.field.parts
@@ -35,7 +35,7 @@ export function whereSql(statement: StatementBuilder, alias: string, where: Wher
 
 const bracketed = (statement: StatementBuilder, alias: string, where: Where): string => {
   const sql = whereSql(statement, alias, where);
-  return where.kind === 'either' || where.kind === 'all' ? `(${sql})` : sql;
+  return where.kind === 'or' || where.kind === 'and' ? `(${sql})` : sql;
 };
 
 function oneSql(statement: StatementBuilder, alias: string, where: Extract<Where, { kind: 'one' }>): string {
@@ -62,7 +62,7 @@ function onRowOfNullsSql(statement: StatementBuilder, where: Where): string {
   switch (where.kind) {
     case 'fixed':
       return String(where.value);
-    case 'all': {
+    case 'and': {
       const mark = statement.params.length;
       const parts = where.of.map((one) => onRowOfNullsSql(statement, one)).filter((one) => one !== 'true');
       if (!parts.includes('false')) return parts.join(' and ') || 'true';
@@ -70,7 +70,7 @@ function onRowOfNullsSql(statement: StatementBuilder, where: Where): string {
       statement.params.length = mark;
       return 'false';
     }
-    case 'either': {
+    case 'or': {
       const mark = statement.params.length;
       const parts = where.of.map((one) => onRowOfNullsSql(statement, one)).filter((one) => one !== 'false');
       if (parts.includes('true') || where.of.length === 0) {
@@ -127,8 +127,8 @@ function callerPresentSql(statement: StatementBuilder, where: Where): readonly s
   switch (where.kind) {
     case 'fixed':
       return [];
-    case 'all':
-    case 'either':
+    case 'and':
+    case 'or':
       return where.of.flatMap((one) => callerPresentSql(statement, one));
     case 'one':
     case 'many':

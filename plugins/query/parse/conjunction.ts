@@ -1,7 +1,7 @@
 import type { Where } from '../contract.ts';
 
-export const MATCH_ALL: Where = { kind: 'all', of: [] };
-export const isMatchAll = (where: Where): boolean => where.kind === 'all' && where.of.length === 0;
+export const MATCH_ALL: Where = { kind: 'and', of: [] };
+export const isMatchAll = (where: Where): boolean => where.kind === 'and' && where.of.length === 0;
 
 type ToManyCondition = Extract<Where, { kind: 'many' }>;
 
@@ -12,7 +12,7 @@ type ToManyCondition = Extract<Where, { kind: 'many' }>;
 export function and(conditions: readonly Where[]): Where {
   const flat: Where[] = [];
   const places = new Map<unknown, number>();
-  for (const one of conditions.flatMap((each) => (each.kind === 'all' ? each.of : [each]))) {
+  for (const one of conditions.flatMap((each) => (each.kind === 'and' ? each.of : [each]))) {
     const side = isMergeable(one) ? (one.use.follow ?? one.use.field) : undefined;
     const place = side && places.get(side);
     if (place === undefined) {
@@ -23,7 +23,7 @@ export function and(conditions: readonly Where[]): Where {
       flat[place] = { ...before, where: and([before.where, (one as ToManyCondition).where]) };
     }
   }
-  return flat.length === 1 ? (flat[0] as Where) : { kind: 'all', of: flat };
+  return flat.length === 1 ? (flat[0] as Where) : { kind: 'and', of: flat };
 }
 
 const isMergeable = (one: Where): one is ToManyCondition =>

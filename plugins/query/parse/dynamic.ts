@@ -13,7 +13,7 @@ export function parseDynamicValue(context: ParseContext, text: string, path: Que
   const dynamic = who[1] === 'USER' ? 'user' : 'role';
   if (!who[2]) return { dynamic };
   const start = resolveCollection(context, dynamic === 'user' ? 'platform_users' : 'platform_roles');
-  return { dynamic, via: parseValuePath(context, start, who[2].split('.'), path) };
+  return { dynamic, path: parseValuePath(context, start, who[2].split('.'), path) };
 }
 
 /** A permission rule may read every field of the path; in a caller's own query `access` checks each field. */
@@ -44,5 +44,5 @@ function parseValuePath(
   const key = at?.primary ? at.fields.get(at.primary) : undefined;
   if (at && !key) throw noSuchValue();
   const several = steps.some(({ use }) => use.field.relation?.kind === 'many' && !use.field.column);
-  return { start, path: key ? [...steps, { use: { field: key } }] : steps, isMultiValued: several };
+  return { start, steps: key ? [...steps, { use: { field: key } }] : steps, isMultiValued: several };
 }

@@ -62,7 +62,8 @@ export function groupFieldPaths(
     if (!field) context.onUnknownField();
     if (!field || isPresentationAlias(field)) return;
     if (rest !== undefined && (fn || !field.relation)) return;
-    if (only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowed.includes(only))) return;
+    if (only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowedCollections.includes(only)))
+      return;
     const key = aliases.has(stepText) ? stepText : answerKey(parsed, path);
     const known: Open = requested.get(key) ?? {
       field,

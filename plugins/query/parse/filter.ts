@@ -72,7 +72,7 @@ function parseLogical(
   if (!list) throw invalidQuery('must be a list of filters', path);
   const of = list.map((one, at) => each(one, [...path, at]));
   // An empty list matches every row.
-  return key === '_and' || of.length === 0 ? and(of) : { kind: 'either', of };
+  return key === '_and' || of.length === 0 ? and(of) : { kind: 'or', of };
 }
 
 /** Parses the condition of a field: a bare value, operators, or a filter on related rows. */
@@ -131,8 +131,8 @@ function parseManyToAnyFilter(
   const field = resolveField(context, collection, name);
   const { relation } = field;
   if (relation?.kind !== 'any') throw invalidQuery(`${name} is not a many-to-any`, at);
-  const by = collection.fields.get(relation.by);
-  if (!relation.allowed.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
+  const by = collection.fields.get(relation.collectionField);
+  if (!relation.allowedCollections.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
   const to = resolveCollection(context, only);
   return { kind: 'any', use: { field }, by, to, where: parseFilterObject(context, to, raw, at) };
 }

@@ -23,7 +23,9 @@ export function parseFollow(context: ParseContext, collection: Collection, key: 
   const leads =
     relation?.kind === 'one'
       ? relation.to === collection.name && by === undefined
-      : relation?.kind === 'any' && relation.allowed.includes(collection.name) && by === relation.by;
+      : relation?.kind === 'any' &&
+        relation.allowedCollections.includes(collection.name) &&
+        by === relation.collectionField;
   if (!relation || !leads) throw invalidQuery(`${from}.${name} does not lead here`, path);
   const field: Field = {
     collection: collection.name,

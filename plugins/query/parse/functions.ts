@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { Collection, Field, FieldType } from '../../schema/contract.ts';
-import { DATE_PARTS, type FieldUse, type Fn } from '../contract.ts';
+import { DATE_PARTS, type FieldFunction, type FieldUse } from '../contract.ts';
 import { isVisibleField, type ParseContext, resolveCollection, resolveField } from './parse-context.ts';
 import { type PathStep, parseStep } from './path-steps.ts';
 import { invalidQuery, type QueryPath, suggestionFor } from './raw-values.ts';
@@ -21,7 +21,7 @@ export function parseFunction(
   field: Field,
   { name, path }: NonNullable<PathStep['fn']>,
   at: QueryPath,
-): Fn {
+): FieldFunction {
   if (!FUNCTION_NAMES.includes(name))
     throw invalidQuery(`there is no function "${name.slice(0, 40)}"${suggestionFor(name, FUNCTION_NAMES)}`, at);
   if (field.concealed) throw fail('FORBIDDEN', `${field.name} is concealed: there are no functions of it`);

@@ -12,7 +12,7 @@ const COORDINATE_DEPTHS: ReadonlyMap<unknown, number> = new Map([
 const MAX_COLLECTIONS = 10;
 
 /** Parses a GeoJSON geometry from an object or a text to a text. PostGIS would accept some malformed ones. */
-export function geoJson(raw: unknown, path: QueryPath): string {
+export function parseGeoJson(raw: unknown, path: QueryPath): string {
   const value = parseJson(raw, path);
   if (!isGeometry(value, 0)) throw invalidQuery('must be a GeoJSON geometry', path);
   return JSON.stringify(value);

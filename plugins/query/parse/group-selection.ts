@@ -1,6 +1,6 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { Aggregation, GroupProjection, GroupSelection, Read, SelectedGroup } from '../contract.ts';
-import { aggregateOf } from '../library.ts';
+import type { Aggregation, GroupProjection, GroupSelection, GroupSelectionItem, Read } from '../contract.ts';
+import { toAggregateParameter } from '../library.ts';
 import { parseAggregateParts, withGroupOrder } from './aggregate.ts';
 import { assertParametersDepth } from './depth.ts';
 import { parseListParameters } from './list-parameters.ts';
@@ -14,14 +14,14 @@ export function parseGroupSelection(
   selection: GroupSelection,
   position: NodePosition,
 ): Read {
-  const { terms = {}, groups } = selection;
+  const { parameters: terms = {}, groups } = selection;
   assertParametersDepth(terms, context.ceilings.depth, [], position.depth);
   countPart(context, []);
   for (const one of groups) {
     countPart(context, [one.key]);
     if (one.kind === 'aggregate') for (const { key } of one.of) countPart(context, [one.key, key]);
   }
-  const raw = { aggregate: aggregateOf(groups), groupBy: terms.groupBy };
+  const raw = { aggregate: toAggregateParameter(groups), groupBy: terms.groupBy };
   const found = parseAggregateParts(context, collection, raw, new Map(), []);
   // Without groups and functions a count makes the answer one row.
   const isNothing = found.groups.length === 0 && found.functions.length === 0;
@@ -33,12 +33,12 @@ export function parseGroupSelection(
       projections: groups.map((one) => toGroupProjection(one, functions)),
     },
     order: [],
-    pick: [],
+    projections: [],
     exact: true,
   };
 }
 
-function toGroupProjection(one: SelectedGroup, functions: Aggregation['functions']): GroupProjection {
+function toGroupProjection(one: GroupSelectionItem, functions: Aggregation['functions']): GroupProjection {
   const { key } = one;
   const position = (name: string, field: string) => functions.findIndex((fn) => fn.name === name && fn.key === field);
   switch (one.kind) {

@@ -25,7 +25,7 @@ export function parseJsonFilter(context: ParseContext, use: FieldUse, raw: unkno
       if (key === '_and' || key === '_or') {
         if (!Array.isArray(rule)) throw invalidQuery('must be a list', at);
         const of = rule.map((one, index) => parseJsonFilter(context, use, one, [...at, index]));
-        return key === '_and' || of.length === 0 ? and(of) : { kind: 'either', of };
+        return key === '_and' || of.length === 0 ? and(of) : { kind: 'or', of };
       }
       const steps = parseJsonPath(key, at);
       const tests = isObject(rule) ? rule : { _eq: rule };

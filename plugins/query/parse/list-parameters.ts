@@ -1,5 +1,5 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { Terms } from '../contract.ts';
+import type { ListParameters } from '../contract.ts';
 import { parseFilter } from './filter.ts';
 import type { NodePosition } from './node-position.ts';
 import { parsePaging } from './paging.ts';
@@ -11,7 +11,7 @@ import { parameterPath, type QueryPath } from './raw-values.ts';
 export function parseListParameters(
   context: ParseContext,
   collection: Collection,
-  terms: Terms,
+  terms: ListParameters,
   path: QueryPath,
   { unlimited }: Pick<NodePosition, 'unlimited'>,
 ) {

@@ -1,12 +1,12 @@
 import type { Column, Field, FieldType } from '../../schema/contract.ts';
 import { isRange } from '../../schema/library.ts';
-import { bytesOf } from '../base64.ts';
-import type { FieldUse, Operator, Value } from '../contract.ts';
+import { decodeBase64 } from '../base64.ts';
+import type { FieldUse, Operand, Operator } from '../contract.ts';
 import { elementField } from '../element.ts';
-import { keyValue } from '../parse-key.ts';
+import { parseKey } from '../parse-key.ts';
 import { NUMBER } from '../placeholder.ts';
 import { isUuid } from '../uuid.ts';
-import { geoJson } from './geojson.ts';
+import { parseGeoJson } from './geojson.ts';
 import { invalidQuery, type QueryPath } from './raw-values.ts';
 
 const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?|Z)?$/i;
@@ -46,9 +46,9 @@ export function parseFlag(raw: unknown, path: QueryPath): boolean {
 }
 
 /** Parses an operand that is neither dynamic nor a placeholder. */
-export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): Value {
+export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): Operand {
   if (isNull(raw)) return null;
-  if (as.type.startsWith('geometry')) return geoJson(raw, path);
+  if (as.type.startsWith('geometry')) return parseGeoJson(raw, path);
   if (typeof raw === 'string' && raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
   if (as.key) return parseKeyLiteral(as.key, raw, path);
   if (as.type === 'json') return JSON.stringify(raw);
@@ -56,14 +56,14 @@ export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): Va
   return parseTypedLiteral(as, raw as string | number | boolean, path);
 }
 
-function parseKeyLiteral(field: Field, raw: unknown, path: QueryPath): Value {
-  const key = keyValue(field, raw);
+function parseKeyLiteral(field: Field, raw: unknown, path: QueryPath): Operand {
+  const key = parseKey(field, raw);
   if (key === undefined)
     throw invalidQuery(`is not a composite key of ${field.parts?.length} parts, joined by commas`, path);
   return key;
 }
 
-function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path: QueryPath): Value {
+function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path: QueryPath): Operand {
   const text = String(raw).trim();
   switch (as.type) {
     case 'integer':
@@ -86,7 +86,7 @@ function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path
       if (!TIME.test(text)) throw invalidQuery(`"${text.slice(0, 40)}" is not a time`, path);
       return text;
     case 'binary': {
-      const bytes = bytesOf(text);
+      const bytes = decodeBase64(text);
       if (!bytes) throw invalidQuery(`"${text.slice(0, 40)}" is not base64`, path);
       return `\\x${bytes.toString('hex')}`;
     }

@@ -27,7 +27,7 @@ export const toSingleRow = (read: Read): Read => ({ ...read, limit: null, offset
 /** The related collections of a many-to-any that have a table and a key. */
 export const readableTargets = (
   { schema }: ParseContext,
-  { allowed }: Extract<RelationEnd, { kind: 'any' }>,
+  { allowedCollections: allowed }: Extract<RelationEnd, { kind: 'any' }>,
 ): readonly Collection[] =>
   allowed.flatMap((name) => {
     const to = schema.collections.get(name);

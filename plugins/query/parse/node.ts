@@ -41,10 +41,10 @@ export function parseNode(
   return {
     ...parseListParameters(context, collection, node, path, position),
     ...(aggregate
-      ? { aggregate, order: [], pick: [] }
+      ? { aggregate, order: [], projections: [] }
       : {
           order: withDefaultOrder(collection, sort(), position.sortField),
-          pick: parseProjections(context, collection, entries, node, aliases, path, position),
+          projections: parseProjections(context, collection, entries, node, aliases, path, position),
         }),
   };
 }
@@ -58,7 +58,7 @@ function parseProjections(
   aliases: ReadonlyMap<string, string>,
   path: QueryPath,
   position: NodePosition,
-): Read['pick'] {
+): Read['projections'] {
   const { parentRelation: through } = position;
 
   const nested = (key: string, to: Collection, fields: readonly string[], relation: RelationEnd) =>
@@ -77,7 +77,7 @@ function parseProjections(
     return toSingleRow(read);
   }
 
-  function parseField({ key, field, fn, nested: below, nestedByCollection }: RequestedField): Read['pick'] {
+  function parseField({ key, field, fn, nested: below, nestedByCollection }: RequestedField): Read['projections'] {
     countPart(context, [...path, 'fields', key]);
     const { relation } = field;
     if (fn) return [{ kind: 'column', key, field, fn: parseFunction(context, field, fn, [...path, 'fields', key]) }];
@@ -87,11 +87,11 @@ function parseProjections(
       const read = nested(key, to, below ?? [], relation);
       // With an aggregate the relation is a list of groups, also without nested fields.
       if (below || read.aggregate) return [{ kind: 'many', key, field, read }];
-      return [{ kind: 'keys', key, field, read: { ...read, pick: keyProjections(to) } }];
+      return [{ kind: 'keys', key, field, read: { ...read, projections: keyProjections(to) } }];
     }
     if (below && relation?.kind === 'one')
       return [{ kind: 'one', key, field, read: toOne(key, resolveCollection(context, relation.to), below, relation) }];
-    const by = relation?.kind === 'any' ? collection.fields.get(relation.by) : undefined;
+    const by = relation?.kind === 'any' ? collection.fields.get(relation.collectionField) : undefined;
     if (relation?.kind === 'any' && by?.column && (below || nestedByCollection.size > 0)) {
       const reads = readableTargets(context, relation).flatMap((to): readonly Read[] => {
         const fields = [...(below ?? []), ...(nestedByCollection.get(to.name) ?? [])];

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
-import type { Collection, Field, Overview } from '../../schema/contract.ts';
+import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { FieldVisibility, PlaceholderBinder } from '../contract.ts';
-import { unknownField } from '../library.ts';
+import { createUnknownFieldFailure } from '../library.ts';
 import { assertNesting, invalidQuery, type QueryPath } from './raw-values.ts';
 
 export interface Ceilings {
@@ -17,7 +17,7 @@ export interface Ceilings {
 
 /** The state of parsing one query: what names resolve to, and the ceilings that bound its cost before any SQL exists. */
 export interface ParseContext {
-  readonly schema: Overview;
+  readonly schema: SchemaOverview;
   readonly ceilings: Ceilings;
   /** Set for permission rules: `$CURRENT_USER.a.b` may use concealed fields. */
   readonly trusted: boolean;
@@ -50,7 +50,7 @@ export function resolveField(context: ParseContext, collection: Collection, name
   if (!context.isVisible(collection, name))
     throw fail('FORBIDDEN', `field ${name} of ${collection.name} is hidden from the caller`);
   const field = collection.fields.get(name);
-  if (!field) throw unknownField(name, collection.name);
+  if (!field) throw createUnknownFieldFailure(name, collection.name);
   return field;
 }
 

@@ -13,13 +13,13 @@ import { parseSelection } from './selection.ts';
 /** Parses a query to a tree (architecture, section 4). The parser does not know the caller: `access` restricts the tree. */
 export function parseRead(collection: Collection, raw: RawQuery, options: ParseOptions, ceilings: Ceilings): Read {
   const context: ParseContext = {
-    schema: options.overview,
+    schema: options.schema,
     ceilings,
     trusted: false,
     strict: options.unlimited ?? false,
     backlink: raw.backlink !== false && raw.backlink !== 'false',
-    isVisible: options.visible ?? (() => true),
-    onUnknownField: options.onUnknown ?? (() => {}),
+    isVisible: options.isVisible ?? (() => true),
+    onUnknownField: options.onUnknownField ?? (() => {}),
     spent: { nodes: 0 },
     placeholders: [],
   };
@@ -57,7 +57,7 @@ function parseRawQuery(context: ParseContext, collection: Collection, raw: RawQu
 export function parseWhere(
   collection: Collection,
   raw: unknown,
-  schema: ParseOptions['overview'],
+  schema: ParseOptions['schema'],
   ceilings: Ceilings,
   trusted: boolean,
 ): Where {

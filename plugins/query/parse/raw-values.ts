@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { nearestName } from '../../workers/library.ts';
+import { findNearestName } from '../../workers/library.ts';
 
 export type QueryPath = readonly (string | number)[];
 
@@ -9,7 +9,7 @@ export const invalidQuery = (reason: string, path: QueryPath) =>
 
 /** The end of a message that suggests the nearest known word; empty without one. */
 export function suggestionFor(word: string, words: Iterable<string>): string {
-  const nearest = nearestName(word, words);
+  const nearest = findNearestName(word, words);
   return nearest === undefined ? '' : `; did you mean "${nearest}"?`;
 }
 

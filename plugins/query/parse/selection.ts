@@ -1,6 +1,6 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { GroupSelection, Pick, Read, Selected, Selection } from '../contract.ts';
-import { unknownField } from '../library.ts';
+import type { GroupSelection, Projection, Read, Selection, SelectionItem } from '../contract.ts';
+import { createUnknownFieldFailure } from '../library.ts';
 import { assertDepth, assertParametersDepth } from './depth.ts';
 import { parseFunction } from './functions.ts';
 import { parseGroupSelection } from './group-selection.ts';
@@ -28,7 +28,7 @@ export const parseSelection = (
 function parseRowSelection(
   context: ParseContext,
   collection: Collection,
-  { terms = {}, shown }: Selection,
+  { parameters: terms = {}, items: shown }: Selection,
   path: QueryPath,
   position: NodePosition,
 ): Read {
@@ -41,7 +41,7 @@ function parseRowSelection(
       parseSort(context, collection, terms.sort, NO_ALIASES, parameterPath(path, 'sort')),
       position.sortField,
     ),
-    pick: shown.map((one) => parseSelectionItem(context, collection, one, path, position)),
+    projections: shown.map((one) => parseSelectionItem(context, collection, one, path, position)),
     exact: true,
   };
 }
@@ -53,10 +53,10 @@ function parseRowSelection(
 function parseSelectionItem(
   context: ParseContext,
   collection: Collection,
-  one: Selected,
+  one: SelectionItem,
   path: QueryPath,
   position: NodePosition,
-): Pick {
+): Projection {
   const { key } = one;
   const at = [...path, key];
   countPart(context, at);
@@ -65,7 +65,7 @@ function parseSelectionItem(
     return {
       kind: 'object',
       key,
-      pick: one.shown.map((inner) => parseSelectionItem(context, collection, inner, at, position)),
+      projections: one.items.map((inner) => parseSelectionItem(context, collection, inner, at, position)),
     };
   assertDepth(position.depth + 1, context.ceilings.depth, at);
   const field = resolveField(context, collection, one.field);
@@ -97,12 +97,12 @@ function parseSelectionItem(
         read: toSingleRow(behind(resolveCollection(context, relation.to), one.selection)),
       };
   } else if (relation?.kind === 'any') {
-    const by = collection.fields.get(relation.by);
+    const by = collection.fields.get(relation.collectionField);
     const reads = readableTargets(context, relation).flatMap((to) => {
       const selection = Object.hasOwn(one.of, to.name) ? one.of[to.name] : undefined;
       return selection ? [toSingleRow(behind(to, selection))] : [];
     });
     if (by?.column) return { kind: 'any', key, field, by, reads, strict: true };
   }
-  throw unknownField(one.field, collection.name);
+  throw createUnknownFieldFailure(one.field, collection.name);
 }

@@ -47,8 +47,8 @@ function parseSortStep(context: ParseContext, collectionAt: Collection, step: st
   if (fn) throw invalidQuery(`cannot sort through ${step.slice(0, 60)}`, at);
   if (relation?.kind === 'any') {
     if (only === undefined) throw invalidQuery(`needs a collection: ${name}:<collection>`, at);
-    const by = collectionAt.fields.get(relation.by);
-    if (!relation.allowed.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
+    const by = collectionAt.fields.get(relation.collectionField);
+    if (!relation.allowedCollections.includes(only) || !by) throw fail('FORBIDDEN', `${name} does not lead to ${only}`);
     return { use: { field }, by, to: resolveCollection(context, only) };
   }
   if (!relation || only !== undefined) throw invalidQuery(`cannot sort through ${step.slice(0, 60)}`, at);

@@ -1,22 +1,22 @@
 import type { Log } from '#kernel';
 import { coalesce } from '../../cluster/library.ts';
 import type { CatalogReading, CatalogSource } from '../catalog/source.ts';
-import type { Overview } from '../contract.ts';
+import type { SchemaOverview } from '../contract.ts';
 import { SchemaStore } from './schema-store.ts';
 
 interface SchemaCacheDeps {
   readonly source: CatalogSource;
-  readonly build: (reading: CatalogReading) => Overview;
+  readonly build: (reading: CatalogReading) => SchemaOverview;
   /** Whether a unit of work is open around the caller. */
   readonly inUnit: () => boolean;
   readonly log: Log;
 }
 
 export interface SchemaCache {
-  snapshot(): Promise<Overview>;
+  snapshot(): Promise<SchemaOverview>;
   /** Checks the catalogs, also where no change was announced. */
-  refresh(): Promise<Overview>;
-  onChange(handle: (snapshot: Overview) => void): void;
+  refresh(): Promise<SchemaOverview>;
+  onChange(handle: (snapshot: SchemaOverview) => void): void;
   /** The schema may have changed: later calls of `snapshot` wait for a check of the catalogs. */
   invalidate(): void;
   /** The declared system collections have changed: drops all stored snapshots and reads again. */
@@ -39,12 +39,12 @@ export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDep
   let announcements = 0;
   let checkedAnnouncements = 0;
   const uncommitted = new Set<object>();
-  const handlers: ((snapshot: Overview) => void)[] = [];
+  const handlers: ((snapshot: SchemaOverview) => void)[] = [];
 
   /** Calls at the same time share one read that begins after them. */
   const check = coalesce(readShared);
 
-  async function readShared(): Promise<Overview> {
+  async function readShared(): Promise<SchemaOverview> {
     const before = announcements;
     const latest = await store.read();
     checkedAnnouncements = before;
@@ -54,7 +54,7 @@ export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDep
     return latest.schema;
   }
 
-  function notifyHandler(handle: (snapshot: Overview) => void, snapshot: Overview): void {
+  function notifyHandler(handle: (snapshot: SchemaOverview) => void, snapshot: SchemaOverview): void {
     try {
       handle(snapshot);
     } catch (error) {

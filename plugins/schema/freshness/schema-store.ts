@@ -1,11 +1,11 @@
 import type { CatalogReading, CatalogSource } from '../catalog/source.ts';
-import type { Overview } from '../contract.ts';
+import type { SchemaOverview } from '../contract.ts';
 
 /** A schema snapshot with the state of the catalogs it was built from. */
 export interface CachedSchema {
   readonly fingerprint: string;
   readonly digest: string;
-  readonly schema: Overview;
+  readonly schema: SchemaOverview;
 }
 
 const STORE_SIZE = 4;
@@ -20,9 +20,9 @@ export class SchemaStore {
   current: CachedSchema | undefined;
   #recent: readonly CachedSchema[] = [];
   readonly #source: CatalogSource;
-  readonly #build: (reading: CatalogReading) => Overview;
+  readonly #build: (reading: CatalogReading) => SchemaOverview;
 
-  constructor(source: CatalogSource, build: (reading: CatalogReading) => Overview) {
+  constructor(source: CatalogSource, build: (reading: CatalogReading) => SchemaOverview) {
     this.#source = source;
     this.#build = build;
   }

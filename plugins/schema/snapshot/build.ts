@@ -3,14 +3,14 @@ import type { CatalogContent, CatalogTable, RegistryRow } from '../catalog/conte
 import {
   type Collection,
   type CollectionMeta,
-  type Overview,
+  type SchemaOverview,
   SYSTEM_PREFIX,
   type SystemCollection,
 } from '../contract.ts';
-import { findTableKey, NO_KEY } from '../overview/keys.ts';
 import type { Declarations } from '../system/declarations.ts';
 import { addCompositeFields } from './composite-fields.ts';
 import { buildFields, type MutableFields } from './fields.ts';
+import { findTableKey, NO_KEY } from './keys.ts';
 import { toCollectionMeta } from './registry-rows.ts';
 import { buildRelations, linkFields } from './relations.ts';
 import { buildSystemCollectionMeta } from './system-meta.ts';
@@ -36,7 +36,7 @@ interface BuildInput {
 }
 
 /** Builds the schema snapshot from catalogs, registry rows and declarations. */
-export function buildSchema({ content, version, declarations, firstSchema }: BuildInput): Overview {
+export function buildSchema({ content, version, declarations, firstSchema }: BuildInput): SchemaOverview {
   const names = assignCollectionNames(
     content.tables,
     firstSchema,
@@ -64,12 +64,12 @@ export function buildSchema({ content, version, declarations, firstSchema }: Bui
   linkFields(relations, collections);
 
   const all = new Map<string, Collection>(collections);
-  for (const [name, jointFields] of Map.groupBy(compositeFields.values(), ({ collection }) => collection))
-    all.set(name, { ...(all.get(name) as Collection), jointFields });
+  for (const [name, compositeForeignKeys] of Map.groupBy(compositeFields.values(), ({ collection }) => collection))
+    all.set(name, { ...(all.get(name) as Collection), compositeForeignKeys });
   for (const [name, meta] of metas) {
     if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, buildFolder(name, meta));
   }
-  return { version, collections: all, relations, listed };
+  return { version, collections: all, relations, listedTables: listed };
 }
 
 function buildCollection(
@@ -85,12 +85,12 @@ function buildCollection(
     name,
     table: { schema: table.schema, name: table.name, comment: table.comment },
     kind: isTable ? ('table' as const) : ('view' as const),
-    reacts: table.hasSideEffects || table.kind !== 'r',
+    hasSideEffects: table.hasSideEffects || table.kind !== 'r',
     system,
     meta,
     ...findTableKey(name, table, fields),
     fields,
-    jointFields: [],
+    compositeForeignKeys: [],
     singleton: meta?.singleton === true,
     sortField: sortField && fields.get(sortField)?.column ? sortField : null,
   };
@@ -100,12 +100,12 @@ const buildFolder = (name: string, meta: CollectionMeta): Collection => ({
   name,
   table: null,
   kind: 'folder',
-  reacts: false,
+  hasSideEffects: false,
   system: false,
   meta,
   ...NO_KEY,
   fields: new Map(),
-  jointFields: [],
+  compositeForeignKeys: [],
   singleton: false,
   sortField: null,
 });

@@ -1,7 +1,7 @@
 import type { CatalogContent, ForeignKey } from '../catalog/content.ts';
 import type { Field } from '../contract.ts';
-import { joint } from '../overview/keys.ts';
 import type { MutableField, MutableFields } from './fields.ts';
+import { createCompositeField } from './keys.ts';
 import { toFieldMeta } from './registry-rows.ts';
 
 interface KeyedCollection {
@@ -37,7 +37,10 @@ export function addCompositeFields(
     const name = isAlone ? one.name : key.name;
     if (many.fields.has(name)) continue;
     const row = content.registry.fields.find((known) => known.collection === many.name && known.field === name);
-    const field: MutableField = { ...joint(many.name, name, parts), meta: row ? toFieldMeta(row) : null };
+    const field: MutableField = {
+      ...createCompositeField(many.name, name, parts),
+      meta: row ? toFieldMeta(row) : null,
+    };
     many.fields.set(name, field);
     added.set(key, field);
   }

@@ -115,7 +115,12 @@ export function linkFields(relations: readonly Relation[], collections: Readonly
     const many = collections.get(collection)?.fields.get(relation.field);
     if (many && related === null && meta?.one_collection_field) {
       const allowed = (meta.one_allowed_collections ?? []).filter((name) => collections.get(name)?.hasKey);
-      many.relation = { kind: 'any', relation, by: meta.one_collection_field, allowed };
+      many.relation = {
+        kind: 'any',
+        relation,
+        collectionField: meta.one_collection_field,
+        allowedCollections: allowed,
+      };
     }
     const one = related === null ? undefined : collections.get(related);
     if (!many || !one || related === null || !(many.parts ? one.key?.parts : one.primary)) continue;

@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import { identifier } from '../../database/library.ts';
-import type { Field, Overview } from '../contract.ts';
+import type { Field, SchemaOverview } from '../contract.ts';
 import { isSystemField, quoteTable, requireCollection, requireField, type WriteDeps } from './deps.ts';
 import { invalidPayload } from './payload.ts';
 import { deleteRows, updateRows } from './registry-row.ts';
@@ -38,7 +38,7 @@ export async function removeField(deps: WriteDeps, caller: Caller, collection: s
 async function deleteRelations(
   deps: WriteDeps,
   caller: Caller,
-  snapshot: Overview,
+  snapshot: SchemaOverview,
   { collection, name }: Field,
 ): Promise<void> {
   for (const { collection: holder, field, meta } of snapshot.relations) {
@@ -55,7 +55,11 @@ async function deleteRelations(
   await updateRows(deps, 'relations', { sort_field: null }, { many_collection: collection, sort_field: name });
 }
 
-async function clearReferences(deps: WriteDeps, snapshot: Overview, { collection, name, meta }: Field): Promise<void> {
+async function clearReferences(
+  deps: WriteDeps,
+  snapshot: SchemaOverview,
+  { collection, name, meta }: Field,
+): Promise<void> {
   await updateRows(deps, 'fields', { group: meta?.group ?? null }, { collection, group: name });
   await updateRows(deps, 'collections', { sort_field: null }, { collection, sort_field: name });
   await updateRows(

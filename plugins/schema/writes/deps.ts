@@ -2,7 +2,7 @@ import { type Caller, type EventsApi, fail } from '#kernel';
 import type { Bus } from '../../cluster/contract.ts';
 import type { Db } from '../../database/contract.ts';
 import { identifier } from '../../database/library.ts';
-import type { Collection, Field, Overview } from '../contract.ts';
+import type { Collection, Field, SchemaOverview } from '../contract.ts';
 import type { SchemaCache } from '../freshness/schema-cache.ts';
 import { createNotFoundFailure } from '../not-found.ts';
 
@@ -10,7 +10,7 @@ export interface WriteDeps {
   readonly db: Db;
   readonly cache: SchemaCache;
   readonly events: Pick<EventsApi, 'filter' | 'action'>;
-  readonly bus: Pick<Bus, 'publish' | 'confirmed'>;
+  readonly bus: Pick<Bus, 'publish' | 'waitForConfirmation'>;
   readonly inUnit: () => boolean;
 }
 
@@ -31,7 +31,7 @@ export function assertAdmin(caller: Caller): void {
 }
 
 /** @throws ROUTE_NOT_FOUND for an unknown name: only admins get here, who may know which names exist (ADR 42) */
-export function requireCollection(snapshot: Overview, name: string): Collection {
+export function requireCollection(snapshot: SchemaOverview, name: string): Collection {
   const collection = snapshot.collections.get(name);
   if (!collection) throw createNotFoundFailure('collection', name);
   return collection;

@@ -21,7 +21,7 @@ export function createSchemaWrites(deps: WriteDeps): SchemaWrites {
       return runSchemaUnit(deps, () => work(deps, caller, ...rest));
     };
   return {
-    unit: (work) => runSchemaUnit(deps, work),
+    transaction: (work) => runSchemaUnit(deps, work),
     createCollection: verb(createCollection),
     updateCollection: verb(updateCollection),
     deleteCollection: verb(deleteCollection),

@@ -1,11 +1,11 @@
-import type { Collection, Overview, Relation } from '../contract.ts';
+import type { Collection, Relation, SchemaOverview } from '../contract.ts';
 import { createNotFoundFailure } from '../not-found.ts';
 import { parseCommaList } from '../snapshot/registry-rows.ts';
 import { invalidPayload } from './payload.ts';
 import type { RowValues } from './registry-row.ts';
 
 /** Validates `meta` of a many-to-any relation. @throws INVALID_PAYLOAD */
-export function assertManyToAny(snapshot: Overview, many: Collection, values: RowValues): void {
+export function assertManyToAny(snapshot: SchemaOverview, many: Collection, values: RowValues): void {
   const by = values.one_collection_field;
   const allowed = parseCommaList(values.one_allowed_collections) ?? [];
   if (typeof by !== 'string' || allowed.length === 0) {
@@ -20,7 +20,7 @@ export function assertManyToAny(snapshot: Overview, many: Collection, values: Ro
 
 /** The alias `one_field` must not be a column, nor belong to another relation. @throws INVALID_PAYLOAD */
 export function assertOneField(
-  snapshot: Overview,
+  snapshot: SchemaOverview,
   one: Collection | undefined,
   values: RowValues,
   current: Relation | null,
@@ -35,11 +35,11 @@ export function assertOneField(
   }
 }
 
-export const findRelation = (snapshot: Overview, collection: string, field: string): Relation | undefined =>
+export const findRelation = (snapshot: SchemaOverview, collection: string, field: string): Relation | undefined =>
   snapshot.relations.find((one) => one.collection === collection && one.field === field);
 
 /** @throws ROUTE_NOT_FOUND for an unknown relation */
-export function requireRelation(snapshot: Overview, collection: string, field: string): Relation {
+export function requireRelation(snapshot: SchemaOverview, collection: string, field: string): Relation {
   const relation = findRelation(snapshot, collection, field);
   if (!relation) throw createNotFoundFailure('relation', `${collection}.${field}`);
   return relation;

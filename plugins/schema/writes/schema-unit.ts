@@ -41,7 +41,7 @@ async function runOnce<T>({ db, cache, bus }: WriteDeps, nested: boolean, work: 
         cache.invalidate();
       });
       // Once this process has answered, no other process may read a deleted collection or field.
-      db.answerAfter(bus.confirmed);
+      db.answerAfter(bus.waitForConfirmation);
       await db.query(`select pg_advisory_xact_lock(hashtext('platform_schema'))`);
       // Readers of a table queue behind a change that waits for it, so the wait must be short.
       await db.query(`select set_config('lock_timeout', '${LOCK_TIMEOUT}', true)`);

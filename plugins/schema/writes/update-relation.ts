@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import type { Collection, Overview, Relation } from '../contract.ts';
+import type { Collection, Relation, SchemaOverview } from '../contract.ts';
 import { addConstraint, dropConstraint } from './constraint.ts';
 import type { WriteDeps } from './deps.ts';
 import { applyFilters, emitAction } from './events.ts';
@@ -48,7 +48,7 @@ export async function updateRelation(
 
 async function changeRules(
   deps: WriteDeps,
-  snapshot: Overview,
+  snapshot: SchemaOverview,
   relation: Relation,
   schema: Payload | null | undefined,
 ): Promise<void> {

@@ -11,10 +11,10 @@ import {
   schemaRef,
   TEXT,
 } from '../../http/library.ts';
-import { itemOf, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS, WRITE_ERRORS } from '../../items/library.ts';
+import { itemSchema, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS, WRITE_ERRORS } from '../../items/library.ts';
 import { USERS } from '../assert-signed-in.ts';
 
-const user = itemOf(USERS);
+const user = itemSchema(USERS);
 
 /** What a caller is who came by a share and not by signing in. */
 const SHARE = exactObject({

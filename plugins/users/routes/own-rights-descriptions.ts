@@ -11,7 +11,7 @@ import {
   schemaRef,
   TEXT,
 } from '../../http/library.ts';
-import { itemOf, queryComponents, ROW_PARAMETERS } from '../../items/library.ts';
+import { itemSchema, queryComponents, ROW_PARAMETERS } from '../../items/library.ts';
 
 const GRANT = { fields: listOf(TEXT), presets: RECORD };
 const ACTION = schemaRef('EffectiveAction');
@@ -42,7 +42,7 @@ export const OWN_ROLE: RouteDescription = {
   access: 'user',
   summary: 'Reads the role of the caller, as a list; its id alone where the caller may not read it.',
   query: ROW_PARAMETERS,
-  answers: dataAnswer(listOf(itemOf('platform_roles'))),
+  answers: dataAnswer(listOf(itemSchema('platform_roles'))),
   components: queryComponents,
 };
 

@@ -9,8 +9,8 @@ import { COLLECTION_RIGHTS, ITEM_RIGHTS, OWN_RIGHTS, OWN_ROLE } from './own-righ
 const ROLES = 'platform_roles';
 
 interface Deps {
-  readonly items: Pick<Items, 'permitted' | 'readOne'>;
-  readonly access: Pick<Access, 'effective'>;
+  readonly items: Pick<Items, 'itemPermissions' | 'readOne'>;
+  readonly access: Pick<Access, 'effectivePermissions'>;
 }
 
 /** `/roles/me` and `/permissions/me`: the caller's role and permissions, without a permission on either collection. */
@@ -30,7 +30,7 @@ export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
 
   const item = async (ctx: HttpContext): Promise<void> => {
     const { collection, id } = ctx.params;
-    sendData(ctx, await items.permitted(userOrShare(ctx), collection as string, id));
+    sendData(ctx, await items.itemPermissions(userOrShare(ctx), collection as string, id));
   };
 
   return [
@@ -39,7 +39,7 @@ export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
       method: 'GET',
       path: '/permissions/me',
       description: OWN_RIGHTS,
-      handle: async (ctx) => sendData(ctx, await access.effective(userOrShare(ctx))),
+      handle: async (ctx) => sendData(ctx, await access.effectivePermissions(userOrShare(ctx))),
     },
     { method: 'GET', path: '/permissions/me/:collection', description: COLLECTION_RIGHTS, handle: item },
     { method: 'GET', path: '/permissions/me/:collection/:id', description: ITEM_RIGHTS, handle: item },

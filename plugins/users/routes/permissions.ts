@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import { type Access, type Permission, PUBLIC_ROLE } from '../../access/contract.ts';
-import { keeps } from '../../access/library.ts';
+import { matchesFilter } from '../../access/library.ts';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf, rawQueryOf, sendJson } from '../../http/library.ts';
 import type { Items } from '../../items/contract.ts';
@@ -62,7 +62,7 @@ function minimumRecords({ app, role }: Caller, rows: readonly Permission[], filt
       fields,
       system: true,
     }))
-    .filter((record) => keeps(condition, { id: null, ...record }));
+    .filter((record) => matchesFilter(condition, { id: null, ...record }));
 }
 
 function parseFilter(filter: unknown): unknown {

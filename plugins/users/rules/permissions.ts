@@ -9,7 +9,7 @@ const OBJECTS = ['permissions', 'validation', 'presets'];
 export function permissionRules(deps: RuleDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const) {
     events.onFilter(`permissions.${verb}`, async (payload, { caller }) => {
-      await deps.access.demand(caller, verb, PERMISSIONS);
+      await deps.access.assertAllowed(caller, verb, PERMISSIONS);
       return validatePermission(payload as Payload);
     });
   }

@@ -1,6 +1,6 @@
 import { type EventMeta, type EventsApi, fail } from '#kernel';
 import { PUBLIC_ROLE } from '../../access/contract.ts';
-import { isOn } from '../../access/library.ts';
+import { isTrueFlag } from '../../access/library.ts';
 import { assertAddresses } from './addresses.ts';
 import { assertAdminRemains } from './last-admin.ts';
 import { keysOf, omitFields, type Payload, type RuleDeps, type RuleStore, setsField } from './rule-deps.ts';
@@ -20,7 +20,7 @@ const invalidRole = (reason: string, field?: string) =>
   fail('INVALID_PAYLOAD', reason, field === undefined ? {} : { field, path: [field] });
 
 async function filterCreate(deps: RuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
-  await deps.access.demand(caller, 'create', ROLES);
+  await deps.access.assertAllowed(caller, 'create', ROLES);
   await deps.access.assertAuthority(caller, ROLES, 'create', [{ keys: [], values: payload }]);
   assertAddresses(payload.ip_access);
   const { key } = payload;
@@ -34,7 +34,7 @@ async function filterCreate(deps: RuleDeps, payload: Payload, { caller }: EventM
 
 async function filterUpdate(deps: RuleDeps, payload: Payload, meta: EventMeta): Promise<Payload> {
   const keys = keysOf(meta);
-  await deps.access.demand(meta.caller, 'update', ROLES);
+  await deps.access.assertAllowed(meta.caller, 'update', ROLES);
   await deps.access.assertAuthority(meta.caller, ROLES, 'update', [{ keys, values: payload }]);
   assertAddresses(payload.ip_access);
   if (keys.includes(PUBLIC_ROLE)) {
@@ -45,7 +45,7 @@ async function filterUpdate(deps: RuleDeps, payload: Payload, meta: EventMeta): 
   if (setsField(payload, 'key') && !(await isKeyOf(deps, payload.key, keys))) {
     throw invalidRole('The key of a role cannot be changed.', 'key');
   }
-  if (setsField(payload, 'admin_access') && !isOn(payload.admin_access))
+  if (setsField(payload, 'admin_access') && !isTrueFlag(payload.admin_access))
     await assertAdminRemains(deps, { roles: keys });
   return omitFields(payload, ['key']);
 }
@@ -58,7 +58,7 @@ async function isKeyOf({ db, statements }: RuleStore, key: unknown, ids: readonl
 /** Deleting a role deletes its permissions and presets, and suspends its users, in one transaction. */
 async function filterDelete(deps: RuleDeps, ids: readonly string[], { caller }: EventMeta): Promise<undefined> {
   const { db, statements } = deps;
-  await deps.access.demand(caller, 'delete', ROLES);
+  await deps.access.assertAllowed(caller, 'delete', ROLES);
   await deps.access.assertAuthority(caller, ROLES, 'delete', [{ keys: ids, values: {} }]);
   if (ids.includes(PUBLIC_ROLE)) throw invalidRole('The Public role cannot be deleted.');
   await assertAdminRemains(deps, { roles: ids });

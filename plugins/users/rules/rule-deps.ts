@@ -12,7 +12,7 @@ export type RuleStore = Pick<RuleDeps, 'db' | 'statements'>;
 export interface RuleDeps {
   readonly db: Db;
   readonly statements: UserStatements;
-  readonly access: Pick<Access, 'demand' | 'assertAuthority'>;
+  readonly access: Pick<Access, 'assertAllowed' | 'assertAuthority'>;
   readonly checkPassword: AssertPassword;
 }
 

@@ -1,6 +1,6 @@
 import { type EventMeta, type EventsApi, fail, isSystem } from '#kernel';
 import { MASK, PUBLIC_ROLE } from '../../access/contract.ts';
-import { isOn } from '../../access/library.ts';
+import { isTrueFlag } from '../../access/library.ts';
 import { STATUSES } from '../collections.ts';
 import { assertEmail } from './email.ts';
 import { assertAdminRemains } from './last-admin.ts';
@@ -18,7 +18,7 @@ export function userRules(deps: RuleDeps, events: EventsApi): void {
 }
 
 async function filterWrite(deps: RuleDeps, verb: 'create' | 'update', raw: Payload, meta: EventMeta): Promise<Payload> {
-  await deps.access.demand(meta.caller, verb, USERS);
+  await deps.access.assertAllowed(meta.caller, verb, USERS);
   // A client that sends back what it read sends masks, which are no values. Only the service sets `last_access`.
   const payload = omitFields(raw, [...CONCEALED.filter((name) => raw[name] === MASK), 'last_access']);
   const { caller } = meta;
@@ -45,7 +45,7 @@ async function filterWrite(deps: RuleDeps, verb: 'create' | 'update', raw: Paylo
 }
 
 async function filterDelete(deps: RuleDeps, payload: unknown, meta: EventMeta): Promise<undefined> {
-  await deps.access.demand(meta.caller, 'delete', USERS);
+  await deps.access.assertAllowed(meta.caller, 'delete', USERS);
   await deps.access.assertAuthority(meta.caller, USERS, 'delete', [{ keys: payload as string[], values: {} }]);
   await assertAdminRemains(deps, { users: payload as string[] });
 }
@@ -70,7 +70,7 @@ async function losesAdmin({ db, statements }: RuleStore, { status, role }: Paylo
   if (status !== undefined && status !== 'active') return true;
   if (role === undefined) return false;
   const id = roleId(role);
-  if (id === undefined && role !== null) return !isOn((role as Payload).admin_access);
+  if (id === undefined && role !== null) return !isTrueFlag((role as Payload).admin_access);
   const { rows } = await db.query(statements.IS_ADMIN_ROLE, [String(id).toLowerCase()]);
   return rows.length === 0;
 }

@@ -1,5 +1,5 @@
 import type { FreshDatabase } from '../../../test/support/database.ts';
-import type { Spawned } from '../../../test/support/service.ts';
+import type { SpawnedService } from '../../../test/support/service.ts';
 import type { ForkedServer } from '../fork-server.ts';
 import { prepareModel } from '../model.ts';
 import { spawnMeasured } from '../service-process.ts';
@@ -44,7 +44,7 @@ export async function startContenders(
   profile?: string,
 ): Promise<Contenders> {
   let peer: ForkedServer | undefined;
-  let service: Spawned | undefined;
+  let service: SpawnedService | undefined;
   const stop = async () => {
     await peer?.stop();
     await service?.stop();

@@ -6,7 +6,7 @@ import manifest from './package.json' with { type: 'json' };
 export interface Registered {
   readonly routes: readonly DescribedRoute[];
   readonly capabilities: ReturnType<PackagesApi['capabilities']>;
-  readonly audit: ReturnType<PackagesApi['may']>;
+  readonly audit: ReturnType<PackagesApi['auditLines']>;
 }
 
 let read: (() => Registered) | undefined;
@@ -22,9 +22,9 @@ export default definePlugin({
   register(host) {
     const { routing: claims } = host.use({ routing });
     read = () => ({
-      routes: claims.described(),
+      routes: claims.describeRoutes(),
       capabilities: host.packages.capabilities(),
-      audit: host.packages.may(),
+      audit: host.packages.auditLines(),
     });
   },
 });

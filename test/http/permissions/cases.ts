@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { seeded } from '../../support/random.ts';
+import { createRandom } from '../../support/random.ts';
 import type { Reply } from '../../support/send.ts';
 import { changedCollections, roundNumbers, signRows } from './compare.ts';
 import { createDraw, pathsOf, queryOf, wireDeep } from './draw.ts';
@@ -43,7 +43,7 @@ const alternateKeyForms = (collection: string, keys: readonly unknown[]): readon
 
 /** Each case has its own seed, so that it can be drawn again without the cases before it. */
 export function drawCase(seed: number, at: number, { rows }: World, person: TestPerson): MatrixCase {
-  const random = seeded(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
+  const random = createRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
   const { one, chance } = random;
   const draw = createDraw(random);
   // Collections with several permissions, each with its own fields and rows.

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { documentOf, Inexpressible, type Root, Variable } from '../../plugins/graphql/cases/entries.ts';
-import { inForm } from '../../plugins/graphql/cases/form.ts';
+import { toDocumentForm } from '../../plugins/graphql/cases/answer-form.ts';
+import { type DocumentRoot, Inexpressible, renderDocument, Variable } from '../../plugins/graphql/cases/entries.ts';
 import type { Reply } from '../../support/send.ts';
 import {
   answerOrRefusal,
@@ -85,7 +85,7 @@ async function runRead(
     return outcome(true, isUnknown(reply), REFUSED);
   if (expected === undefined)
     return outcome(true, isUnknown(reply) === REFUSED ? REFUSED : isForbidden(reply), REFUSED);
-  const form = roundNumbers(JSON.parse(inForm(JSON.stringify(expected), of)));
+  const form = roundNumbers(JSON.parse(toDocumentForm(JSON.stringify(expected), of)));
   return outcome(false, isAnswered(reply) ? roundNumbers(reply.body.data[root.field]) : problem(reply), form);
 }
 
@@ -95,7 +95,7 @@ function toGraphqlRead(
   person: TestPerson,
   testCase: Read,
   translator: GraphqlTranslator,
-): { readonly root: Root; readonly expected: object | undefined } {
+): { readonly root: DocumentRoot; readonly expected: object | undefined } {
   const { collection } = testCase;
   const name = collection;
   const reference = new ReferenceReads(MODEL, world.rows, person.callerPermissions);
@@ -174,7 +174,7 @@ async function runWrite(
     const alike = (after[collection] ?? []).filter((row) => storedRows.of(collection, keyIn(collection, row)) === mark);
     return alike.flatMap((row: Row) => {
       const visibleOptions = answerOrRefusal(() => now.single(collection, { fields: nested }, row));
-      return visibleOptions ? [roundNumbers(JSON.parse(inForm(JSON.stringify(visibleOptions), entries)))] : [];
+      return visibleOptions ? [roundNumbers(JSON.parse(toDocumentForm(JSON.stringify(visibleOptions), entries)))] : [];
     });
   });
   const visibleOptions = options.filter((alike) => alike.length > 0);
@@ -196,9 +196,9 @@ const sortedIds = ({ ids, ...rest }: { readonly ids?: readonly string[] }) => ({
 function send(
   { service, person, collection }: GraphqlTarget,
   operation: 'query' | 'mutation',
-  root: Root,
+  root: DocumentRoot,
 ): Promise<Reply> {
-  const { text, variables } = documentOf(operation, [root]);
+  const { text, variables } = renderDocument(operation, [root]);
   const path = isSystem(collection) ? '/graphql/system' : '/graphql';
   return service.request('POST', path, { token: person.token, body: { query: text, variables } });
 }

@@ -1,4 +1,4 @@
-import type { Entry } from '../../plugins/graphql/cases/entries.ts';
+import type { DocumentEntry } from '../../plugins/graphql/cases/entries.ts';
 import type { GraphqlTranslator } from './graphql-translator.ts';
 import { parseCall } from './reference-conditions.ts';
 import type { ListRequest, Model } from './shapes.ts';
@@ -50,7 +50,7 @@ const isKept = (
   return groupBy.includes(sort) || (aggregate[fn]?.includes(field) ?? false);
 };
 
-const groupEntries = (groupBy: readonly string[]): readonly Entry[] =>
+const groupEntries = (groupBy: readonly string[]): readonly DocumentEntry[] =>
   groupBy.length === 0
     ? []
     : [
@@ -66,7 +66,7 @@ const groupEntries = (groupBy: readonly string[]): readonly Entry[] =>
         },
       ];
 
-const functionEntry = (fn: string, fields: readonly string[]): Entry =>
+const functionEntry = (fn: string, fields: readonly string[]): DocumentEntry =>
   fields.includes('*')
     ? { kind: 'column', key: 'countAll', field: 'countAll', from: [fn] }
     : {

@@ -1,4 +1,4 @@
-import { type Entry, type Root, Variable } from '../../plugins/graphql/cases/entries.ts';
+import { type DocumentEntry, type DocumentRoot, Variable } from '../../plugins/graphql/cases/entries.ts';
 import { hasParts, keyColumns } from './keys.ts';
 import { MODEL, tableOf } from './model.ts';
 import type { Key, Write } from './reference-writes.ts';
@@ -14,9 +14,9 @@ export const keyArgument = (collection: string, key: unknown): unknown => {
 export function mutationOf(
   collection: string,
   write: Write,
-  of: readonly Entry[] | undefined,
+  of: readonly DocumentEntry[] | undefined,
   useVariables: boolean,
-): Root {
+): DocumentRoot {
   const below = of ? { of } : {};
   const value = (type: string, data: unknown) => (useVariables ? new Variable(type, data) : data);
   const model = MODEL[collection] as Model[string];
@@ -51,7 +51,7 @@ export function mutationOf(
         ...below,
       };
     case 'delete': {
-      const column = (name: string): Entry => ({ kind: 'column', key: name, field: name, from: [name] });
+      const column = (name: string): DocumentEntry => ({ kind: 'column', key: name, field: name, from: [name] });
       return write.keys.length === 1
         ? { field: `delete_${collection}_item`, args: { id: keyOf(write.keys[0] as Key) }, of: [column('id')] }
         : { field: `delete_${collection}_items`, args: { ids: write.keys.map(keyOf) }, of: [column('ids')] };

@@ -1,4 +1,4 @@
-import { type Entry, Inexpressible } from '../../plugins/graphql/cases/entries.ts';
+import { type DocumentEntry, Inexpressible } from '../../plugins/graphql/cases/entries.ts';
 import { hasParts, keyColumn } from './keys.ts';
 import { tableOf } from './model.ts';
 import { isRelatedCondition, parseCall, parseFollow, parseManyToAnyName } from './reference-conditions.ts';
@@ -11,7 +11,7 @@ interface TranslatedFields {
   /** The same fields for the reference. */
   readonly nested: FieldTree;
   readonly deep: NonNullable<ListParameters['deep']>;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly DocumentEntry[];
 }
 
 /**
@@ -37,7 +37,7 @@ export class GraphqlTranslator {
     const { manyToOne, toMany, manyToAny = {} } = this.of(collection);
     const nested: Record<string, true | FieldTree> = {};
     const below: Record<string, ListParameters> = {};
-    const entries: Entry[] = [];
+    const entries: DocumentEntry[] = [];
     const names = '*' in fields ? this.visibleSchema.all(collection) : Object.keys(fields);
     const take = (field: string, to: string, more: true | FieldTree, parameters?: ListParameters) => {
       const inner = this.translateFields(to, more === true ? this.keyNested(to) : more, deep[field]?.deep);
@@ -72,7 +72,7 @@ export class GraphqlTranslator {
         entries.push(this.columnEntry(collection, field));
       }
     }
-    const typename: Entry = { kind: 'typename', key: '__typename', type: tableOf(collection) };
+    const typename: DocumentEntry = { kind: 'typename', key: '__typename', type: tableOf(collection) };
     return { nested, deep: below, entries: entries.length > 0 ? entries : [typename] };
   }
 
@@ -137,7 +137,7 @@ export class GraphqlTranslator {
     );
   }
 
-  private columnEntry(collection: string, field: string): Entry {
+  private columnEntry(collection: string, field: string): DocumentEntry {
     const isKey = !hasParts(this.of(collection)) && this.of(collection).key.includes(field);
     return { kind: 'column', key: field, field, from: [field], ...(isKey ? { as: 'text' } : {}) };
   }
@@ -157,7 +157,7 @@ export class GraphqlTranslator {
         ? { nested: { [field]: true as const }, deep: {}, entry: this.columnEntry(collection, field) }
         : undefined;
     }
-    const of = new Map<string, readonly Entry[]>();
+    const of = new Map<string, readonly DocumentEntry[]>();
     const nested: Record<string, FieldTree> = {};
     const below: Record<string, ListParameters> = {};
     for (const name of readableCollections) {
@@ -185,12 +185,12 @@ export class GraphqlTranslator {
     return Object.fromEntries(this.of(collection).key.map((columnEntry) => [columnEntry, true as const]));
   }
 
-  private forbiddenEntry(collection: string, field: string, fn: string | undefined): Entry {
+  private forbiddenEntry(collection: string, field: string, fn: string | undefined): DocumentEntry {
     this.hidden = true;
     const { manyToOne, toMany, manyToAny = {} } = this.of(collection);
     const isRow =
       !fn && (manyToOne[field] !== undefined || toMany[field] !== undefined || manyToAny[field] !== undefined);
-    const typename: Entry = { kind: 'typename', key: '__typename', type: '' };
+    const typename: DocumentEntry = { kind: 'typename', key: '__typename', type: '' };
     if (fn) return { kind: 'functions', key: `${field}_func`, field: `${field}_func`, of: [functionOf(field, fn)] };
     return isRow
       ? { kind: 'rows', key: field, field, from: [field], of: [typename] }
@@ -202,14 +202,14 @@ export class GraphqlTranslator {
   }
 }
 
-const functionOf = (field: string, fn: string): Entry => ({
+const functionOf = (field: string, fn: string): DocumentEntry => ({
   kind: 'column',
   key: fn,
   field: fn,
   from: [`${field}_${fn}`],
 });
 
-function addFunction(entries: Entry[], field: string, fn: string): void {
+function addFunction(entries: DocumentEntry[], field: string, fn: string): void {
   const key = `${field}_func`;
   const at = entries.findIndex((entry) => entry.key === key);
   const before = entries[at];

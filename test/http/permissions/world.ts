@@ -1,7 +1,7 @@
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { type Random, seeded } from '../../support/random.ts';
-import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
+import { createRandom, type Random } from '../../support/random.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { asAdmin } from '../people.ts';
 import { createDraw, WORDS } from './draw.ts';
 import { createWriteDraw } from './draw-writes.ts';
@@ -21,7 +21,7 @@ export interface TestPerson {
 
 /** A service with data, and people of many roles. */
 export interface World {
-  readonly service: InProcess;
+  readonly service: InProcessService;
   readonly rows: Rows;
   readonly people: readonly TestPerson[];
   load(): Promise<Rows>;
@@ -33,8 +33,8 @@ const ROLES = 30;
 const PUBLIC = 8;
 
 export async function createWorld(seed: number): Promise<World> {
-  const random = seeded(seed);
-  const database = await migratedDatabase('matrix');
+  const random = createRandom(seed);
+  const database = await createMigratedDatabase('matrix');
   const service = await startService({ database }).catch(async (error) => {
     await database.drop();
     throw error;
@@ -57,7 +57,7 @@ export async function createWorld(seed: number): Promise<World> {
 }
 
 /** Creates the tables and registers the aliases of their relations. */
-async function prepare(service: InProcess, database: FreshDatabase): Promise<void> {
+async function prepare(service: InProcessService, database: FreshDatabase): Promise<void> {
   await database.query(TABLES);
   const meta = { one_collection_field: 'kind', one_allowed_collections: ['team', 'tag'] };
   await asAdmin(service, 'POST', '/relations', { collection: 'block', field: 'item', meta });
@@ -118,7 +118,7 @@ function drawPermissions(random: Random, width: PermissionWidth, app: boolean): 
   return { stored, permissions };
 }
 
-async function createPeople(service: InProcess, random: Random): Promise<TestPerson[]> {
+async function createPeople(service: InProcessService, random: Random): Promise<TestPerson[]> {
   const { one, chance, upTo } = random;
   const uuid = () => {
     const hex = Array.from({ length: 32 }, () => upTo(16).toString(16)).join('');

@@ -1,7 +1,7 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { authorities, type Caller, type EventMeta, facet, type Host, type LedgerEntry, service } from '#kernel';
-import { loaders, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { loaders, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a cheating plugin uses what it did not declare
 export type AnyHost = Host<any>;
@@ -16,14 +16,14 @@ export const bank = service<Bank>('bank', { version: '1.0.0', callers: { balance
 export const vault = service<{ open(): string }>('vault', { version: '1.0.0', coreOnly: true });
 export const clock = service<{ now(): string }>('clock', { version: '1.0.0' });
 export const shelf = facet<string>('shelf', {
-  admit: (value, declared) => declared.names.includes(value) || `${value} is not declared`,
+  validate: (value, declared) => declared.names.includes(value) || `${value} is not declared`,
   describe: (declared) => authorities('provides', declared.names),
 });
 export const gate = facet<string>('gate', { coreOnly: true });
 
 /** Core plugins that a cheating one meets: services, facets, settings, an emitter of events and a caller to steal. */
 export interface Core {
-  readonly plugins: readonly PluginSketch[];
+  readonly plugins: readonly TestPlugin[];
   readonly host: () => AnyHost;
 }
 
@@ -84,9 +84,9 @@ const OWNERS = [NAME, 'unknown code'];
 export async function refused({ manifest, register, later, environment }: Attempt): Promise<Outcome> {
   const { plugins, host } = core();
   let own: AnyHost | undefined;
-  const cheat: PluginSketch = {
+  const cheat: TestPlugin = {
     name: NAME,
-    stranger: true,
+    thirdParty: true,
     manifest,
     register(host) {
       own = host;

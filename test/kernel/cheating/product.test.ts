@@ -2,9 +2,9 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { rowsOf } from '../../http/confined-packages.ts';
-import { packageOf, type Sketch, sketchFolder } from '../../plugins/extensions/sketch.ts';
-import { type InProcess, startService } from '../../support/service.ts';
+import { listExtensions } from '../../http/confined-packages.ts';
+import { createPackageFolder, createPackageJson, type PackageFolder } from '../../plugins/extensions/package-folder.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 
 interface Cheat {
   readonly manifest: object;
@@ -185,22 +185,22 @@ const nameOf = (at: number) => `cheat-${String(at).padStart(2, '0')}`;
 
 describe('a third-party plugin beside all core plugins', function () {
   this.timeout(120_000);
-  let place: Sketch;
-  let service: InProcess;
-  let rows: Awaited<ReturnType<typeof rowsOf>>;
+  let place: PackageFolder;
+  let service: InProcessService;
+  let rows: Awaited<ReturnType<typeof listExtensions>>;
   before(async () => {
-    place = await sketchFolder();
+    place = await createPackageFolder();
     for (const [at, cheat] of Object.values(CHEATS).entries()) {
       const manifest = { type: 'plugin', path: 'index.js', ...cheat.manifest };
       await place.write({
-        [`${nameOf(at)}/package.json`]: packageOf(nameOf(at), manifest),
+        [`${nameOf(at)}/package.json`]: createPackageJson(nameOf(at), manifest),
         [`${nameOf(at)}/index.js`]: codeOf(cheat),
       });
     }
     const honest = fileURLToPath(new URL('../../../extensions/examples/storage-database/', import.meta.url));
     await cp(honest, join(place.path, 'storage-database'), { recursive: true });
     service = await startService({ env: { EXTENSIONS_PATH: place.path } });
-    rows = await rowsOf(service);
+    rows = await listExtensions(service);
   });
   after(async () => {
     await service?.stop();

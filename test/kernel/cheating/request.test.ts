@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { Context, Next } from 'koa';
-import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
-import { sender } from '../../support/send.ts';
+import { type TestPlugin, withPlugins } from '../../support/plugin.ts';
+import { createSender } from '../../support/send.ts';
 
 const ADMIN = { user: null, role: null, admin: true, app: true };
 
 /** A third-party layer that runs `cheat`, before a core layer that answers who is calling. */
-const plugins = (cheat: (ctx: Context) => unknown): readonly PluginSketch[] => [
+const plugins = (cheat: (ctx: Context) => unknown): readonly TestPlugin[] => [
   {
     name: 'core',
     manifest: { contributes: { 'http.middleware': { phases: ['route'] } } },
@@ -19,7 +19,7 @@ const plugins = (cheat: (ctx: Context) => unknown): readonly PluginSketch[] => [
   },
   {
     name: 'cheat',
-    stranger: true,
+    thirdParty: true,
     manifest: { contributes: { 'http.middleware': { phases: ['edge'] } } },
     register: (host) =>
       void host.contribute('http.middleware', {
@@ -37,7 +37,7 @@ const answerTo = (cheat: (ctx: Context) => unknown) =>
   withPlugins(plugins(cheat), async ({ kernel }) => {
     await kernel.migrate();
     await kernel.start();
-    const { status, body } = await sender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
+    const { status, body } = await createSender(`http://127.0.0.1:${(await kernel.listen()).port}`)('GET', '/');
     return { status, body, denied: kernel.ledger.entries().filter(({ kind }) => kind === 'denied') };
   });
 

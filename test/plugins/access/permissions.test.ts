@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
-import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { type Ask, allow, asking, makePerson, makeRole, outcome } from '../users/people.ts';
 
 const TABLES = `
@@ -16,13 +16,13 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 describe('permissions', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
   const publicCaller: Ask = (...request) => asking(service, null)(...request);
 
   before(async function () {
     this.timeout(120_000);
-    const database = await migratedDatabase('permissions');
+    const database = await createMigratedDatabase('permissions');
     await database.query(TABLES);
     service = await startService({ database });
     admin = asking(service, service.admin.token);

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Action, Permission } from '../../../plugins/access/contract.ts';
-import { listed } from '../../../plugins/access/listed.ts';
-import { adminSet, permissionSet } from '../../../plugins/access/permissions/set.ts';
+import { createAdminPermissionSet, createPermissionSet } from '../../../plugins/access/permissions/permission-set.ts';
+import { permittedFields } from '../../../plugins/access/permitted-fields.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
-import { sketch } from '../query/overview.ts';
+import { sketchSchema } from '../query/schema-sketch.ts';
 
-const plain = sketch({ post: { id: 'integer key', title: 'string', token: 'string', tags: 'alias' } }).collections.get(
-  'post',
-) as Collection;
+const plain = sketchSchema({
+  post: { id: 'integer key', title: 'string', token: 'string', tags: 'alias' },
+}).collections.get('post') as Collection;
 const collection: Collection = {
   ...plain,
   fields: new Map([...plain.fields].map(([name, field]) => [name, { ...field, sensitive: name === 'token' }])),
@@ -26,7 +26,7 @@ function of(action: Action, ...rows: readonly Row[]) {
       fields,
     }),
   );
-  return Object.fromEntries(listed(permissionSet('1', 'a-role', all), action, collection));
+  return Object.fromEntries(permittedFields(createPermissionSet('1', 'a-role', all), action, collection));
 }
 
 describe('permittedFields', () => {
@@ -67,6 +67,6 @@ describe('permittedFields', () => {
 
   it('all fields are permitted to admins, also sensitive ones', () => {
     const all = { id: 'always', title: 'always', token: 'always', tags: 'always' };
-    expect(Object.fromEntries(listed(adminSet('1'), 'create', collection))).to.deep.equal(all);
+    expect(Object.fromEntries(permittedFields(createAdminPermissionSet('1'), 'create', collection))).to.deep.equal(all);
   });
 });

@@ -4,9 +4,9 @@ import { type Activity, activity } from '../../../plugins/activity/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { type Items, items } from '../../../plugins/items/contract.ts';
 import { floors } from '../../../plugins/preset.ts';
-import { callerOf } from '../../support/caller.ts';
+import { createCaller } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { failureOf, withPlugins } from '../../support/plugin.ts';
+import { captureError, withPlugins } from '../../support/plugin.ts';
 
 interface ActivityHarness {
   readonly items: Items;
@@ -56,7 +56,7 @@ describe('the service activity', () => {
           // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
           register(host: Host<any>) {
             const used = host.use({ items, activity });
-            const user = callerOf({ user: USER, admin: true, app: true, ip: '10.0.0.1', origin: 'x'.repeat(400) });
+            const user = createCaller({ user: USER, admin: true, app: true, ip: '10.0.0.1', origin: 'x'.repeat(400) });
             harness = { ...used, db: host.db, system: undefined as never, user };
             host.onStart(() => {
               harness = { ...(harness as ActivityHarness), system: host.asSystem('nightly work') };
@@ -113,7 +113,7 @@ describe('the service activity', () => {
           invocation: null,
         },
       ]);
-      await failureOf(
+      await captureError(
         db.transaction(async () => {
           await activity.record(user, { ...entry, item: 7 });
           throw new Error('on purpose');
@@ -124,7 +124,7 @@ describe('the service activity', () => {
 
   it('record() is rolled back with the unit of work of its caller', () =>
     working(async ({ items, db, user }) => {
-      await failureOf(
+      await captureError(
         db.transaction(async () => {
           await items.createOne(user, 'thing', { name: 'a' });
           await items.createMany(user, 'thing', [{ name: 'b' }, { name: 'c', up: null }]);
@@ -142,7 +142,7 @@ describe('the service activity', () => {
   it('a rejected write rolls back what a listener recorded before', () =>
     working(
       async ({ items, user }) => {
-        expect((await failureOf(items.updateOne(user, 'thing', 99, { name: 'x' }))).code).to.equal('FORBIDDEN');
+        expect((await captureError(items.updateOne(user, 'thing', 99, { name: 'x' }))).code).to.equal('FORBIDDEN');
         expect(await rows()).to.deep.equal([]);
         const key = await items.createOne(user, 'thing', { name: 'first' });
         await items.updateOne(user, 'thing', key, { name: 'x' });

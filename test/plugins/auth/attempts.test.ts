@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcess, type Reply, startService } from '../../support/service.ts';
+import { type InProcessService, type Reply, startService } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 
 const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
@@ -8,8 +8,8 @@ const LIMIT = 3;
 
 describe('auth_login_attempts', () => {
   /** Two processes of the service on one database. */
-  let here: InProcess;
-  let there: InProcess;
+  let here: InProcessService;
+  let there: InProcessService;
   let admin: Ask;
   let role: string;
   let person: Person;

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { fail, type Host } from '#kernel';
 import type { AuthDriver, AuthStep, CredentialsDriver, SignInAttempt } from '../../../plugins/auth/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { failureOf, type PluginSketch } from '../../support/plugin.ts';
+import { captureError, type TestPlugin } from '../../support/plugin.ts';
 import type { Reply } from '../../support/service.ts';
-import { migratedDatabase } from '../../support/service.ts';
+import { createMigratedDatabase } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 import { type Ground, startGround } from './ground.ts';
 
@@ -36,7 +36,7 @@ const plugin = (
     ...(drivers.length > 0 ? { 'auth.drivers': { names: [...new Set(drivers.map(({ name }) => name))] } } : {}),
     ...(steps.length > 0 ? { 'auth.steps': { names: steps.map(({ name }) => name) } } : {}),
   },
-): PluginSketch => ({
+): TestPlugin => ({
   name: NAME,
   manifest: { contributes },
   register(host: Host) {
@@ -59,7 +59,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
 
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('drivers');
+    database = await createMigratedDatabase('drivers');
     ground = await startGround({ database, env: { LOGIN_STALL_TIME: String(STALL) } });
     admin = asking(ground.service, ground.service.admin.token);
     role = await makeRole(ground.service, { app_access: true });
@@ -79,7 +79,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
     await database?.drop();
   });
 
-  const load = async (sketched: PluginSketch) => {
+  const load = async (sketched: TestPlugin) => {
     unload = await ground.load(sketched);
   };
   const post = (path: string, body?: unknown): Promise<Reply> => ground.service.request('POST', path, { body });
@@ -186,7 +186,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
         anyProvider: true,
         authenticate: async () => ({ user: person.id }),
       };
-      expect((await failureOf(load(plugin({ drivers: [driver] })))).message).to.contain('any provider');
+      expect((await captureError(load(plugin({ drivers: [driver] })))).message).to.contain('any provider');
       await load(plugin({ drivers: [driver] }, { 'auth.drivers': { names: ['ldap'], anyProvider: true } }));
       expect((await byDirectory()).status).to.equal(200);
     });
@@ -236,7 +236,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
     });
 
     it('is refused under a name that the manifest does not declare', async () => {
-      const error = await failureOf(load(plugin({ drivers: [directory] }, { 'auth.drivers': { names: ['saml'] } })));
+      const error = await captureError(load(plugin({ drivers: [directory] }, { 'auth.drivers': { names: ['saml'] } })));
       expect(error.message).to.contain('the driver ldap is not declared');
       expect(ground.left(NAME)).to.deep.equal({ facets: 0, listeners: 0 });
     });
@@ -326,7 +326,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
     });
 
     it('is refused under a name that the manifest does not declare', async () => {
-      const error = await failureOf(load(plugin({ steps: [otp] }, { 'auth.steps': { names: ['lockout'] } })));
+      const error = await captureError(load(plugin({ steps: [otp] }, { 'auth.steps': { names: ['lockout'] } })));
       expect(error.message).to.contain('the step otp is not declared');
     });
   });

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
-import type { Caller, Discovered, EventsApi, Host, PackagesApi } from '#kernel';
+import type { Caller, EventsApi, Host, PackagesApi, PluginInfo } from '#kernel';
 import {
   type AuthSessions,
   type Identity,
   identity as identityKey,
   sessions as sessionsKey,
 } from '../../../plugins/auth/contract.ts';
-import { type PluginSketch, sketch } from '../../support/plugin.ts';
-import { type InProcess, type ServiceOptions, startService } from '../../support/service.ts';
+import { type TestPlugin, writePlugins } from '../../support/plugin.ts';
+import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
 
 /** The product with a core plugin that holds the services of `auth` and loads third-party plugins. */
 export interface Ground {
-  readonly service: InProcess;
+  readonly service: InProcessService;
   readonly identity: Identity;
   readonly sessions: AuthSessions;
   readonly events: EventsApi;
   /** Loads a third-party plugin into the running service and starts it; answers how to take it out. */
-  load(plugin: PluginSketch): Promise<() => Promise<void>>;
+  load(plugin: TestPlugin): Promise<() => Promise<void>>;
   /** What of a plugin is left in the kernel. */
   left(name: string): { readonly facets: number; readonly listeners: number };
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ interface Held {
 
 export async function startGround(options: ServiceOptions = {}): Promise<Ground> {
   let held: Held | undefined;
-  const core = await sketch([
+  const core = await writePlugins([
     {
       name: 'auth-probe',
       manifest: {
@@ -57,9 +57,9 @@ export async function startGround(options: ServiceOptions = {}): Promise<Ground>
     sessions,
     events,
     async load(plugin) {
-      const own = await sketch([{ ...plugin, stranger: true }]);
+      const own = await writePlugins([{ ...plugin, thirdParty: true }]);
       folders.push(own);
-      const found: Discovered = await packages.inspect(join(own.local, `0-${plugin.name.replace(/\W/g, '-')}`));
+      const found: PluginInfo = await packages.inspect(join(own.local, `0-${plugin.name.replace(/\W/g, '-')}`));
       await packages.load(found);
       await packages.start(found);
       return () => packages.unload(found);

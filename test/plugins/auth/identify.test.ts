@@ -2,21 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import type { FreshDatabase } from '../../support/database.ts';
-import { type InProcess, migratedDatabase, SECRET_OF_TESTS, startService } from '../../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService, TEST_SECRET } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 
 describe('the caller of a request', () => {
   let database: FreshDatabase;
-  let here: InProcess;
-  let there: InProcess;
+  let here: InProcessService;
+  let there: InProcessService;
   let admin: Ask;
   let role: string;
   let person: Person;
 
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('identify');
+    database = await createMigratedDatabase('identify');
     here = await startService({ database });
     there = await startService({ database });
     admin = asking(here, here.admin.token);
@@ -70,7 +70,7 @@ describe('the caller of a request', () => {
   it('a wrong token fails every request but /server/ping', async () => {
     const expired = jwt.sign(
       { id: person.id, role, app_access: true, admin_access: false, iss: 'service', exp: 1 },
-      SECRET_OF_TESTS,
+      TEST_SECRET,
     );
     const forged = jwt.sign({ id: person.id, role, app_access: true, admin_access: true, iss: 'service' }, 'another', {
       expiresIn: 60,
@@ -79,7 +79,7 @@ describe('the caller of a request', () => {
       ['unknown', 401, 'INVALID_CREDENTIALS'],
       [expired, 401, 'TOKEN_EXPIRED'],
       [forged, 403, 'INVALID_TOKEN'],
-      [jwt.sign({ id: person.id, iss: 'elsewhere' }, SECRET_OF_TESTS), 401, 'INVALID_CREDENTIALS'],
+      [jwt.sign({ id: person.id, iss: 'elsewhere' }, TEST_SECRET), 401, 'INVALID_CREDENTIALS'],
     ];
     for (const [token, status, code] of cases) {
       for (const path of ['/users/me', '/server/info', '/nowhere']) {

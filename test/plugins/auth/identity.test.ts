@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { type Host, isCaller, middleware, type RequestState } from '#kernel';
 import type { FreshDatabase } from '../../support/database.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { migratedDatabase, SECRET_OF_TESTS } from '../../support/service.ts';
+import { captureError } from '../../support/plugin.ts';
+import { createMigratedDatabase, TEST_SECRET } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, type Person } from '../users/people.ts';
 import { type Ground, startGround, summary } from './ground.ts';
 
@@ -19,7 +19,7 @@ describe('the service identity', () => {
 
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('identity');
+    database = await createMigratedDatabase('identity');
     ground = await startGround({ database });
     admin = asking(ground.service, ground.service.admin.token);
     role = await makeRole(ground.service, { app_access: true });
@@ -32,7 +32,7 @@ describe('the service identity', () => {
     await database?.drop();
   });
 
-  const codeOf = async (run: Promise<unknown>) => (await failureOf(run)).code;
+  const codeOf = async (run: Promise<unknown>) => (await captureError(run)).code;
   const accessToken = async () => {
     const { email, password } = person;
     return (await ground.service.request('POST', '/auth/login', { body: { email, password } })).body.data.access_token;
@@ -56,7 +56,7 @@ describe('the service identity', () => {
     it('refuses expired, forged and unknown tokens with the codes of a request', async () => {
       const claims = { id: person.id, role, app_access: true, admin_access: false, iss: 'service' };
       const cases: readonly (readonly [string, string])[] = [
-        [jwt.sign({ ...claims, exp: 1 }, SECRET_OF_TESTS), 'TOKEN_EXPIRED'],
+        [jwt.sign({ ...claims, exp: 1 }, TEST_SECRET), 'TOKEN_EXPIRED'],
         [jwt.sign(claims, 'another', { expiresIn: 60 }), 'INVALID_TOKEN'],
         ['unknown', 'INVALID_CREDENTIALS'],
         ['a\0b', 'INVALID_CREDENTIALS'],
@@ -171,7 +171,7 @@ describe('the service identity', () => {
   });
 
   it('third-party plugins cannot use it', async () => {
-    const error = await failureOf(
+    const error = await captureError(
       ground.load({
         name: 'impersonator',
         manifest: { uses: { identity: '^1.0.0' } },

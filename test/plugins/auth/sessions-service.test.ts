@@ -6,10 +6,10 @@ import {
   type RedirectDriver,
   sessions as sessionsKey,
 } from '../../../plugins/auth/contract.ts';
-import { callerOf, publicCaller } from '../../support/caller.ts';
+import { createCaller, publicCaller } from '../../support/caller.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { failureOf, type PluginSketch } from '../../support/plugin.ts';
-import { migratedDatabase } from '../../support/service.ts';
+import { captureError, type TestPlugin } from '../../support/plugin.ts';
+import { createMigratedDatabase } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 import { type Ground, startGround } from './ground.ts';
 
@@ -26,7 +26,7 @@ describe('the service sessions', () => {
   let sessions: AuthSessions;
   let unload: () => Promise<void>;
 
-  const openid: PluginSketch = {
+  const openid: TestPlugin = {
     name: NAME,
     manifest: { uses: { sessions: '^1.0.0' }, contributes: { 'auth.drivers': { names: ['openid'] } } },
     register(host: Host) {
@@ -37,7 +37,7 @@ describe('the service sessions', () => {
 
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('sessions');
+    database = await createMigratedDatabase('sessions');
     ground = await startGround({ database });
     admin = asking(ground.service, ground.service.admin.token);
   });
@@ -56,7 +56,7 @@ describe('the service sessions', () => {
   const refresh = (token: string) =>
     ground.service.request('POST', '/auth/refresh', { body: { refresh_token: token } });
   const open = () => sessions.open(CALLER, driver, { externalIdentifier: `sub-${person.id}` });
-  const codeOf = async (run: Promise<unknown> | (() => unknown)) => (await failureOf(run)).code;
+  const codeOf = async (run: Promise<unknown> | (() => unknown)) => (await captureError(run)).code;
 
   it('open() opens a session for the user that a contributed driver names', async () => {
     for (const signedIn of [{ user: person.id }, { externalIdentifier: `sub-${person.id}` }]) {
@@ -79,7 +79,7 @@ describe('the service sessions', () => {
       throw Object.assign(new Error('no'), { code: 'REFUSED' });
     });
     try {
-      await failureOf(open());
+      await captureError(open());
     } finally {
       stop();
     }
@@ -107,7 +107,7 @@ describe('the service sessions', () => {
   });
 
   it('open() and refresh() reject callers that the kernel did not create', async () => {
-    const written = { ...callerOf() } as typeof CALLER;
+    const written = { ...createCaller() } as typeof CALLER;
     expect(await codeOf(() => sessions.open(written, driver, { user: person.id }))).to.equal('CAPABILITY_DENIED');
     expect(await codeOf(() => sessions.refresh(written, 'token'))).to.equal('CAPABILITY_DENIED');
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { ADMIN, startService } from '../../support/service.ts';
 import { outcome } from '../users/people.ts';
 
@@ -16,7 +16,7 @@ describe('settings of auth', () => {
   });
 
   it('settings that cannot work stop the start', async () => {
-    const error = await failureOf(startService({ env: { REFRESH_TOKEN_COOKIE_SAME_SITE: 'none' } }));
+    const error = await captureError(startService({ env: { REFRESH_TOKEN_COOKIE_SAME_SITE: 'none' } }));
     expect(error.message).to.contain('REFRESH_TOKEN_COOKIE_SECURE');
     expect(error).to.include({ plugin: '@tenon/auth', phase: 'register' });
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../../support/database.ts';
-import { type InProcess, migratedDatabase, type Reply, startService } from '../../support/service.ts';
+import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 
 const STALL = 120;
@@ -9,15 +9,15 @@ const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
 describe('sessions', () => {
   let database: FreshDatabase;
   /** Two processes of the service on one database. */
-  let here: InProcess;
-  let there: InProcess;
+  let here: InProcessService;
+  let there: InProcessService;
   let admin: Ask;
   let role: string;
   let person: Person;
 
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('sign_in');
+    database = await createMigratedDatabase('sign_in');
     const env = { LOGIN_STALL_TIME: String(STALL) };
     here = await startService({ database, env });
     there = await startService({ database, env });

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import { type EventsApi, envelope, type Host } from '#kernel';
 import { Settings } from '../../../kernel/config/settings.ts';
-import { type Admitted, broker, type Subjects } from '../../../plugins/broker/contract.ts';
-import { parsedEnvironment } from '../../../plugins/extensions-full/parsed-environment.ts';
-import { StatedFailure } from '../../../plugins/http/library.ts';
+import { type Broker, broker, type PackageHandle } from '../../../plugins/broker/contract.ts';
+import { parseEnvironment } from '../../../plugins/extensions-full/environment.ts';
+import { CustomFailure } from '../../../plugins/http/library.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { type TestPlugin, withPlugins } from '../../support/plugin.ts';
 
 const caller = publicCaller();
 
 interface Held {
   events: EventsApi;
-  subjects: Subjects;
+  subjects: Broker;
 }
 
-const runner = (receive: (held: Held) => void): PluginSketch => ({
+const runner = (receive: (held: Held) => void): TestPlugin => ({
   name: 'runner',
   manifest: {
     uses: { broker: '^1.0.0' },
@@ -31,8 +31,8 @@ async function withRunner<T>(work: (held: Held) => Promise<T>, environment: Reco
   });
 }
 
-const admit = (subjects: Subjects, runtime: 'full' | 'confined', name = 'guest'): Admitted =>
-  subjects.admit({ name, version: '1.0.0', runtime, grants: { events: { filter: ['word'], action: ['word'] } } });
+const admit = (subjects: Broker, runtime: 'full' | 'confined', name = 'guest'): PackageHandle =>
+  subjects.register({ name, version: '1.0.0', runtime, grants: { events: { filter: ['word'], action: ['word'] } } });
 
 describe('extensions with full authority', () => {
   it('an unsubscribe function removes its own listener only', async () => {
@@ -70,10 +70,10 @@ describe('extensions with full authority', () => {
         guest.onFilter('word', () => void received.push(`${runtime} filter`));
         guest.onAction('word', () => void received.push(`${runtime} action`));
       }
-      expect(events.quietly(() => events.has('filter', 'word'))).to.equal(false);
-      expect(events.has('filter', 'word')).to.equal(true);
+      expect(events.withoutExtensionListeners(() => events.hasListeners('filter', 'word'))).to.equal(false);
+      expect(events.hasListeners('filter', 'word')).to.equal(true);
       events.onFilter('word', () => void received.push('rule'));
-      await events.quietly(async () => {
+      await events.withoutExtensionListeners(async () => {
         await events.filter(['word'], 1, { caller });
         events.action(['word'], { caller });
       });
@@ -89,9 +89,9 @@ describe('extensions with full authority', () => {
       const [one, two] = [admit(subjects, 'full'), admit(subjects, 'full')];
       two.get<EventsApi>('events').onFilter('word', () => 'two');
       one.remove();
-      expect(events.has('filter', 'word')).to.equal(true);
+      expect(events.hasListeners('filter', 'word')).to.equal(true);
       two.remove();
-      expect(events.has('filter', 'word')).to.equal(false);
+      expect(events.hasListeners('filter', 'word')).to.equal(false);
     });
   });
 
@@ -107,7 +107,7 @@ describe('extensions with full authority', () => {
       TEXT: { type: 'string' },
       NONE: { type: 'string' },
     });
-    const { CONFIG_PATH: _path, ...parsed } = parsedEnvironment(settings);
+    const { CONFIG_PATH: _path, ...parsed } = parseEnvironment(settings);
     expect(parsed).to.deep.equal({
       ...{ LIFE: '15m', WAIT: 5, NAMES: ['a'], TEXT: '12', ZIP: '007', BIG: '12345678901234567890', YES: true },
       ...{ LIST: ['a', 'b'], PART: 1.5, WORD: 'word', LONG: '1e9' },
@@ -116,10 +116,10 @@ describe('extensions with full authority', () => {
 
   it('errors of extensions keep their own message', () => {
     const failure = { status: 418, code: 'TEAPOT', message: 'short', extensions: { a: 1, code: 'X' } };
-    expect(envelope(new StatedFailure('INTERNAL_SERVER_ERROR', failure), { admin: false })).to.deep.equal({
+    expect(envelope(new CustomFailure('INTERNAL_SERVER_ERROR', failure), { admin: false })).to.deep.equal({
       status: 418,
       body: { errors: [{ message: 'short', extensions: { a: 1, code: 'TEAPOT' } }] },
     });
-    expect(new StatedFailure('INVALID_CREDENTIALS', failure).message).to.equal('short');
+    expect(new CustomFailure('INVALID_CREDENTIALS', failure).message).to.equal('short');
   });
 });

@@ -1,25 +1,25 @@
 import { expect } from 'chai';
-import { authorities, capabilities, type EventsApi, fail, isSystem, type Subject } from '#kernel';
+import { authorities, capabilities, type EventsApi, fail, type GrantHolder, isSystem } from '#kernel';
 import {
-  type Admitted,
+  type Broker,
   broker,
   type Invocation,
+  type PackageHandle,
   type PackageWithGrants,
-  remotes,
-  type Subjects,
+  remoteMethods,
 } from '../../../plugins/broker/contract.ts';
-import { auditText, InvocationSecrets, Refusal, withSentences } from '../../../plugins/broker/library.ts';
+import { InvocationSecrets, Refusal, renderAudit, withSentences } from '../../../plugins/broker/library.ts';
 import { LineBudget } from '../../../plugins/broker/line-budget.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { type Booted, failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { type BootedKernel, captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 
 interface Shelf {
   readonly books: readonly string[];
-  readonly subject: Subject;
+  readonly subject: GrantHolder;
 }
 
 /** A capability with every way to answer, by a plugin of its own. */
-const shelf: PluginSketch = {
+const shelf: TestPlugin = {
   name: 'shelf',
   manifest: { contributes: { capabilities: { names: ['shelf'] }, 'broker.methods': {} } },
   register(host) {
@@ -27,12 +27,12 @@ const shelf: PluginSketch = {
       name: 'shelf',
       member: 'shelf',
       schema: { type: 'object', required: ['books'], properties: { books: { type: 'array' } } },
-      bind: (grant: { books: string[] }, subject: Subject): Shelf => ({ ...grant, subject }),
+      bind: (grant: { books: string[] }, subject: GrantHolder): Shelf => ({ ...grant, subject }),
       describe: ({ books }: { books: string[] }) => authorities('provides', books, 'on loan'),
       widens: (before: { books: string[] } | undefined, after: { books: string[] }) =>
         after.books.length > (before?.books.length ?? 0),
     });
-    host.contribute(remotes, {
+    host.contribute(remoteMethods, {
       capability: 'shelf',
       methods: {
         take: {
@@ -55,16 +55,16 @@ const shelf: PluginSketch = {
 
 const grants = { shelf: { books: ['one'] }, log: true, events: { filter: ['a.b'] } };
 
-async function withBroker<T>(work: (subjects: Subjects, booted: Booted) => Promise<T> | T): Promise<T> {
-  let subjects: Subjects | undefined;
-  const keeper: PluginSketch = {
+async function withBroker<T>(work: (subjects: Broker, booted: BootedKernel) => Promise<T> | T): Promise<T> {
+  let subjects: Broker | undefined;
+  const keeper: TestPlugin = {
     name: 'keeper',
     manifest: { uses: { broker: '^1.0.0' } },
     register: (host) => {
       subjects = host.use({ broker }).broker;
     },
   };
-  return withPlugins([shelf, keeper], (booted) => work(subjects as Subjects, booted), {
+  return withPlugins([shelf, keeper], (booted) => work(subjects as Broker, booted), {
     environment: { LOG_LEVEL: 'debug', HIDDEN_VALUE: 'not for clients' },
     product: ['broker'],
   });
@@ -85,13 +85,13 @@ const invocation = (): Invocation => ({
   secrets: new InvocationSecrets(),
 });
 
-const refusal = (handle: Admitted, method: string, args: unknown = []) =>
-  failureOf<Refusal>(handle.call(method, args, invocation()));
+const refusal = (handle: PackageHandle, method: string, args: unknown = []) =>
+  captureError<Refusal>(handle.call(method, args, invocation()));
 
 describe('PackageHandle of the broker', () => {
   it('call() runs a method of a granted capability', async () => {
     await withBroker(async (subjects) => {
-      expect(await subjects.admit(guest()).call('shelf.take', ['one'], invocation())).to.equal('one by run-1');
+      expect(await subjects.register(guest()).call('shelf.take', ['one'], invocation())).to.equal('one by run-1');
     });
   });
 
@@ -111,7 +111,7 @@ describe('PackageHandle of the broker', () => {
   for (const [what, method, args, code] of refused) {
     it(`call() refuses ${what} as ${code}`, async () => {
       await withBroker(async (subjects) => {
-        const error = await refusal(subjects.admit(guest()), method, args);
+        const error = await refusal(subjects.register(guest()), method, args);
         expect(error).to.be.instanceOf(Refusal);
         expect(error.code).to.equal(code);
         expect(error.message).not.to.match(/secret detail|reason for the log/);
@@ -122,9 +122,9 @@ describe('PackageHandle of the broker', () => {
   it('get() and call() deny capabilities that are not granted, or granted as false', async () => {
     await withBroker(async (subjects, { kernel }) => {
       for (const grants of [{}, { shelf: false }]) {
-        const handle = subjects.admit(guest({ grants }));
+        const handle = subjects.register(guest({ grants }));
         expect((await refusal(handle, 'shelf.take', ['one'])).code).to.equal('denied');
-        expect((await failureOf(() => handle.get('shelf'))).code).to.equal('CAPABILITY_DENIED');
+        expect((await captureError(() => handle.get('shelf'))).code).to.equal('CAPABILITY_DENIED');
         handle.remove();
       }
       expect(kernel.ledger.entries().map(({ kind, what, count }) => `${kind} ${what} ${count}`)).to.deep.equal([
@@ -136,7 +136,7 @@ describe('PackageHandle of the broker', () => {
 
   it('the ledger counts each call with its target, and system calls under the name of the package', async () => {
     await withBroker(async (subjects, { kernel }) => {
-      const handle = subjects.admit(guest());
+      const handle = subjects.register(guest());
       for (const book of ['one', 'one', 'forbidden', 'mine']) {
         await handle.call('shelf.take', [book], invocation()).catch(() => {});
       }
@@ -153,9 +153,9 @@ describe('PackageHandle of the broker', () => {
 
   it('a package pushes only its own entries out of a full ledger', async () => {
     await withBroker(async (subjects, { kernel }) => {
-      subjects.admit(guest({ name: 'quiet' })).denied('once');
-      const loud = subjects.admit(guest());
-      for (let at = 0; at < 2000; at++) loud.denied(`number ${at}`);
+      subjects.register(guest({ name: 'quiet' })).recordDenial('once');
+      const loud = subjects.register(guest());
+      for (let at = 0; at < 2000; at++) loud.recordDenial(`number ${at}`);
       const entries = kernel.ledger.entries();
       expect(entries.some((one) => one.plugin === 'quiet')).to.equal(true);
       expect(entries.length).to.be.below(1000);
@@ -164,34 +164,34 @@ describe('PackageHandle of the broker', () => {
 
   it('a package is in the audit until remove()', async () => {
     await withBroker((subjects, { kernel }) => {
-      const handle = subjects.admit(guest({ authorities: [{ verb: 'serves', object: '/guest' }] }));
-      expect(auditText(kernel.audit())).to.match(/guest +confined {2}serves \/guest\n.*provides one \(on loan\)/s);
+      const handle = subjects.register(guest({ authorities: [{ verb: 'serves', object: '/guest' }] }));
+      expect(renderAudit(kernel.audit())).to.match(/guest +confined {2}serves \/guest\n.*provides one \(on loan\)/s);
       expect(subjects.account().may).to.deep.equal(withSentences(kernel.audit()));
       handle.remove();
-      expect(auditText(kernel.audit())).not.to.contain('guest');
+      expect(renderAudit(kernel.audit())).not.to.contain('guest');
     });
   });
 
   it('remove() unsubscribes the listeners of the package', async () => {
     await withBroker(async (subjects) => {
-      const handle = subjects.admit(guest());
+      const handle = subjects.register(guest());
       const events = handle.get<EventsApi>('events');
       events.onFilter('a.b', () => 'changed');
-      expect(events.has('filter', 'a.b')).to.equal(true);
-      expect((await failureOf(() => events.onFilter('c.d', () => {}))).code).to.equal('CAPABILITY_DENIED');
+      expect(events.hasListeners('filter', 'a.b')).to.equal(true);
+      expect((await captureError(() => events.onFilter('c.d', () => {}))).code).to.equal('CAPABILITY_DENIED');
       handle.remove();
-      expect(events.has('filter', 'a.b')).to.equal(false);
+      expect(events.hasListeners('filter', 'a.b')).to.equal(false);
     });
   });
 
   it('remove() keeps the listeners of a plugin with the same name', async () => {
-    const core: PluginSketch = {
+    const core: TestPlugin = {
       name: 'guest',
       manifest: { capabilities: { events: { filter: ['a.b'] } } },
       register: (host) => void host.events.onFilter('a.b', () => {}),
     };
-    let subjects: Subjects | undefined;
-    const keeper: PluginSketch = {
+    let subjects: Broker | undefined;
+    const keeper: TestPlugin = {
       name: 'keeper',
       manifest: { uses: { broker: '^1.0.0' }, capabilities: { events: {} } },
       register: (host) => {
@@ -201,7 +201,7 @@ describe('PackageHandle of the broker', () => {
     await withPlugins(
       [shelf, core, keeper],
       ({ kernel }) => {
-        const handle = (subjects as Subjects).admit(guest());
+        const handle = (subjects as Broker).register(guest());
         handle.get<EventsApi>('events').onFilter('a.b', () => {});
         expect(kernel.countOf('guest').listeners).to.equal(2);
         handle.remove();
@@ -213,17 +213,17 @@ describe('PackageHandle of the broker', () => {
 
   it('a package with full authority may listen to any event', async () => {
     await withBroker((subjects) => {
-      const handle = subjects.admit(guest({ runtime: 'full', grants: { events: {} } }));
-      const events = handle.get<Parameters<PluginSketch['register'] & {}>[0]['events']>('events');
+      const handle = subjects.register(guest({ runtime: 'full', grants: { events: {} } }));
+      const events = handle.get<Parameters<TestPlugin['register'] & {}>[0]['events']>('events');
       events.onAction('c.d', () => {});
-      expect(events.has('action', 'c.d')).to.equal(true);
+      expect(events.hasListeners('action', 'c.d')).to.equal(true);
     });
   });
 
   it('the broker checks, describes and compares grants', async () => {
     await withBroker((subjects) => {
-      expect(subjects.problems(grants)).to.deep.equal([]);
-      expect(subjects.problems({ shelf: {}, sky: true }).join()).to.match(/books.*sky is not a known capability/);
+      expect(subjects.findProblems(grants)).to.deep.equal([]);
+      expect(subjects.findProblems({ shelf: {}, sky: true }).join()).to.match(/books.*sky is not a known capability/);
       expect(subjects.describe({ ...grants, log: false }))
         .to.include('provides one (on loan)')
         .and.not.include('logs');
@@ -244,7 +244,7 @@ describe('PackageHandle of the broker', () => {
     await withBroker(async (subjects, { log }) => {
       const run = invocation();
       const { ref } = run.secrets.conceal('the secret');
-      await subjects.admit(guest()).call('log.warn', [`the secret is ${ref}`, { deep: ['the secret'] }], run);
+      await subjects.register(guest()).call('log.warn', [`the secret is ${ref}`, { deep: ['the secret'] }], run);
       const line = log.find((one) => one.owner === 'guest');
       expect(line).to.deep.include({ level: 40, invocation: 'run-1', msg: '--redact-- is --redact--' });
       expect(line?.meta).to.deep.equal({ deep: ['--redact--'] });
@@ -257,7 +257,7 @@ describe('host.log of confined code', () => {
     withBroker(async (subjects, { log }) => {
       const run = invocation();
       run.secrets.conceal(secret);
-      await subjects.admit(guest()).call('log.warn', args, run);
+      await subjects.register(guest()).call('log.warn', args, run);
       return log.filter(({ owner }) => owner === 'guest');
     });
 

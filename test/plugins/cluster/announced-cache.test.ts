@@ -16,13 +16,13 @@ function openCache(max = 10) {
     bus: {
       subscribe: (channel, handle) => void handlers.set(channel, () => handle(null)),
       onLost: (handle) => void handlers.set('lost', handle),
-      onGap: (handle) => void handlers.set('gap', handle),
+      onReconnect: (handle) => void handlers.set('gap', handle),
     },
     channel: 'changed',
     max,
     read: (key) =>
       new Promise((resolve, reject) =>
-        readings.push({ key, answer: (value, settled = true) => resolve({ value, settled }), fail: reject }),
+        readings.push({ key, answer: (value, cacheable = true) => resolve({ value, cacheable }), fail: reject }),
       ),
     onForget: () => void forgotten++,
   });

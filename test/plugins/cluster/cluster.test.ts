@@ -4,11 +4,11 @@ import type { Host } from '#kernel';
 import { type Bus, bus, type Lock, lock, type Presence, presence } from '../../../plugins/cluster/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { type Ground, holder, startGround } from '../database/ground.ts';
+import { captureError } from '../../support/plugin.ts';
+import { pluginWithGrant, startTestKernel, type TestKernel } from '../database/test-kernel.ts';
 
 interface Member {
-  readonly ground: Ground;
+  readonly ground: TestKernel;
   readonly bus: Bus;
   readonly lock: Lock;
   readonly presence: Presence;
@@ -21,7 +21,9 @@ async function join(database: FreshDatabase): Promise<Member> {
     parts = { ...host.use({ bus, lock, presence }), db: host.db };
   };
   const uses = { bus: '^1.0.0', lock: '^1.0.0', presence: '^1.0.0' };
-  const ground = await startGround([holder({ sql: 'tests run any statement' }, receive, { uses })], { database });
+  const ground = await startTestKernel([pluginWithGrant({ sql: 'tests run any statement' }, receive, { uses })], {
+    database,
+  });
   return { ground, ...(parts as Omit<Member, 'ground'>) };
 }
 
@@ -59,7 +61,7 @@ describe('two processes on one database', () => {
 
   it('bus.publish() in a unit of work delivers after commit, and never after a rollback', async () => {
     const there = received(b, 'x');
-    await failureOf(
+    await captureError(
       a.db.transaction(async () => {
         await a.bus.publish('x', 'undone');
         throw new Error('on purpose');
@@ -80,14 +82,14 @@ describe('two processes on one database', () => {
       const other = a.bus.publish('x', `other ${round}`);
       await a.db.transaction(async () => {
         await a.bus.publish('x', round);
-        a.db.answerAfter(a.bus.confirmed);
-        a.db.answerAfter(a.bus.confirmed);
+        a.db.answerAfter(a.bus.waitForConfirmation);
+        a.db.answerAfter(a.bus.waitForConfirmation);
       });
       expect(there).to.include(round);
       await other;
     }
     await Promise.all([a.bus.publish('x', 'last'), a.bus.publish('x', 'first')]);
-    await Promise.all([a.bus.confirmed(), a.bus.confirmed(), b.bus.confirmed()]);
+    await Promise.all([a.bus.waitForConfirmation(), a.bus.waitForConfirmation(), b.bus.waitForConfirmation()]);
     expect(there).to.include('last').and.include('first');
   });
 
@@ -104,12 +106,12 @@ describe('two processes on one database', () => {
         await held;
       }),
     );
-    await a.bus.confirmed();
+    await a.bus.waitForConfirmation();
     expect(there).to.deep.equal([1]);
     release();
     await Promise.all(holders);
     await b.ground.stop();
-    await a.bus.confirmed();
+    await a.bus.waitForConfirmation();
     expect(a.ground.log.map(({ msg }) => String(msg)).filter((msg) => msg.includes('did not confirm'))).to.deep.equal(
       [],
     );
@@ -122,13 +124,13 @@ describe('two processes on one database', () => {
     const there = received(b, 'x');
     await a.bus.publish('x', 1);
     await until(() => there.length > 0);
-    expect((await failureOf(a.bus.publish('x', 'x'.repeat(8000)))).message).to.contain('larger than');
+    expect((await captureError(a.bus.publish('x', 'x'.repeat(8000)))).message).to.contain('larger than');
   });
 
   it('onReconnect handlers run after a lost connection, and messages arrive again', async () => {
     const there = received(b, 'x');
     let gaps = 0;
-    b.bus.onGap(() => gaps++);
+    b.bus.onReconnect(() => gaps++);
     await database.query(LISTENERS);
     await until(() => gaps === 1);
     await a.bus.publish('x', 'after');
@@ -152,7 +154,7 @@ describe('two processes on one database', () => {
   it('lock.run() does not wait for other names, for its own lock, or for work that failed', async () => {
     const answer = await a.lock.run('one', () => b.lock.run('two', () => a.lock.run('one', async () => 'inner')));
     expect(answer).to.equal('inner');
-    const failed = await failureOf(
+    const failed = await captureError(
       a.lock.run('one', async () => {
         throw new Error('on purpose');
       }),
@@ -189,7 +191,7 @@ describe('two processes on one database', () => {
     release?.();
     expect(await held).to.deep.equal({ value: 'done' });
     expect(await b.lock.attempt('one', async () => 'next')).to.deep.equal({ value: 'next' });
-    const failed = await failureOf(a.lock.attempt('one', () => Promise.reject(new Error('on purpose'))));
+    const failed = await captureError(a.lock.attempt('one', () => Promise.reject(new Error('on purpose'))));
     expect(failed.message).to.equal('on purpose');
     expect(await b.lock.attempt('one', async () => 'free')).to.deep.equal({ value: 'free' });
   });
@@ -197,19 +199,19 @@ describe('two processes on one database', () => {
   it('presence.findDead() finds processes that stopped or lost their connection', async () => {
     const unknownId = '7d1c9d2e-0f5f-4f0c-8f5f-0d5b1f1c2a3b';
     const all = [a.presence.id, b.presence.id, unknownId];
-    expect(await a.presence.gone(all)).to.deep.equal([unknownId]);
+    expect(await a.presence.findDead(all)).to.deep.equal([unknownId]);
     await b.ground.stop();
-    expect(await a.presence.gone(all)).to.have.members([b.presence.id, unknownId]);
+    expect(await a.presence.findDead(all)).to.have.members([b.presence.id, unknownId]);
   });
 
   it('presence, locks and messages work again after connections broke', async () => {
     const there = received(b, 'x');
     const gaps: string[] = [];
-    a.bus.onGap(() => void gaps.push('a'));
-    b.bus.onGap(() => void gaps.push('b'));
+    a.bus.onReconnect(() => void gaps.push('a'));
+    b.bus.onReconnect(() => void gaps.push('b'));
     await database.query(LISTENERS);
     await until(() => gaps.length === 2);
-    expect(await a.presence.gone([b.presence.id])).to.deep.equal([]);
+    expect(await a.presence.findDead([b.presence.id])).to.deep.equal([]);
     expect(await a.lock.attempt('one', async () => 'mine')).to.deep.equal({ value: 'mine' });
     await a.bus.publish('x', 'again');
     await until(() => there.length > 0);

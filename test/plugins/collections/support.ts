@@ -2,10 +2,10 @@ import { type Caller, type Host, middleware } from '#kernel';
 import { boot } from '#kernel/boot';
 import type { SchemaWrites } from '../../../plugins/schema/contract.ts';
 import { schemaWrites } from '../../../plugins/schema/contract.ts';
-import { callerOf, publicCaller } from '../../support/caller.ts';
+import { createCaller, publicCaller } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { quiet, sketch } from '../../support/plugin.ts';
-import { type Reply, sender } from '../../support/send.ts';
+import { silentSettings, writePlugins } from '../../support/plugin.ts';
+import { createSender, type Reply } from '../../support/send.ts';
 
 export interface RoutesFixture {
   readonly database: FreshDatabase;
@@ -24,7 +24,7 @@ const folders = ['database', 'cluster', 'http', 'schema', 'query', 'access', 'co
 export async function withRoutes<T>(sql: string, work: (served: RoutesFixture) => Promise<T>): Promise<T> {
   const database = await freshDatabase('collections');
   let writes: SchemaWrites | undefined;
-  const sketched = await sketch([
+  const sketched = await writePlugins([
     {
       name: 'who',
       manifest: {
@@ -47,13 +47,13 @@ export async function withRoutes<T>(sql: string, work: (served: RoutesFixture) =
   ]);
   const kernel = await boot(
     { plugins: [...folders, ...sketched.composition.plugins] },
-    { environment: { ...quiet, DB_CONNECTION_STRING: database.url }, log: () => {} },
+    { environment: { ...silentSettings, DB_CONNECTION_STRING: database.url }, log: () => {} },
   );
   try {
     if (sql) await database.query(sql);
     await kernel.migrate();
     await kernel.start();
-    const send = sender(`http://127.0.0.1:${(await kernel.listen()).port}`);
+    const send = createSender(`http://127.0.0.1:${(await kernel.listen()).port}`);
     const ask = (who: string) => (method: string, path: string, body?: unknown) =>
       send(method, path, { body, headers: { 'x-who': who } });
     return await work({
@@ -74,5 +74,5 @@ function callerIn(who: string): Caller {
   const [role = null, app] = who.split('+');
   const admin = who === 'admin';
   const user = '11111111-1111-4111-8111-111111111111';
-  return callerOf({ user, role: admin ? null : role, admin, app: app === 'app' });
+  return createCaller({ user, role: admin ? null : role, admin, app: app === 'app' });
 }

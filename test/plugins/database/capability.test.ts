@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { withSentences } from '../../../plugins/broker/library.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { type Ground, holder, startGround } from './ground.ts';
+import { captureError } from '../../support/plugin.ts';
+import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('host.db by grant', () => {
-  let ground: Ground;
+  let ground: TestKernel;
   let narrow: Db;
   let wide: Db;
   before(async () => {
-    ground = await startGround([
-      holder({ own: ['mine'], read: ['theirs'], write: ['shared'] }, (host) => void (narrow = host.db), {
+    ground = await startTestKernel([
+      pluginWithGrant({ own: ['mine'], read: ['theirs'], write: ['shared'] }, (host) => void (narrow = host.db), {
         name: 'narrow',
       }),
-      holder(
+      pluginWithGrant(
         { own: ['mine'], read: ['theirs'], sql: 'tests run any statement', ddl: true },
         (host) => void (wide = host.db),
         {
@@ -74,7 +74,7 @@ describe('host.db by grant', () => {
   ];
   for (const [what, run] of refused) {
     it(`host.db denies ${what}`, async () => {
-      const failed = await failureOf<Error & { code: string }>(async () => run());
+      const failed = await captureError<Error & { code: string }>(async () => run());
       expect(failed.code).to.equal('CAPABILITY_DENIED');
       expect(failed.message).to.match(/^narrow may not .+: its manifest does not grant it \(database\)$/);
     });
@@ -99,8 +99,8 @@ describe('host.db by grant', () => {
   });
 
   it('the boot rejects a grant with an unknown member', async () => {
-    const failed = await failureOf(
-      startGround([holder({ all: true }, () => {})], { database: ground.database, until: 'boot' }),
+    const failed = await captureError(
+      startTestKernel([pluginWithGrant({ all: true }, () => {})], { database: ground.database, until: 'boot' }),
     );
     expect(failed.message).to.contain('/capabilities/database');
   });

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { renderBootFailure } from '../../../scripts/boot-failure.ts';
 import { serverUrl } from '../../support/database.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { startGround } from './ground.ts';
+import { captureError } from '../../support/plugin.ts';
+import { startTestKernel } from './test-kernel.ts';
 
 const withUrl = (change: (url: URL) => void): Record<string, string> => {
   const url = new URL(serverUrl());
@@ -15,7 +15,7 @@ const withUrl = (change: (url: URL) => void): Record<string, string> => {
 
 describe('boot failure of a database that cannot be reached', () => {
   const failing = async (environment: Record<string, string>) => {
-    const failed = await failureOf<BootFailure>(startGround([], { environment }));
+    const failed = await captureError<BootFailure>(startTestKernel([], { environment }));
     expect([failed.plugin, failed.phase]).to.deep.equal(['@tenon/database', 'migrate']);
     expect(failed.remedy).to.be.a('string');
     expect(renderBootFailure(failed)).not.to.contain('s3cret');

@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import { createLog } from '../../../kernel/log.ts';
 import { findBinaries } from '../../../plugins/database/embedded/binaries.ts';
 import { findClusterLocation } from '../../../plugins/database/embedded/cluster-location.ts';
-import { isAlive } from '../../../plugins/database/embedded/running.ts';
-import { embeddedServer } from '../../../plugins/database/embedded/server.ts';
+import { isAlive } from '../../../plugins/database/embedded/postmaster.ts';
+import { openEmbeddedServer } from '../../../plugins/database/embedded/server.ts';
 
 interface Running {
   readonly port: number;
@@ -162,7 +162,7 @@ describe('the embedded server', function () {
     // Root may write to every folder on a disk; /sys is not on one.
     const dataPath = isRoot ? '/sys' : await folder(0o555);
     const log = createLog({ level: 'silent', style: 'raw' });
-    const failure = await embeddedServer({ dataPath, log }).catch((error: unknown) => error);
+    const failure = await openEmbeddedServer({ dataPath, log }).catch((error: unknown) => error);
     expect(failure).to.include({ remedy: 'set DATA_PATH to a folder this user may write to' });
     expect(String(failure)).to.include(dataPath);
   });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { Share } from '../../../plugins/database/contract.ts';
+import type { PoolShare } from '../../../plugins/database/contract.ts';
 import { createFairSemaphore, type FairSemaphore } from '../../../plugins/database/fair-semaphore.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 
-const share = (collection: string | undefined, client: string, rank: Share['rank'] = 'request'): Share => ({
+const share = (collection: string | undefined, client: string, rank: PoolShare['rank'] = 'request'): PoolShare => ({
   collection,
   client,
   rank,
@@ -13,7 +13,7 @@ describe('createFairSemaphore', () => {
   const open = (limit = 10, deadline = 60_000): FairSemaphore =>
     createFairSemaphore({ limit, deadline, label: 'slots' });
   /** How many requests of one share get a slot at once. */
-  const taken = (slots: FairSemaphore, one: Share, count = 20): number => {
+  const taken = (slots: FairSemaphore, one: PoolShare, count = 20): number => {
     let got = 0;
     for (let at = 0; at < count; at++) if (slots.acquire(one, undefined) === undefined) got++;
     return got;
@@ -80,7 +80,7 @@ describe('createFairSemaphore', () => {
     const holder = share('a', 'x');
     slots.acquire(holder, undefined);
     const waits: (Promise<void> | undefined)[] = [];
-    const waiting = (one: Share) => waits.push(slots.acquire(one, undefined)?.then(() => slots.release(one)));
+    const waiting = (one: PoolShare) => waits.push(slots.acquire(one, undefined)?.then(() => slots.release(one)));
     for (let at = 0; at < 50; at++) waiting(share('a', 'x'));
     expect(() => slots.acquire(share('a', 'x'), undefined)).to.throw(/too many requests wait/);
     for (let at = 0; at < 50; at++) waiting(share(`b${at}`, `y${at}`));
@@ -95,13 +95,13 @@ describe('createFairSemaphore', () => {
   it('a waiter fails after the deadline, and when its client disconnects', async () => {
     const slots = open(1, 20);
     slots.acquire(share('a', 'x'), undefined);
-    const late = await failureOf(slots.acquire(share('a', 'x'), undefined) as Promise<void>);
+    const late = await captureError(slots.acquire(share('a', 'x'), undefined) as Promise<void>);
     expect(late.message).to.contain('were in use for 20 ms');
     expect((late as unknown as { extensions: object }).extensions).to.include({ retryAfter: 1 });
     const leaving = new AbortController();
     const left = slots.acquire(share('a', 'x'), () => leaving.signal) as Promise<void>;
     leaving.abort(new Error('gone'));
-    expect((await failureOf(left)).message).to.equal('gone');
+    expect((await captureError(left)).message).to.equal('gone');
     expect(slots.waiting).to.equal(0);
   });
 });

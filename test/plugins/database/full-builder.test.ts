@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { type Ground, holder, startGround } from './ground.ts';
+import { captureError } from '../../support/plugin.ts';
+import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.builder', () => {
-  let ground: Ground;
+  let ground: TestKernel;
   let db: Db;
   let narrow: Db;
   let knex: Knex;
   before(async () => {
-    ground = await startGround(
+    ground = await startTestKernel(
       [
-        holder({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
-        { ...holder({ sql: 'tests run any statement' }, (host) => void (narrow = host.db)), name: 'narrow' },
+        pluginWithGrant({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
+        { ...pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (narrow = host.db)), name: 'narrow' },
       ],
       { environment: { DB_POOL_MAX: '3' } },
     );
@@ -30,7 +30,7 @@ describe('db.builder', () => {
     (await ground.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
 
   it('db.builder is denied without the grants "sql" and "ddl"', async () => {
-    expect((await failureOf<{ code: string }>(() => narrow.builder())).code).to.equal('CAPABILITY_DENIED');
+    expect((await captureError<{ code: string }>(() => narrow.builder())).code).to.equal('CAPABILITY_DENIED');
   });
 
   it('the builder reads, writes and runs raw statements', async () => {
@@ -42,7 +42,7 @@ describe('db.builder', () => {
   });
 
   it('the builder runs on the connection of the current unit of work', async () => {
-    await failureOf(
+    await captureError(
       db.transaction(async () => {
         await knex('notes').insert({ text: 'gone' });
         expect(await knex('notes').count()).to.deep.equal([{ count: '1' }]);
@@ -60,7 +60,7 @@ describe('db.builder', () => {
       return 7;
     });
     expect([answer, await kept()]).to.deep.equal([7, ['a', 'b']]);
-    const failed = await failureOf(
+    const failed = await captureError(
       knex.transaction(async (trx) => {
         await trx('notes').insert({ text: 'c' });
         throw new Error('on purpose');
@@ -72,13 +72,13 @@ describe('db.builder', () => {
   it('a transaction without a container is ended by commit or rollback, and db.runInTransaction runs work in it', async () => {
     const trx = await knex.transaction();
     await trx('notes').insert({ text: 'a' });
-    await db.inside(trx, () => db.query(`insert into notes (text) values ('b')`));
+    await db.runInTransaction(trx, () => db.query(`insert into notes (text) values ('b')`));
     await knex('notes').transacting(trx).insert({ text: 'c' });
     expect([await kept(), trx.isTransaction, trx.isCompleted()]).to.deep.equal([[], true, false]);
     await trx.commit();
     expect([await kept(), trx.isCompleted()]).to.deep.equal([['a', 'b', 'c'], true]);
-    expect((await failureOf(trx('notes').insert({ text: 'd' }))).message).to.match(/complete/);
-    expect((await failureOf(db.inside(trx, async () => 1))).message).to.match(/complete/);
+    expect((await captureError(trx('notes').insert({ text: 'd' }))).message).to.match(/complete/);
+    expect((await captureError(db.runInTransaction(trx, async () => 1))).message).to.match(/complete/);
 
     const undone = await knex.transaction();
     await undone('notes').insert({ text: 'd' });
@@ -90,7 +90,7 @@ describe('db.builder', () => {
     const effects: string[] = [];
     await knex.transaction(async (trx) => {
       await trx('notes').insert({ text: 'a' });
-      const failed = await failureOf(
+      const failed = await captureError(
         trx.transaction(async (inner) => {
           await inner('notes').insert({ text: 'b' });
           db.afterCommit(() => effects.push('b'));
@@ -108,13 +108,13 @@ describe('db.builder', () => {
     const show = (trx: Knex.Transaction) => trx.raw('show transaction_isolation').then(({ rows }) => rows[0]);
     const level = await knex.transaction(show, { isolationLevel: 'serializable' });
     expect(level).to.deep.equal({ transaction_isolation: 'serializable' });
-    expect((await failureOf(knex.transaction(show, { isolationLevel: 'none' as never }))).message).to.match(/none/);
+    expect((await captureError(knex.transaction(show, { isolationLevel: 'none' as never }))).message).to.match(/none/);
   });
 
   it('the builder gives every connection back', async () => {
     for (let round = 0; round < 5; round++) {
-      await failureOf(knex.raw('select broken'));
-      await failureOf(knex.transaction((trx) => trx.raw('select broken')));
+      await captureError(knex.raw('select broken'));
+      await captureError(knex.transaction((trx) => trx.raw('select broken')));
       await knex.transaction((trx) => trx('notes').select());
     }
     await knex.destroy();

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { type Migration, migrations } from '../../../plugins/database/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { holder, startGround } from './ground.ts';
+import { captureError } from '../../support/plugin.ts';
+import { pluginWithGrant, startTestKernel } from './test-kernel.ts';
 
 describe('migrations', () => {
   let database: FreshDatabase;
@@ -21,7 +21,7 @@ describe('migrations', () => {
       register(host);
     };
     const grant = { sql: 'tests run any statement', ddl: true };
-    return holder(grant, take, { name: 'notes', contributes: { 'database.migrations': {} } });
+    return pluginWithGrant(grant, take, { name: 'notes', contributes: { 'database.migrations': {} } });
   };
   const step = (id: string, ...statements: string[]): Migration => ({
     id,
@@ -34,9 +34,9 @@ describe('migrations', () => {
 
   it('a migration runs once, in order, and is recorded for its plugin', async () => {
     const first = step('1', 'create table notes (id int)');
-    await (await startGround([plugin(first)], { database })).stop();
+    await (await startTestKernel([plugin(first)], { database })).stop();
     await (
-      await startGround([plugin(first, step('2', 'alter table notes add column text text'))], { database })
+      await startTestKernel([plugin(first, step('2', 'alter table notes add column text text'))], { database })
     ).stop();
     expect(await recorded()).to.deep.equal(['1', '2']);
     expect(await database.query('select owner from platform_migrations')).to.deep.equal([
@@ -50,8 +50,8 @@ describe('migrations', () => {
       step('1', 'create table notes (id int)'),
       step('2', 'alter table notes add column text text'),
     ];
-    await (await startGround([plugin(first, second)], { database })).stop();
-    const failed = await failureOf(startGround([plugin(first)], { database }));
+    await (await startTestKernel([plugin(first, second)], { database })).stop();
+    const failed = await captureError(startTestKernel([plugin(first)], { database }));
     expect([failed.plugin, failed.phase, failed.message]).to.deep.equal([
       '@tenon/database',
       'migrate',
@@ -59,9 +59,9 @@ describe('migrations', () => {
     ]);
     expect(failed.remedy).to.contain('DB_ALLOW_NEWER_SCHEMA=true');
     const environment = { DB_ALLOW_NEWER_SCHEMA: 'true' };
-    await (await startGround([plugin(first)], { database, environment })).stop();
+    await (await startTestKernel([plugin(first)], { database, environment })).stop();
     // A plugin that is not loaded does not count as newer.
-    await (await startGround([], { database })).stop();
+    await (await startTestKernel([], { database })).stop();
   });
 
   it('a migration that fails is rolled back and stops the boot', async () => {
@@ -69,7 +69,7 @@ describe('migrations', () => {
       step('1', 'create table notes (id int)'),
       step('2', 'create table half (id int)', 'select 1/0'),
     );
-    const failed = await failureOf(startGround([broken], { database }));
+    const failed = await captureError(startTestKernel([broken], { database }));
     expect([failed.plugin, failed.phase, failed.message]).to.deep.equal([
       '@tenon/database',
       'migrate',
@@ -83,7 +83,7 @@ describe('migrations', () => {
     const slow = plugin(
       step('1', 'create table notes (id int)', 'select pg_sleep(0.3)', 'insert into notes values (1)'),
     );
-    const all = await Promise.all([1, 2, 3].map(() => startGround([slow], { database })));
+    const all = await Promise.all([1, 2, 3].map(() => startTestKernel([slow], { database })));
     for (const one of all) await one.stop();
     expect(await database.query('select id from notes')).to.deep.equal([{ id: 1 }]);
   });
@@ -96,8 +96,8 @@ describe('migrations', () => {
     for (const [up, refusal] of ways) {
       const register = ({ db, contribute }: Host) => void (db.schemas && contribute(migrations, { id: '1', up }));
       const contributes = { 'database.migrations': {} };
-      const failed = await failureOf(
-        startGround([holder({ own: ['notes'] }, register, { name: 'notes', contributes })], { database }),
+      const failed = await captureError(
+        startTestKernel([pluginWithGrant({ own: ['notes'] }, register, { name: 'notes', contributes })], { database }),
       );
       expect(failed.message).to.contain(`notes may not ${refusal}`);
     }
@@ -105,19 +105,21 @@ describe('migrations', () => {
 
   it('a migration of a plugin without host.db is denied', async () => {
     const register = (host: Host) => host.contribute(migrations, step('1', 'create table others (id int)'));
-    const failed = await failureOf(
-      startGround([holder({}, register, { name: 'notes', contributes: { 'database.migrations': {} } })], { database }),
+    const failed = await captureError(
+      startTestKernel([pluginWithGrant({}, register, { name: 'notes', contributes: { 'database.migrations': {} } })], {
+        database,
+      }),
     );
     expect(failed.message).to.contain('notes may not prepare tables');
   });
 
   it('two migrations with the same id stop the boot', async () => {
-    const failed = await failureOf(startGround([plugin(step('1'), step('1'))], { database }));
+    const failed = await captureError(startTestKernel([plugin(step('1'), step('1'))], { database }));
     expect(failed.message).to.contain('two migrations called 1');
   });
 
   it('migrations run with DB_POOL_MAX=1', async () => {
-    const one = await startGround([plugin(step('1', 'create table notes (id int)'))], {
+    const one = await startTestKernel([plugin(step('1', 'create table notes (id int)'))], {
       database,
       environment: { DB_POOL_MAX: '1' },
     });

@@ -1,14 +1,16 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { createHealthChecks } from '../../../plugins/database/health-checks.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { type Ground, holder, startGround } from './ground.ts';
+import { captureError } from '../../support/plugin.ts';
+import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.query', () => {
-  let ground: Ground;
+  let ground: TestKernel;
   let db: Db;
   before(async () => {
-    ground = await startGround([holder({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db))]);
+    ground = await startTestKernel([
+      pluginWithGrant({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
+    ]);
     await ground.database.query('create table things (id bigint primary key, price numeric, at timestamptz)');
     await ground.database.query(`insert into things values (9007199254740993, 1.10, '2026-01-02T03:04:05Z')`);
   });
@@ -38,7 +40,7 @@ describe('db.query', () => {
     await db.ddl('alter table things add column colour text');
     expect(await all()).to.deep.equal(['id', 'price', 'at', 'colour']);
     await db.ddl('alter table things drop column colour');
-    const inUnit = await failureOf(db.transaction(() => all()));
+    const inUnit = await captureError(db.transaction(() => all()));
     expect(inUnit.message).to.contain('cached plan');
     expect(await db.transaction(() => all())).to.deep.equal(['id', 'price', 'at']);
   });

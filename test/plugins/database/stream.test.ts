@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { type Ground, holder, startGround } from './ground.ts';
+import { captureError } from '../../support/plugin.ts';
+import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 async function allOf(batches: AsyncIterable<readonly string[]>): Promise<string[]> {
   const rows: string[] = [];
@@ -10,14 +10,14 @@ async function allOf(batches: AsyncIterable<readonly string[]>): Promise<string[
 }
 
 describe('db.stream', () => {
-  let ground: Ground;
+  let ground: TestKernel;
   let db: Db;
   let others: Db;
   before(async () => {
-    ground = await startGround(
+    ground = await startTestKernel(
       [
-        holder({ sql: 'tests run any statement' }, (host) => void (db = host.db)),
-        holder({ own: ['things'] }, (host) => void (others = host.db), { name: 'modest' }),
+        pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (db = host.db)),
+        pluginWithGrant({ own: ['things'] }, (host) => void (others = host.db), { name: 'modest' }),
       ],
       { environment: { DB_POOL_MAX: '4' } },
     );
@@ -56,9 +56,9 @@ describe('db.stream', () => {
     }
     expect(await open()).to.equal(0);
     const late = db.stream('select (1 / (n - 3000))::text from generate_series(1, 5000) n');
-    const error = await failureOf<{ code: string }>(allOf(late));
+    const error = await captureError<{ code: string }>(allOf(late));
     expect(error.code).to.equal('22012');
-    expect((await failureOf<{ code: string }>(db.stream('select nothing').next())).code).to.equal('42703');
+    expect((await captureError<{ code: string }>(db.stream('select nothing').next())).code).to.equal('42703');
     expect(await open()).to.equal(0);
     expect((await db.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
   });
@@ -72,7 +72,7 @@ describe('db.stream', () => {
     const third = streams[2]?.next();
     expect(await open()).to.equal(2);
     leave.abort(new Error('no longer wanted'));
-    expect((await failureOf(gone)).message).to.equal('no longer wanted');
+    expect((await captureError(gone)).message).to.equal('no longer wanted');
     await streams[0]?.return();
     expect((await third)?.done).to.equal(false);
     await Promise.all(streams.map((one) => one.return()));
@@ -84,26 +84,29 @@ describe('db.stream', () => {
     const rows = db.stream('select pg_sleep(50)::text', [], { signal: leave.signal }).next();
     setTimeout(() => leave.abort(new Error('no longer wanted')), 100);
     const started = Date.now();
-    expect((await failureOf(rows)).message).to.equal('no longer wanted');
+    expect((await captureError(rows)).message).to.equal('no longer wanted');
     expect(Date.now() - started).to.be.below(40_000);
     expect(await open()).to.equal(0);
   });
 
   it('a stream fails inside a unit of work and without the grant', async () => {
-    const error = await failureOf(db.transaction(() => db.stream(numbers(1), [0]).next()));
+    const error = await captureError(db.transaction(() => db.stream(numbers(1), [0]).next()));
     expect(error.message).to.match(/unit of work/);
-    expect((await failureOf(() => others.stream('select 1'))).message).to.match(/does not grant it/);
+    expect((await captureError(() => others.stream('select 1'))).message).to.match(/does not grant it/);
     expect((await db.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
   });
 });
 
 describe('db.query with a signal', () => {
-  let ground: Ground;
+  let ground: TestKernel;
   let db: Db;
   before(async () => {
-    ground = await startGround([holder({ sql: 'tests run any statement' }, (host) => void (db = host.db))], {
-      environment: { DB_POOL_MAX: '1' },
-    });
+    ground = await startTestKernel(
+      [pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (db = host.db))],
+      {
+        environment: { DB_POOL_MAX: '1' },
+      },
+    );
   });
   after(() => ground?.stop());
 

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
-import type { Db, Statement, Table } from '../../../plugins/database/contract.ts';
+import type { Db, Statement, TableHandle } from '../../../plugins/database/contract.ts';
 import { type ObservedStatement, onStatement } from '../../../plugins/database/library.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { collectAll, type Ground, holder, startGround } from './ground.ts';
+import { captureError } from '../../support/plugin.ts';
+import { collectAll, pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.sql', () => {
-  let ground: Ground;
+  let ground: TestKernel;
   let db: Db;
   let other: Db;
   let whole: Db;
   before(async () => {
     const grant = { own: ['mine'], read: ['theirs'], write: ['shared'], watch: ['watched'] };
-    ground = await startGround([
-      holder(grant, (host) => void (db = host.db), { name: 'narrow' }),
-      holder({ own: ['mine', 'secrets'] }, (host) => void (other = host.db), { name: 'other' }),
-      holder({ sql: 'tests run any statement' }, (host) => void (whole = host.db), { name: 'whole' }),
+    ground = await startTestKernel([
+      pluginWithGrant(grant, (host) => void (db = host.db), { name: 'narrow' }),
+      pluginWithGrant({ own: ['mine', 'secrets'] }, (host) => void (other = host.db), { name: 'other' }),
+      pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (whole = host.db), { name: 'whole' }),
     ]);
     for (const table of ['mine', 'theirs', 'shared', 'watched', 'secrets'])
       await ground.database.query(`create table ${table} (id int, name text)`);
@@ -67,7 +67,7 @@ describe('db.sql', () => {
   });
 
   it('statements and handles are frozen', () => {
-    const parts: [Table, Statement] = [db.read('mine'), db.sql`select 1`];
+    const parts: [TableHandle, Statement] = [db.read('mine'), db.sql`select 1`];
     expect(parts.map(Object.isFrozen)).to.deep.equal([true, true]);
     expect(String(parts[0])).to.equal('"public"."mine"');
   });
@@ -137,7 +137,7 @@ describe('db.sql', () => {
   ];
   for (const [what, run, refusal] of refused) {
     it(`db denies ${what}`, async () => {
-      const failed = await failureOf<Error & { code: string }>(async () => run());
+      const failed = await captureError<Error & { code: string }>(async () => run());
       expect(failed.code).to.equal('CAPABILITY_DENIED');
       expect(failed.message).to.match(/^\w+ may not .+: its manifest does not grant it \(database\)$/);
       expect(failed.message).to.contain(`may not ${refusal}`);

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
-import { type Admitted, broker, type Subjects } from '../../../plugins/broker/contract.ts';
+import { type Broker, broker, type PackageHandle } from '../../../plugins/broker/contract.ts';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { collectAll, type Ground, holder, startGround } from './ground.ts';
+import { captureError } from '../../support/plugin.ts';
+import { collectAll, pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('statements of third-party plugins', () => {
-  let ground: Ground;
-  let guest: Admitted;
+  let ground: TestKernel;
+  let guest: PackageHandle;
   let db: Db;
   let whole: Db;
   before(async () => {
-    let subjects: Subjects | undefined;
-    ground = await startGround([
-      holder({ sql: 'tests run any statement' }, (host) => void (whole = host.db)),
+    let subjects: Broker | undefined;
+    ground = await startTestKernel([
+      pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (whole = host.db)),
       {
         name: 'runner',
         manifest: { uses: { broker: '^1.0.0' } },
@@ -21,7 +21,7 @@ describe('statements of third-party plugins', () => {
     ]);
     for (const table of ['mine', 'theirs', 'shared', 'secrets'])
       await ground.database.query(`create table ${table} (id int, name text)`);
-    guest = (subjects as Subjects).admit({
+    guest = (subjects as Broker).register({
       name: 'guest',
       version: '1.0.0',
       runtime: 'full',
@@ -55,7 +55,7 @@ describe('statements of third-party plugins', () => {
       db.sql`select 1 /* ${condition} */ from ${mine}`,
       db.sql`select '${condition}', 1 from ${mine} where sql_of_another_plugin`,
     ]) {
-      const failed = await failureOf(db.query(hidden));
+      const failed = await captureError(db.query(hidden));
       expect(failed.message).to.contain('interpolate the text of another plugin outside the place of an expression');
     }
   });
@@ -154,7 +154,7 @@ describe('statements of third-party plugins', () => {
   ];
   for (const [what, run, refusal] of refused) {
     it(`a third-party plugin is denied ${what}`, async () => {
-      const failed = await failureOf<Error & { code: string }>(run());
+      const failed = await captureError<Error & { code: string }>(run());
       expect(failed.code).to.equal('CAPABILITY_DENIED');
       expect(failed.message).to.contain('guest may not ');
       expect(failed.message).to.contain(refusal);

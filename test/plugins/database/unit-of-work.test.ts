@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { statementsDuring } from '../../support/statements.ts';
-import { type Ground, holder, startGround } from './ground.ts';
+import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.transaction', () => {
-  let ground: Ground;
+  let ground: TestKernel;
   let db: Db;
   before(async () => {
-    ground = await startGround(
-      [holder({ own: ['notes'], sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db))],
+    ground = await startTestKernel(
+      [pluginWithGrant({ own: ['notes'], sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db))],
       {
         environment: { DB_POOL_MAX: '3' },
       },
@@ -35,7 +35,7 @@ describe('db.transaction', () => {
   });
 
   it('a unit of work that fails writes nothing', async () => {
-    const failed = await failureOf(
+    const failed = await captureError(
       db.transaction(async () => {
         await add('a');
         throw new Error('on purpose');
@@ -45,7 +45,7 @@ describe('db.transaction', () => {
   });
 
   it('a nested unit of work runs on the connection of the outer one and is rolled back with it', async () => {
-    await failureOf(
+    await captureError(
       db.transaction(async () => {
         const pid = async () => (await db.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
         const outer = await pid();
@@ -60,7 +60,7 @@ describe('db.transaction', () => {
   });
 
   it('a unit of work fails where a nested one failed, even where the caller caught the error', async () => {
-    const failed = await failureOf(
+    const failed = await captureError(
       db.transaction(async () => {
         await db
           .transaction(async () => {
@@ -75,7 +75,7 @@ describe('db.transaction', () => {
   });
 
   it('a unit of work fails where a failed statement was ignored and PostgreSQL rolled back', async () => {
-    const failed = await failureOf(
+    const failed = await captureError(
       db.transaction(async () => {
         await add('a');
         await db.query('select 1/0').catch(() => {});
@@ -96,7 +96,7 @@ describe('db.transaction', () => {
     let late: Promise<unknown> | undefined;
     let rolledBack = () => {};
     const gate = new Promise<void>((resolve) => (rolledBack = resolve));
-    await failureOf(
+    await captureError(
       db.transaction(async () => {
         late = gate.then(() => add('late'));
         late.catch(() => {});
@@ -104,7 +104,7 @@ describe('db.transaction', () => {
       }),
     );
     rolledBack();
-    expect((await failureOf(late as Promise<unknown>)).message).to.contain('after its unit of work');
+    expect((await captureError(late as Promise<unknown>)).message).to.contain('after its unit of work');
     expect(await kept()).to.deep.equal([]);
   });
 
@@ -137,7 +137,7 @@ describe('db.transaction', () => {
 
     it('an after-commit effect never runs after a rollback, and at once without a unit', async () => {
       const seen: string[] = [];
-      await failureOf(
+      await captureError(
         db.transaction(async () => {
           db.afterCommit(() => seen.push('never'));
           throw new Error('on purpose');
@@ -162,7 +162,7 @@ describe('db.transaction', () => {
       });
       seen.push('answer');
       expect(seen).to.deep.equal(['effect', 'wait begins', 'wait ends', 'answer']);
-      await failureOf(
+      await captureError(
         db.transaction(async () => {
           db.answerAfter(wait);
           throw new Error('on purpose');
@@ -212,7 +212,7 @@ describe('db.transaction', () => {
     });
 
     it('a last statement of a nested unit runs in the transaction of the outer one', async () => {
-      const failed = await failureOf(
+      const failed = await captureError(
         db.transaction(async () => {
           await db.transaction(() => last('a'));
           await db.transaction(() => last('b'));
@@ -231,7 +231,7 @@ describe('db.transaction', () => {
         seen.push('work ends');
       });
       expect(seen).to.deep.equal(['work ends', 'effect', 'another']);
-      await failureOf(
+      await captureError(
         db.transaction(async () => {
           db.afterCommit(() => seen.push('never'));
           await last('a');
@@ -242,12 +242,12 @@ describe('db.transaction', () => {
 
     it('a unit fails where the caller caught the failure of its single statement', async () => {
       await add('a');
-      const failed = await failureOf(db.transaction(() => last('a').catch(() => {})));
+      const failed = await captureError(db.transaction(() => last('a').catch(() => {})));
       expect(failed).to.include({ code: '23505' });
     });
 
     it('a statement after the last one of its unit fails', async () => {
-      const failed = await failureOf(
+      const failed = await captureError(
         db.transaction(async () => {
           await last('a');
           await add('b');
@@ -267,7 +267,7 @@ describe('db.transaction', () => {
   });
 
   it('a unit fails where its connection breaks, and the next one works', async () => {
-    const failed = await failureOf(
+    const failed = await captureError(
       db.transaction(async () => {
         await add('a');
         const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Capability, problems, type Subject } from '#kernel';
+import { type Capability, findProblems, type GrantHolder } from '#kernel';
 import type { Invocation } from '../../../plugins/broker/contract.ts';
 import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
 import {
@@ -12,7 +12,7 @@ import { parseDeclaration } from '../../../plugins/extension-settings/declaratio
 import { createOwners } from '../../../plugins/extension-settings/owners.ts';
 import { createReadValue } from '../../../plugins/extension-settings/reader.ts';
 import { createSettingValues } from '../../../plugins/extension-settings/values.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 
 const CHAT = 'service-extension-chat';
 const { declaration } = parseDeclaration({
@@ -39,7 +39,7 @@ describe('the capability settings', () => {
   let capability: Capability<SettingsDeclaration, OwnSettings>;
   let invocation: Invocation;
   const owners = createOwners(log);
-  const bound = (grant = declaration, name = CHAT) => capability.bind(grant, { name } as Subject);
+  const bound = (grant = declaration, name = CHAT) => capability.bind(grant, { name } as GrantHolder);
   const get = async (key: string, own = bound()) => settingsMethods.methods.get?.call(own, invocation, key);
   const revealed = async (key: string) => invocation.secrets.reveal(await get(key));
 
@@ -95,7 +95,7 @@ describe('the capability settings', () => {
     expect(await get('room')).to.have.length(64 * 1024 - 2);
     for (const long of ['x'.repeat(64 * 1024 - 1), 'é'.repeat(33_000)]) {
       rows.room = JSON.stringify(long);
-      expect(await failureOf<Refusal>(get('room')))
+      expect(await captureError<Refusal>(get('room')))
         .to.be.instanceOf(Refusal)
         .and.to.include({ code: 'invalid_request' });
     }
@@ -105,16 +105,16 @@ describe('the capability settings', () => {
 
   it('host.settings.get rejects with SERVICE_UNAVAILABLE if the database cannot be reached', async () => {
     isDown = true;
-    expect(await failureOf(get('room'))).to.include({ message: 'no database' });
-    expect(await failureOf(get('token'))).to.include({ message: 'no database' });
+    expect(await captureError(get('room'))).to.include({ message: 'no database' });
+    expect(await captureError(get('token'))).to.include({ message: 'no database' });
     expect(await revealed('password')).to.equal(' raw ');
   });
 
   it('host.settings.get accepts exactly one text', () => {
     const args = settingsMethods.methods.get?.args as object;
-    expect(problems(args, ['room'])).to.deep.equal([]);
+    expect(findProblems(args, ['room'])).to.deep.equal([]);
     for (const wrong of [[], [5], [null], ['a', 'b'], [{ toString: 'room' }], 'room', { 0: 'room' }]) {
-      expect(problems(args, wrong), JSON.stringify(wrong)).not.to.deep.equal([]);
+      expect(findProblems(args, wrong), JSON.stringify(wrong)).not.to.deep.equal([]);
     }
   });
 

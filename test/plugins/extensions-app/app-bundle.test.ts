@@ -6,16 +6,16 @@ import type { AppBundle, AppHalf } from '../../../plugins/extensions/contract.ts
 import type { ExtensionType } from '../../../plugins/extensions/model.ts';
 import { stopBundler } from '../../../plugins/extensions/packages/bundler.ts';
 import { createAppBundle } from '../../../plugins/extensions-app/app-bundle.ts';
-import { type Sketch, sketchFolder } from '../extensions/sketch.ts';
+import { createPackageFolder, type PackageFolder } from '../extensions/package-folder.ts';
 
 const log = { error: () => {}, warn: () => {} } as never;
 
 describe('createAppBundle', () => {
-  let place: Sketch;
+  let place: PackageFolder;
   let app: AppBundle;
   let revision = 0;
   beforeEach(async () => {
-    place = await sketchFolder();
+    place = await createPackageFolder();
     app = createAppBundle(log);
   });
   afterEach(() => place.remove());

@@ -1,6 +1,6 @@
 import { request as rawRequest } from 'node:http';
 import { expect } from 'chai';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
 
 describe('endpoints with full authority', () => {
@@ -90,7 +90,7 @@ describe('endpoints with full authority', () => {
 
     for (const id of ['', 'a b', 'a/b', '..?x']) {
       it(`the id ${JSON.stringify(id)} is refused`, async () => {
-        const failed = await failureOf<{ code: string }>(testService.load({ files: endpoint('', id) }));
+        const failed = await captureError<{ code: string }>(testService.load({ files: endpoint('', id) }));
         expect(failed.code).to.equal('REGISTRATION_FAILED');
       });
     }
@@ -319,7 +319,7 @@ describe('endpoints with full authority', () => {
         `router.get('/', (req, res, next) => { res.write('half'); setImmediate(() => next(new Error('no'))); })`,
       );
       await testService.with(code, async () => {
-        expect(await failureOf(get('/shop'))).to.be.instanceOf(Error);
+        expect(await captureError(get('/shop'))).to.be.instanceOf(Error);
         await until(() => testService.log.some((line) => line.msg === 'an answer broke off'));
         expect((await get('/server/ping')).body).to.equal('pong');
       });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { renderEmbeds } from '../../../plugins/extensions-full/embeds.ts';
 import { runInitHandlers, START_EVENTS } from '../../../plugins/extensions-full/init.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
 
 describe('hooks with full authority', () => {
@@ -152,7 +152,7 @@ describe('hooks with full authority', () => {
   it('a hook that causes its own event ends at the depth limit', async () => {
     const body = `filter('x.round', (payload) => context.emitter.emitFilter('x.round', payload));`;
     await hook(body, async () => {
-      const failed = await failureOf<{ code: string }>(
+      const failed = await captureError<{ code: string }>(
         testService.deps.events.filter(['x.round'], 1, { caller: publicCaller() }),
       );
       expect(failed.code).to.equal('EVENT_LOOP_DETECTED');

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadFull } from '../../../plugins/extensions-full/load.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { type ExtensionSources, REPORT, reports, startTestService, type TestService, until } from './test-service.ts';
 
 const LINE = (testService: TestService, name: string) =>
@@ -17,7 +17,7 @@ describe('loadFull', () => {
   beforeEach(() => void reports.splice(0));
 
   const failureCode = async (extension: ExtensionSources, deadline?: number) =>
-    (await failureOf<{ code: string }>(testService.load(extension, deadline ? { deadline } : {}))).code;
+    (await captureError<{ code: string }>(testService.load(extension, deadline ? { deadline } : {}))).code;
   const answer = async (path = '/one') => (await testService.request('GET', path)).body;
 
   it('ESM, CommonJS and ESM compiled to CommonJS load', async () => {
@@ -100,7 +100,7 @@ describe('loadFull', () => {
     expect(await failureCode({ type: 'hook', files }, 50)).to.equal('REGISTRATION_FAILED');
     await until(() => reports.includes('registered'));
     for (const event of ['x.one', 'x.two', 'x.three'])
-      expect(testService.deps.events.has('filter', event), event).to.equal(false);
+      expect(testService.deps.events.hasListeners('filter', event), event).to.equal(false);
   });
 
   it('a register function that fails half-way leaves nothing registered', async () => {
@@ -108,7 +108,7 @@ describe('loadFull', () => {
       export const endpoints = [{ name: 'one', config: (router) => { router.get('/', (req, res) => res.end()); } }];
       export const operations = [{ name: 'c', config: { id: 'step', handler() {} } }, { name: 'd', config: {} }];`;
     expect(await failureCode({ type: 'bundle', files })).to.equal('REGISTRATION_FAILED');
-    expect(testService.deps.events.has('filter', 'x.half')).to.equal(false);
+    expect(testService.deps.events.hasListeners('filter', 'x.half')).to.equal(false);
     expect(testService.deps.operations.find('step')).to.equal(undefined);
     expect((await testService.request('GET', '/one')).status).to.equal(404);
   });
@@ -131,11 +131,11 @@ describe('loadFull', () => {
       { name: 'one', type: 'endpoint', status: 'loaded' },
     ]);
     expect([await answer(), await answer('/three')]).to.deep.equal(['function', 'object']);
-    expect(testService.deps.events.has('filter', 'x.bundle')).to.equal(true);
+    expect(testService.deps.events.hasListeners('filter', 'x.bundle')).to.equal(true);
     expect(testService.deps.operations.ids()).to.deep.equal(['step']);
     await loaded.remove();
     expect((await testService.request('GET', '/one')).status).to.equal(404);
-    expect(testService.deps.events.has('filter', 'x.bundle')).to.equal(false);
+    expect(testService.deps.events.hasListeners('filter', 'x.bundle')).to.equal(false);
     expect(testService.deps.operations.ids()).to.deep.equal([]);
   });
 
@@ -172,11 +172,10 @@ describe('loadFull', () => {
     const one = await testService.load(hook('x.first'));
     const two = await testService.load(hook('x.second'));
     await one.remove();
-    expect(['x.first', 'x.second'].map((event) => testService.deps.events.has('filter', event))).to.deep.equal([
-      false,
-      true,
-    ]);
+    expect(['x.first', 'x.second'].map((event) => testService.deps.events.hasListeners('filter', event))).to.deep.equal(
+      [false, true],
+    );
     await two.remove();
-    expect(testService.deps.events.has('filter', 'x.second')).to.equal(false);
+    expect(testService.deps.events.hasListeners('filter', 'x.second')).to.equal(false);
   });
 });

@@ -3,7 +3,7 @@ import { Failures, fail } from '#kernel';
 import { exceptions } from '../../../plugins/extensions-full/exceptions.ts';
 import { toRejectData } from '../../../plugins/extensions-full/failure.ts';
 import { publicCaller } from '../../support/caller.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { startTestService, type TestService } from './test-service.ts';
 
 describe('operations with full authority', () => {
@@ -54,7 +54,7 @@ describe('operations with full authority', () => {
 
   it('an operation that throws rejects with the thrown value', async () => {
     await testService.with(operation(`throw new context.exceptions.ForbiddenException('no');`), async () => {
-      expect(toRejectData(await failureOf(run()))).to.deep.equal({
+      expect(toRejectData(await captureError(run()))).to.deep.equal({
         message: 'no',
         code: 'FORBIDDEN',
         extensions: {},

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type Context, createContext } from '../../../plugins/extensions-full/context.ts';
-import type { ExtensionRuntime } from '../../../plugins/extensions-full/kit.ts';
-import { createExtensionRuntime } from '../../../plugins/extensions-full/kit.ts';
+import type { ExtensionRuntime } from '../../../plugins/extensions-full/extension-runtime.ts';
+import { createExtensionRuntime } from '../../../plugins/extensions-full/extension-runtime.ts';
 import { createUndoStack, type UndoStack } from '../../../plugins/extensions-full/undo-stack.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { startTestService, type TestService, until } from './test-service.ts';
 
 describe('services of extensions', () => {
@@ -49,7 +49,7 @@ describe('services of extensions', () => {
 
   const writer = () => ({ user, role, admin: false, app: true });
   const notes = (accountability?: object | null) => new context.services.ItemsService('notes', { accountability });
-  const codeOf = async (work: Promise<unknown>) => (await failureOf<{ code: string }>(work)).code;
+  const codeOf = async (work: Promise<unknown>) => (await captureError<{ code: string }>(work)).code;
   const rows = () => testService.database.query('select id, text, size from notes order by id');
   const systemCalls = () =>
     testService.deps.subjects
@@ -118,7 +118,7 @@ describe('services of extensions', () => {
     await testService.database.query(`insert into notes (text, size) values ('seen', null), ('hidden', 1)`);
     const service = notes(writer());
     expect(await service.readByQuery()).to.deep.equal([{ id: 1, text: 'seen' }]);
-    const failed = await failureOf(service.readOne(2));
+    const failed = await captureError(service.readOne(2));
     expect(failed).to.be.instanceOf(context.exceptions.ForbiddenException);
     expect(failed).not.to.be.instanceOf(context.exceptions.InvalidPayloadException);
     expect(await codeOf(service.createOne({ text: 'a', size: 1 }))).to.equal('FORBIDDEN');
@@ -157,7 +157,7 @@ describe('services of extensions', () => {
 
   it('a service runs in the knex transaction that it gets', async () => {
     const { database, services } = context;
-    const failed = await failureOf(
+    const failed = await captureError(
       database.transaction(async (trx) => {
         await new services.ItemsService('notes', { knex: trx }).createOne({ text: 'a' });
         await trx('notes').insert({ text: 'b' });
@@ -202,7 +202,7 @@ describe('services of extensions', () => {
     ).to.equal('FORBIDDEN');
     const names = Object.entries(context.services).map(([key, created]) => [key, created.name]);
     for (const [key, name] of names) expect(name).to.equal(key);
-    const known = new Set((await testService.deps.schema.overview()).collections.keys());
+    const known = new Set((await testService.deps.schema.snapshot()).collections.keys());
     for (const created of Object.values(context.services)) {
       const { collection } = new (created as new (name?: unknown) => { collection?: string })({});
       if (typeof collection === 'string') expect(known.has(collection), collection).to.equal(true);

@@ -27,9 +27,9 @@ import { query } from '../../../plugins/query/contract.ts';
 import { schedule } from '../../../plugins/schedule/contract.ts';
 import { schema, schemaWrites } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { quiet, sketch } from '../../support/plugin.ts';
-import { type Send, sender } from '../../support/send.ts';
-import { ADMIN, adminToken, QUICK_HASHES, SECRET_OF_TESTS } from '../../support/service.ts';
+import { silentSettings, writePlugins } from '../../support/plugin.ts';
+import { createSender, type Send } from '../../support/send.ts';
+import { ADMIN, adminToken, QUICK_HASHES, TEST_SECRET } from '../../support/service.ts';
 
 export interface ExtensionSources {
   readonly type?: ExtensionType;
@@ -127,7 +127,7 @@ export async function startTestService(
   const database = options.database ?? (await freshDatabase('full'));
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-full-')));
   let deps: Deps | undefined;
-  const { composition, remove } = await sketch([createLoaderPlugin((received) => void (deps = received))]);
+  const { composition, remove } = await writePlugins([createLoaderPlugin((received) => void (deps = received))]);
   const log: Record<string, unknown>[] = [];
   let kernel: Kernel | undefined;
   const stop = async () => {
@@ -142,12 +142,12 @@ export async function startTestService(
       { ...composition, plugins: [...plugins, ...composition.plugins] },
       {
         environment: {
-          ...quiet,
+          ...silentSettings,
           LOG_LEVEL: 'debug',
           LOG_STYLE: 'raw',
           DB_CONNECTION_STRING: database.url,
           DATA_PATH: folder,
-          SECRET: SECRET_OF_TESTS,
+          SECRET: TEST_SECRET,
           LOGIN_STALL_TIME: '1',
           ADMIN_EMAIL: ADMIN.email,
           ADMIN_PASSWORD: ADMIN.password,
@@ -161,7 +161,7 @@ export async function startTestService(
     await kernel.start();
     const { port } = await kernel.listen();
     const url = `http://127.0.0.1:${port}`;
-    const request = sender(url);
+    const request = createSender(url);
     const admin = (await adminToken(database)) as string;
     let count = 0;
 

@@ -6,11 +6,19 @@ import { discover, prepareFolders } from '../../../plugins/extensions/discover/d
 import { fingerprint } from '../../../plugins/extensions/discover/fingerprint.ts';
 import type { DiscoverDeps } from '../../../plugins/extensions/discover/packages.ts';
 import type { DiscoveredExtension } from '../../../plugins/extensions/model.ts';
-import { bundle, endpoint, operation, packageOf, panel, type Sketch, sketchFolder } from './sketch.ts';
+import {
+  bundle,
+  createPackageFolder,
+  createPackageJson,
+  endpoint,
+  operation,
+  type PackageFolder,
+  panel,
+} from './package-folder.ts';
 
 const warned: string[] = [];
 const deps: DiscoverDeps = {
-  subjects: { problems: () => [] },
+  subjects: { findProblems: () => [] },
   settings: { parseDeclaration: () => ({ problems: [], declaration: {} }) },
   config: { EXTENSIONS_HOST_CHECK: 'warn' },
   warn: (name, what) => void warned.push(`${name}: ${what}`),
@@ -20,11 +28,11 @@ const short = ({ name, type, local, failure }: DiscoveredExtension) =>
   [name, String(type), local ? 'local' : 'installed', ...(failure ? [failure.code] : [])].join(' ');
 
 describe('discover', () => {
-  let place: Sketch;
+  let place: PackageFolder;
   const find = () => discover({ local: join(place.path, 'local'), project: join(place.path, 'project') }, deps);
   const found = async () => (await find()).map(short);
   beforeEach(async () => {
-    place = await sketchFolder();
+    place = await createPackageFolder();
     warned.length = 0;
   });
   afterEach(() => place.remove());
@@ -44,10 +52,13 @@ describe('discover', () => {
         },
         devDependencies: { 'service-extension-no': '1' },
       },
-      'project/node_modules/service-extension-a/package.json': packageOf('service-extension-a', panel),
-      'project/node_modules/@acme/service-extension-b/package.json': packageOf('@acme/service-extension-b', endpoint),
-      'project/node_modules/service-extension-no/package.json': packageOf('service-extension-no', panel),
-      'local/service-extension-z/package.json': packageOf('service-extension-z', panel),
+      'project/node_modules/service-extension-a/package.json': createPackageJson('service-extension-a', panel),
+      'project/node_modules/@acme/service-extension-b/package.json': createPackageJson(
+        '@acme/service-extension-b',
+        endpoint,
+      ),
+      'project/node_modules/service-extension-no/package.json': createPackageJson('service-extension-no', panel),
+      'local/service-extension-z/package.json': createPackageJson('service-extension-z', panel),
     });
     expect(await found()).to.deep.equal([
       '@acme/service-extension-b endpoint installed',
@@ -61,16 +72,16 @@ describe('discover', () => {
 
   it('package folders are found by their name or by the key in package.json', async () => {
     await place.write({
-      'local/service-extension-a/package.json': packageOf('@acme/service-extension-a', bundle2()),
-      'local/anything/package.json': packageOf('service-extension-b', operation),
-      'local/@acme/service-extension-c/package.json': packageOf('@acme/service-extension-c', panel),
-      'local/@acme/other/package.json': packageOf('other', panel),
+      'local/service-extension-a/package.json': createPackageJson('@acme/service-extension-a', bundle2()),
+      'local/anything/package.json': createPackageJson('service-extension-b', operation),
+      'local/@acme/service-extension-c/package.json': createPackageJson('@acme/service-extension-c', panel),
+      'local/@acme/other/package.json': createPackageJson('other', panel),
       'local/a-library/package.json': { name: 'a-library', version: '1.0.0' },
       'local/broken-library/package.json': '{',
       'local/notes/readme.txt': 'nothing to see',
-      'local/.hidden/package.json': packageOf('service-extension-hidden', panel),
-      'local/node_modules/package.json': packageOf('service-extension-modules', panel),
-      'local/a-plugin/package.json': packageOf('a-plugin', { type: 'plugin', path: 'index.js' }),
+      'local/.hidden/package.json': createPackageJson('service-extension-hidden', panel),
+      'local/node_modules/package.json': createPackageJson('service-extension-modules', panel),
+      'local/a-plugin/package.json': createPackageJson('a-plugin', { type: 'plugin', path: 'index.js' }),
       'local/service-extension-file': 'a file',
     });
     expect(await found()).to.deep.equal([
@@ -130,7 +141,10 @@ describe('discover', () => {
   });
 
   it('links are followed, and a broken one is a failure', async () => {
-    await place.write({ 'elsewhere/package.json': packageOf('service-extension-linked', panel), 'local/x': '' });
+    await place.write({
+      'elsewhere/package.json': createPackageJson('service-extension-linked', panel),
+      'local/x': '',
+    });
     await symlink(join(place.path, 'elsewhere'), join(place.path, 'local/service-extension-linked'));
     await symlink(join(place.path, 'nowhere'), join(place.path, 'local/service-extension-lost'));
     await symlink(join(place.path, 'local/service-extension-ring'), join(place.path, 'local/service-extension-ring'));
@@ -147,13 +161,13 @@ describe('discover', () => {
       'local/service-extension-a/package.json': '{"name": ',
       'local/service-extension-b/index.js': '',
       'local/service-extension-c/package.json': '[]',
-      'local/service-extension-d/package.json': packageOf(
+      'local/service-extension-d/package.json': createPackageJson(
         '@x/service-extension-d',
         { type: 'hook' },
         { version: '2.0.0' },
       ),
       'local/service-extension-e/package.json/file': 'a folder',
-      'local/service-extension-f/package.json': packageOf('service-extension-f', panel),
+      'local/service-extension-f/package.json': createPackageJson('service-extension-f', panel),
     });
     expect(await found()).to.deep.equal([
       'service-extension-a null local MANIFEST_INVALID',
@@ -176,8 +190,8 @@ describe('discover', () => {
 
   it('two packages of one name have different ids', async () => {
     await place.write({
-      'local/one/package.json': packageOf('service-extension-a', panel),
-      'local/two/package.json': packageOf('service-extension-a', panel),
+      'local/one/package.json': createPackageJson('service-extension-a', panel),
+      'local/two/package.json': createPackageJson('service-extension-a', panel),
     });
     const all = await find();
     expect(all.map(({ name }) => name)).to.deep.equal(['service-extension-a', 'service-extension-a']);
@@ -185,12 +199,17 @@ describe('discover', () => {
   });
 
   it('a package with the name of a core plugin is MANIFEST_INVALID', async () => {
-    await place.write({ 'local/a/package.json': packageOf('@tenon/items', endpoint), 'local/hooks/b/index.js': '' });
+    await place.write({
+      'local/a/package.json': createPackageJson('@tenon/items', endpoint),
+      'local/hooks/b/index.js': '',
+    });
     expect(await found()).to.deep.equal(['@tenon/items endpoint local MANIFEST_INVALID', 'b hook local']);
   });
 
   it('code with full authority for another host gives a warning', async () => {
-    await place.write({ 'local/a/package.json': packageOf('service-extension-a', { ...endpoint, host: '^10.0.0' }) });
+    await place.write({
+      'local/a/package.json': createPackageJson('service-extension-a', { ...endpoint, host: '^10.0.0' }),
+    });
     expect(await found()).to.deep.equal(['service-extension-a endpoint local']);
     expect(warned).to.have.length(1);
   });
@@ -210,7 +229,7 @@ describe('discover', () => {
 
   it('a changed file changes the revision of its package only', async () => {
     await place.write({
-      'local/a/package.json': packageOf('service-extension-a', panel),
+      'local/a/package.json': createPackageJson('service-extension-a', panel),
       'local/a/dist/index.js': '1',
     });
     const revision = async () => (await find())[0]?.revision;
@@ -226,7 +245,7 @@ describe('discover', () => {
 
   it('a file that changes during discovery changes the revision of the next discovery', async () => {
     const settings = { a: { type: 'string' } };
-    await place.write({ 'local/a/package.json': packageOf('service-extension-a', { ...panel, settings }) });
+    await place.write({ 'local/a/package.json': createPackageJson('service-extension-a', { ...panel, settings }) });
     const changing = {
       parseDeclaration: () => {
         writeFileSync(join(place.path, 'local/a/late.js'), '1');

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type Operation, type Operations, operations } from '../../../plugins/flows/contract.ts';
-import { rowsOf } from '../../http/confined-packages.ts';
+import { listExtensions } from '../../http/confined-packages.ts';
 import { asAdmin } from '../../http/people.ts';
-import { type Sketched, sketch } from '../../support/plugin.ts';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type TestComposition, writePlugins } from '../../support/plugin.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../../extensions/examples/', import.meta.url));
 
 describe('the examples in extensions/examples', () => {
-  let thirdParty: Sketched;
-  let service: InProcess;
+  let thirdParty: TestComposition;
+  let service: InProcessService;
   let registry: Operations;
 
   before(async function () {
     this.timeout(120_000);
-    thirdParty = await sketch([
+    thirdParty = await writePlugins([
       {
         name: 'runner',
-        stranger: true,
+        thirdParty: true,
         manifest: { uses: { operations: '^1.0.0' } },
         register(host) {
           registry = host.use({ operations }).operations;
@@ -46,7 +46,7 @@ describe('the examples in extensions/examples', () => {
   it('all examples load', async () => {
     // The other examples are plugins, which the kernel loads.
     const names = (await readdir(EXAMPLES, { withFileTypes: true })).filter(({ name }) => name.startsWith('service-'));
-    const rows = await rowsOf(service);
+    const rows = await listExtensions(service);
     expect(names).to.have.length(6);
     for (const { name } of names)
       expect([rows[name]?.status, rows[name]?.reason], name).to.deep.equal(['loaded', undefined]);

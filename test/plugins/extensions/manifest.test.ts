@@ -4,11 +4,11 @@ import { selectGrants } from '../../../plugins/extensions/manifest/capabilities.
 import { isExtensionName, stripNamePrefix } from '../../../plugins/extensions/manifest/names.ts';
 import { type ManifestDeps, validatePackage } from '../../../plugins/extensions/manifest/validate.ts';
 import { LoadFailure } from '../../../plugins/extensions/model.ts';
-import { bundle, confined, endpoint, operation, packageOf, panel } from './sketch.ts';
+import { bundle, confined, createPackageJson, endpoint, operation, panel } from './package-folder.ts';
 
 const deps: ManifestDeps = {
   subjects: {
-    problems: (grants) =>
+    findProblems: (grants) =>
       Object.entries(grants).flatMap(([name, grant]) =>
         name === 'log' && typeof grant !== 'boolean' ? ['/capabilities/log must be boolean'] : [],
       ),
@@ -23,7 +23,7 @@ const deps: ManifestDeps = {
 };
 const hook = { type: 'hook', path: 'dist/index.js', source: 'src/index.js' };
 const check = (manifest: object, more: object = {}, other: ManifestDeps = deps) =>
-  validatePackage(packageOf('service-extension-a', manifest, more), other);
+  validatePackage(createPackageJson('service-extension-a', manifest, more), other);
 
 function refusal(manifest: object, more: object = {}, other: ManifestDeps = deps): string {
   try {

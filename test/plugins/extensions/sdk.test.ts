@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { CONFINED_NAMES } from '../../../plugins/extensions-confined/gate/modules.ts';
-import { sketchFolder } from './sketch.ts';
+import { createPackageFolder } from './package-folder.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const run = promisify(execFile);
 
 /** The type errors of these files; empty without errors. */
 async function typeErrors(files: readonly string[]): Promise<string> {
-  const place = await sketchFolder({
+  const place = await createPackageFolder({
     'tsconfig.json': {
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {

@@ -3,7 +3,7 @@ import { fetchFile } from '../../../plugins/files/import/fetch.ts';
 import { createImportDeadline } from '../../../plugins/files/import/import-deadline.ts';
 import { nameFromUrl } from '../../../plugins/files/import/name-from-url.ts';
 import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 
 const never = new Promise<never>(() => {});
 const clientSignal = new AbortController().signal;
@@ -69,7 +69,7 @@ describe('imports of files by URL', () => {
           new Promise((_resolve, reject) => deadline.signal.addEventListener('abort', () => reject(new Error('cut')))),
       );
       const { bytes } = await fetchFile(at, { outbound, deadline, maxBytes: 100 });
-      const failure = await failureOf(async () => {
+      const failure = await captureError(async () => {
         for await (const _part of bytes);
       });
       expect([failure.message, deadline.timeoutFailure()?.code, left.length]).to.deep.equal(['cut', 'OUT_OF_TIME', 1]);
@@ -78,7 +78,7 @@ describe('imports of files by URL', () => {
     it('fetchFile closes the response of a server that answers 404', async () => {
       const deadline = createImportDeadline({ timeout: 5000, idleTimeout: 50 }, clientSignal);
       const { outbound, left } = outside(() => never, 404);
-      expect((await failureOf(fetchFile(at, { outbound, deadline, maxBytes: 100 }))).code).to.equal(
+      expect((await captureError(fetchFile(at, { outbound, deadline, maxBytes: 100 }))).code).to.equal(
         'SERVICE_UNAVAILABLE',
       );
       expect(left).to.have.length(1);

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Failure } from '#kernel';
 import { withForm } from '../../../plugins/files/multipart/with-form.ts';
 import { BodyMemory } from '../../../plugins/http/body-memory.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 
 interface Read {
   readonly files: { filename: string; type?: string; fields: Record<string, string>; text: string }[];
@@ -95,7 +95,7 @@ describe('withForm, the parser of multipart forms', () => {
     }
   }
   const refused = async (...args: Parameters<typeof reading>) => {
-    const { code, status } = await failureOf<Failure>(reading(...args));
+    const { code, status } = await captureError<Failure>(reading(...args));
     return [status, code];
   };
 
@@ -239,7 +239,7 @@ describe('withForm, the parser of multipart forms', () => {
     const started = file('a.txt', 'x'.repeat(100_000)).slice(0, -2);
     for (const body of ['', field('a', 'x'), started]) {
       const cut = async (socket: Socket) => void socket.destroySoon();
-      const failure = await failureOf(reading([body, 'x'], {}, { length: false, last: cut, end: false }));
+      const failure = await captureError(reading([body, 'x'], {}, { length: false, last: cut, end: false }));
       expect(failure.name, body.slice(0, 10)).to.equal('ClientGone');
     }
   });

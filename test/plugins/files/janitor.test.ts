@@ -5,7 +5,7 @@ import { messageText, NOTIFY_CHANNEL } from '../../../plugins/cluster/notify-sql
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { ORPHANS_CHANNEL } from '../../../plugins/files/orphan-triggers.ts';
 import { serverUrl } from '../../support/database.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { type FilesGround, filesGround, parts, until } from './support.ts';
 
 const text = (bytes: AsyncIterable<Uint8Array>): IncomingFile => ({
@@ -214,7 +214,7 @@ describe('the janitor of stored objects', () => {
     it('connections lost while the row is written leave neither row nor object', async () => {
       await slow(`new.title = 'A'`);
       try {
-        const writing = failureOf(upload());
+        const writing = captureError(upload());
         await until(async () => (await cut(`wait_event = 'PgSleep'`)).length > 0);
         expect(await writing).to.include({ code: 'SERVICE_UNAVAILABLE' });
         await until(async () => (await ground.loose()).length === 0);
@@ -235,7 +235,7 @@ describe('the janitor of stored objects', () => {
           Array.from({ length: 6 }, () => other.request('GET', '/files', { token: other.admin.token })),
         );
         const { bytes, first, go } = held();
-        const writing = failureOf(ground.files.create(ground.admin.caller, text(bytes)));
+        const writing = captureError(ground.files.create(ground.admin.caller, text(bytes)));
         await first;
         await open(false);
         try {

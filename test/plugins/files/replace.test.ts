@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import type { Caller } from '#kernel';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
-import { callerOf } from '../../support/caller.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { createCaller } from '../../support/caller.ts';
+import { captureError } from '../../support/plugin.ts';
 import { type Grant, makePerson, makeRole } from '../users/people.ts';
 import { type FilesGround, filesGround, parts, untouched } from './support.ts';
 
@@ -36,7 +36,7 @@ describe('files.replace', () => {
   const changer = async (grant: Partial<Grant>): Promise<Caller> => {
     const role = await makeRole(ground, {}, [{ collection: 'platform_files', action: 'update', ...grant }]);
     const { id } = await makePerson(ground, role);
-    return callerOf({ user: id, role });
+    return createCaller({ user: id, role });
   };
 
   it('a replacement keeps the key and the written fields, and updates every field derived from the bytes', async () => {
@@ -106,7 +106,7 @@ describe('files.replace', () => {
     const id = await picture();
     for (const storage of ['second', 'third']) {
       const bytes = untouched();
-      const error = await failureOf(ground.files.replace(admin, id, text('', { bytes, metadata: { storage } })));
+      const error = await captureError(ground.files.replace(admin, id, text('', { bytes, metadata: { storage } })));
       expect(error).to.include({ code: 'INVALID_PAYLOAD' });
       expect(bytes.taken()).to.equal(false);
     }
@@ -118,7 +118,7 @@ describe('files.replace', () => {
     const [mine, other] = [await picture({ title: 'Mine' }), await picture({ title: 'Other' })];
     const some = await changer({ permissions: { title: { _eq: 'Mine' } } });
     const few = await changer({ fields: ['title', 'description'] });
-    const none = callerOf();
+    const none = createCaller();
     for (const [caller, id, metadata] of [
       [some, other, {}],
       [some, 'no uuid', {}],
@@ -128,9 +128,9 @@ describe('files.replace', () => {
       [none, mine, {}],
     ] as const) {
       const bytes = untouched();
-      const error = await failureOf(ground.files.replace(caller, id, text('', { bytes, metadata })));
+      const error = await captureError(ground.files.replace(caller, id, text('', { bytes, metadata })));
       expect([(error as { code?: string }).code, bytes.taken()], `${id}`).to.deep.equal(['FORBIDDEN', false]);
-      const checked = await failureOf(ground.files.check(caller, { filename: 'x', metadata }, id));
+      const checked = await captureError(ground.files.check(caller, { filename: 'x', metadata }, id));
       expect(checked).to.include({ code: 'FORBIDDEN' });
     }
     await ground.files.replace(some, mine, text('x'));
@@ -152,7 +152,7 @@ describe('files.replace', () => {
       () => ground.files.replace(small, id, text('too long')),
       () => ground.files.replace(admin, id, text('x'), { maxBytes: 0 }),
     ]) {
-      await failureOf(work());
+      await captureError(work());
       expect(await ground.row(id)).to.deep.equal(before);
       expect(await ground.bytes(id)).to.deep.equal(bytes);
       expect((await ground.objects()).filter((one) => one.includes(id))).to.deep.equal([`${id}.jpg`]);
@@ -179,7 +179,7 @@ describe('files.replace', () => {
       await ground.request('DELETE', `/files/${id}`, { token: ground.admin.token });
       yield Buffer.from('2');
     }
-    expect(await failureOf(ground.files.replace(admin, id, text('', { bytes: slow() })))).to.include({
+    expect(await captureError(ground.files.replace(admin, id, text('', { bytes: slow() })))).to.include({
       code: 'FORBIDDEN',
     });
     expect((await ground.objects()).filter((one) => one.includes(id))).to.deep.equal([]);

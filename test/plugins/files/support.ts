@@ -7,17 +7,17 @@ import type { Caller, Host } from '#kernel';
 import { lock, presence } from '../../../plugins/cluster/contract.ts';
 import { files } from '../../../plugins/files/contract.ts';
 import { storage } from '../../../plugins/storage/contract.ts';
-import { callerOf } from '../../support/caller.ts';
+import { createCaller } from '../../support/caller.ts';
 import { filesIn } from '../../support/files-in.ts';
-import { sketch } from '../../support/plugin.ts';
-import { type InProcess, type ServiceOptions, startService } from '../../support/service.ts';
+import { writePlugins } from '../../support/plugin.ts';
+import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
 
 const REFS = { files, lock, presence, storage };
 const hold = (host: Host) => host.use(REFS);
 
-export interface FilesGround extends InProcess, ReturnType<typeof hold> {
+export interface FilesGround extends InProcessService, ReturnType<typeof hold> {
   readonly host: Host;
-  readonly admin: InProcess['admin'] & { readonly caller: Caller };
+  readonly admin: InProcessService['admin'] & { readonly caller: Caller };
   /** Where the location `local` lies; `second` has `other`. */
   readonly folder: string;
   /** The row, whoever may see it. */
@@ -44,7 +44,7 @@ export type GroundOptions = ServiceOptions & {
 export async function filesGround(options: GroundOptions = {}): Promise<FilesGround> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
   let host: Host | undefined;
-  const { composition, remove } = await sketch([
+  const { composition, remove } = await writePlugins([
     {
       name: 'files-holder',
       manifest: {
@@ -93,7 +93,7 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
       host: host as Host,
       admin: {
         ...service.admin,
-        caller: callerOf({ user: admin?.id ?? null, role: admin?.role ?? null, admin: true, app: true }),
+        caller: createCaller({ user: admin?.id ?? null, role: admin?.role ?? null, admin: true, app: true }),
       },
       folder,
       row,

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import type { Caller } from '#kernel';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
-import { callerOf } from '../../support/caller.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { createCaller } from '../../support/caller.ts';
+import { captureError } from '../../support/plugin.ts';
 import { withIptc } from '../media/telling.ts';
 import { makePerson, makeRole } from '../users/people.ts';
 import { type FilesGround, filesGround, parts, until, untouched } from './support.ts';
@@ -38,12 +38,12 @@ describe('files.create and files.check', () => {
   const creator = async (grant: Record<string, unknown>): Promise<Caller> => {
     const role = await makeRole(ground, {}, [{ collection: 'platform_files', action: 'create', ...grant }]);
     const { id } = await makePerson(ground, role);
-    return callerOf({ user: id, role });
+    return createCaller({ user: id, role });
   };
 
   /** A refused upload leaves nothing behind: every object is a file's. */
   const refused = async (work: Promise<unknown>): Promise<string> => {
-    const error = await failureOf<{ code?: string; failures?: { code: string }[]; message: string }>(work);
+    const error = await captureError<{ code?: string; failures?: { code: string }[]; message: string }>(work);
     const rows = await ground.database.query<{ storage: string; filename_disk: string }>(
       'select storage, filename_disk from platform_files order by filename_disk',
     );
@@ -220,7 +220,7 @@ describe('files.create and files.check', () => {
     it('no byte is read from a caller who may not create files', async () => {
       const role = await makeRole(ground);
       const bytes = untouched();
-      const nobody = callerOf({ role });
+      const nobody = createCaller({ role });
       expect(await refused(ground.files.create(nobody, text('', { bytes })))).to.equal('FORBIDDEN');
       expect(bytes.taken()).to.equal(false);
     });
@@ -286,7 +286,7 @@ describe('files.create and files.check', () => {
     it('a type outside of FILES_MIME_TYPE_ALLOW_LIST is rejected: declared before a byte is read, detected afterwards', async () => {
       const bytes = untouched();
       const declared = ground.files.create(admin, text('', { bytes, type: 'application/pdf' }));
-      expect((await failureOf(declared)).message).to.contain('application/pdf');
+      expect((await captureError(declared)).message).to.contain('application/pdf');
       expect(bytes.taken()).to.equal(false);
       const zip = Buffer.from('504b0304140000000000000000000000000000000000000000000500000061', 'hex');
       expect(await refused(ground.files.create(admin, text('', { bytes: parts(zip, Buffer.alloc(64)) })))).to.equal(
@@ -325,7 +325,7 @@ describe('files.create and files.check', () => {
 
     it('files.check rejects by the description alone what files.create would reject', async () => {
       const { files } = ground;
-      const codeOf = async (work: Promise<void>) => (await failureOf<{ code: string }>(work)).code;
+      const codeOf = async (work: Promise<void>) => (await captureError<{ code: string }>(work)).code;
       await files.check(admin, { type: 'text/plain', metadata: {}, size: 1024 ** 2 });
       expect(await codeOf(files.check(admin, { metadata: {}, size: 1024 ** 2 + 1 }))).to.equal('CONTENT_TOO_LARGE');
       expect(await codeOf(files.check(admin, { type: 'video/mp4', metadata: {} }))).to.equal('INVALID_PAYLOAD');
@@ -346,7 +346,7 @@ describe('files.create and files.check', () => {
         },
       });
       try {
-        const error = await failureOf(ground.files.create(admin, text('1')));
+        const error = await captureError(ground.files.create(admin, text('1')));
         expect(error).to.include({ code: 'SERVICE_UNAVAILABLE' });
         expect(error.message).not.to.contain('secret');
         expect(await ground.loose()).to.deep.equal([]);
@@ -358,7 +358,7 @@ describe('files.create and files.check', () => {
 
   it('files.create inside a unit of work fails before it reads a byte', async () => {
     const bytes = untouched();
-    await failureOf(ground.host.db.transaction(() => ground.files.create(admin, text('', { bytes }))));
+    await captureError(ground.host.db.transaction(() => ground.files.create(admin, text('', { bytes }))));
     expect(bytes.taken()).to.equal(false);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { flowOperations, type Operation, type Operations, operations } from '../../../plugins/flows/contract.ts';
-import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 
 const operation = (id: string, owner?: string): Operation => ({
   id,
@@ -14,7 +14,7 @@ type Add = (operation: Operation) => () => void;
 async function withRegistry(work: (registry: Operations, add: Add) => void): Promise<void> {
   let registry: Operations | undefined;
   let add: Add = () => () => {};
-  const runner: PluginSketch = {
+  const runner: TestPlugin = {
     name: 'runner',
     manifest: { uses: { operations: '^1.0.0' }, contributes: { 'flows.operations': { packages: true } } },
     register(host) {
@@ -69,14 +69,14 @@ describe('registry of flows.operations', () => {
     }));
 
   it('a plugin without "packages" may contribute only the ids in its manifest', async () => {
-    const author = (ids: readonly string[], id: string): PluginSketch => ({
+    const author = (ids: readonly string[], id: string): TestPlugin => ({
       name: 'author',
       manifest: { contributes: { 'flows.operations': { ids } } },
       register: (host) => void host.contribute<Operation>('flows.operations', operation(id)),
     });
     const product = ['http', 'flows'];
     await withPlugins([author(['shout'], 'shout')], () => {}, { product });
-    const failure = await failureOf(withPlugins([author(['shout'], 'whisper')], () => {}, { product }));
+    const failure = await captureError(withPlugins([author(['shout'], 'whisper')], () => {}, { product }));
     expect(failure.message).to.match(/the operation whisper is not declared/);
   });
 });

@@ -65,7 +65,7 @@ describe('limits of GraphQL documents', () => {
       const documents = createTestDocuments({ [limit]: most });
       documents.get(accepted);
       const failure = expectRefusal(documents, refused);
-      expect(failure.shown()).to.deep.equal({ code, message });
+      expect(failure.toClientView()).to.deep.equal({ code, message });
       expect(failure.isSchemaIndependent).to.equal(true);
       createTestDocuments().get(refused);
     });
@@ -92,7 +92,7 @@ describe('limits of GraphQL documents', () => {
       ['{ posts(filter: { id: { _eq: """\0""" } }) { id } }', 'GRAPHQL_VALIDATION_EXCEPTION', 'a NUL character'],
     ] as const) {
       const failure = expectRefusal(documents, text);
-      expect(failure.shown().code, text.slice(0, 60)).to.equal(code);
+      expect(failure.toClientView().code, text.slice(0, 60)).to.equal(code);
       expect(failure.message, text.slice(0, 60)).to.contain(message);
     }
   });

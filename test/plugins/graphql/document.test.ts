@@ -58,7 +58,7 @@ describe('createDocumentCaches', () => {
   describe('an invalid document', () => {
     it('an invalid document is INVALID_PAYLOAD when it cannot be parsed, in any schema', () => {
       const failure = expectRefusal(documents, '{ posts {\n');
-      expect(failure.shown()).to.deep.equal({
+      expect(failure.toClientView()).to.deep.equal({
         code: 'INVALID_PAYLOAD',
         message: 'Syntax Error: Expected Name, found <EOF>.',
       });
@@ -70,7 +70,7 @@ describe('createDocumentCaches', () => {
 
     it('an invalid document is GRAPHQL_VALIDATION_EXCEPTION when it does not match the schema, which a newer schema might change', () => {
       const failure = expectRefusal(documents, '{ posts { titel } }');
-      expect(failure.shown().code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+      expect(failure.toClientView().code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
       expect(failure).to.deep.include({
         status: 400,
         isSchemaIndependent: false,
@@ -110,7 +110,7 @@ describe('createDocumentCaches', () => {
         'subscription { posts { id } }',
         '{ posts { id } } { posts { title } }',
       ])
-        expect(expectRefusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+        expect(expectRefusal(documents, text).toClientView().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
     });
   });
 
@@ -128,7 +128,7 @@ describe('createDocumentCaches', () => {
       const deepest =
         '{ __schema { types { fields { args { type { inputFields { type { possibleTypes { name } } } } } } } } }';
       for (const text of [`{ __schema { ${lists.join(' ')} } }`, deepest])
-        expect(expectRefusal(documents, text).shown().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+        expect(expectRefusal(documents, text).toClientView().code, text).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
       expect(() => documents.get(deep)).not.to.throw();
       const hidden = `query { ...F } fragment F on Query { __schema { ...G } } fragment G on __Schema { ${lists.join(' ')} }`;
       expect(expectRefusal(documents, hidden).message).to.contain('more of the schema than twice all of it');

@@ -9,7 +9,7 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
-import { seeded } from '../../support/random.ts';
+import { createRandom } from '../../support/random.ts';
 import { createArgumentValues } from './reference-arguments.ts';
 import { createValueWriter } from './reference-literals.ts';
 import type { Row } from './reference-rows.ts';
@@ -38,7 +38,7 @@ const KEYS = [
 
 /** Generates a document, the same for the same seed. Some are invalid, which the test checks. */
 export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number): GeneratedDocument {
-  const random = seeded(seed);
+  const random = createRandom(seed);
   const { variables, declared, variable, writeValue } = createValueWriter(random);
   const valueFor = createArgumentValues(random, all);
   const fragments: { readonly name: string; readonly on: string; readonly text: string }[] = [];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { buildSchema, execute, type GraphQLSchema, parse, validate } from 'graphql';
 import { asAdmin } from '../../http/people.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { generateDocument } from './reference-documents.ts';
 import { createResolver } from './reference-resolvers.ts';
 import { createRows, TABLES } from './reference-rows.ts';
@@ -16,13 +16,13 @@ const DOCUMENTS = 600;
 describe('/graphql answers generated documents like the executor of the graphql package', function () {
   this.timeout(300_000);
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let schema: GraphQLSchema;
   const rows = createRows();
   const fieldResolver = createResolver(rows);
 
   before(async () => {
-    database = await migratedDatabase('graphql_reference');
+    database = await createMigratedDatabase('graphql_reference');
     for (const [name, { sql }] of Object.entries(TABLES)) {
       await database.query(sql);
       await database.query(

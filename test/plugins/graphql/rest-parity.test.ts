@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { validateSchema } from 'graphql';
 import { Failure } from '#kernel';
-import { type Case, type Ground, groundOf, textOf } from '../query/harness.ts';
+import { createTestSchema, type QueryCase, readCaseText, type TestSchema } from '../query/harness.ts';
+import { hasRestForm, joinLines, toDocumentForm } from './cases/answer-form.ts';
 import { INEXACT_NUMBER } from './cases/conditions.ts';
 import { Inexpressible } from './cases/entries.ts';
-import { hasRestForm, inForm, joinLines } from './cases/form.ts';
 import { KEY_TEXT } from './cases/names.ts';
 import { NAME_CLASH } from './cases/requested-fields.ts';
 import { type CaseAnswer, runDocument, schemaOfCase } from './cases/run.ts';
@@ -17,7 +17,7 @@ const cases = new Map(
   await Promise.all(
     names.map(
       async (name) =>
-        [name, JSON.parse(await readFile(new URL(`${name}/query.json`, folder), 'utf8')) as Case] as const,
+        [name, JSON.parse(await readFile(new URL(`${name}/query.json`, folder), 'utf8')) as QueryCase] as const,
     ),
   ),
 );
@@ -48,14 +48,14 @@ const REASONS: Readonly<Record<string, number>> = {
 };
 
 describe('GraphQL answers the same as REST for each query case', () => {
-  const grounds = new Map<string, Ground>();
+  const grounds = new Map<string, TestSchema>();
   const keys = new Map<string, Map<string, ReadonlySet<string>>>();
   const tally = { same: 0, bytes: 0, refused: 0, bold: 0 };
   const reasons = new Map<string, number>();
 
   before(async () => {
     for (const name of new Set([...cases.values()].map(({ schema }) => schema))) {
-      const ground = await groundOf(name);
+      const ground = await createTestSchema(name);
       grounds.set(name, ground);
       keys.set(name, await readKeys(ground));
     }
@@ -70,10 +70,10 @@ describe('GraphQL answers the same as REST for each query case', () => {
 
   for (const [name, one] of cases) {
     it(name, async () => {
-      const ground = grounds.get(one.schema) as Ground;
+      const ground = grounds.get(one.schema) as TestSchema;
       const ask = (more: { bold?: boolean; aside?: boolean } = {}) =>
         translateCase(one, {
-          snapshot: ground.overview,
+          snapshot: ground.schema,
           keysOf: (collection) => keys.get(one.schema)?.get(collection) ?? new Set(),
           ...more,
         });
@@ -95,7 +95,7 @@ describe('GraphQL answers the same as REST for each query case', () => {
       if ('refused' in expected) tally.refused++;
       else tally.same++;
       if ('data' in expected && hasRestForm(translation.of)) {
-        const { data } = await textOf(one, ground);
+        const { data } = await readCaseText(one, ground);
         expect('data' in answered && answered.data).to.equal(joinLines(`{"${translation.key}":${data ?? 'null'}}`));
         tally.bytes++;
       }
@@ -109,7 +109,7 @@ describe('GraphQL answers the same as REST for each query case', () => {
 
   it('builds a valid schema for every case', () => {
     for (const one of cases.values()) {
-      const schema = schemaOfCase(one, grounds.get(one.schema) as Ground);
+      const schema = schemaOfCase(one, grounds.get(one.schema) as TestSchema);
       expect(validateSchema(schema).map(({ message }) => message)).to.deep.equal([]);
     }
   });
@@ -125,10 +125,10 @@ function translateOrReason(ask: () => TranslatedCase): TranslatedCase | string {
 }
 
 /** The answer of REST in the form of the document. */
-async function answerByRest(one: Case, ground: Ground, { key, of }: TranslatedCase): Promise<CaseAnswer> {
+async function answerByRest(one: QueryCase, ground: TestSchema, { key, of }: TranslatedCase): Promise<CaseAnswer> {
   try {
-    const { data } = await textOf(one, ground);
-    return { data: `{${JSON.stringify(key)}:${data === null ? 'null' : inForm(data, of)}}` };
+    const { data } = await readCaseText(one, ground);
+    return { data: `{${JSON.stringify(key)}:${data === null ? 'null' : toDocumentForm(data, of)}}` };
   } catch (error) {
     if (error instanceof Failure) return { refused: error.code };
     throw error;
@@ -146,7 +146,7 @@ function assertSameAnswer(answered: CaseAnswer, expected: CaseAnswer, { text, va
     ]);
 }
 
-async function readKeys({ overview, database }: Ground): Promise<Map<string, ReadonlySet<string>>> {
+async function readKeys({ schema: overview, database }: TestSchema): Promise<Map<string, ReadonlySet<string>>> {
   const found = new Map<string, ReadonlySet<string>>();
   for (const { name, primary } of overview.collections.values()) {
     if (primary === null) continue;

@@ -13,7 +13,7 @@ describe('BodyMemory, which counts bodies that have not arrived completely', () 
   });
 
   const open = (name: string, address: string, length?: number): BodyReservation =>
-    memory.open(address, () => refused.push(name), length);
+    memory.reserve(address, () => refused.push(name), length);
 
   it('counts the first part of a body before it arrives, and only once', () => {
     const body = open('a', '::1', 900 * KIB);

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import type { Route, RouteDescription } from '../../../plugins/http/contract.ts';
 import {
-  errorsOf,
+  errorCodesOf,
   exactObject,
-  fitsBody,
+  isValidBody,
   jsonBody,
   listOf,
-  paramsIn,
+  pathParameterNames,
   schemaRef,
   TEXT,
 } from '../../../plugins/http/library.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 
 const described = (more: Partial<RouteDescription>): RouteDescription => ({
   summary: 'Answers.',
@@ -21,7 +21,7 @@ const described = (more: Partial<RouteDescription>): RouteDescription => ({
 
 describe('errorCodesOf', () => {
   const codes = (method: Route['method'], more: Partial<RouteDescription> = {}) =>
-    errorsOf({ method, description: described(more) });
+    errorCodesOf({ method, description: described(more) });
 
   it('answers the codes of all routes, and those of the route', () => {
     expect([...codes('GET', { errors: ['OUT_OF_TIME'] })]).to.include.members(['TOKEN_EXPIRED', 'OUT_OF_TIME']);
@@ -42,8 +42,8 @@ describe('errorCodesOf', () => {
 
 describe('pathParameterNames', () => {
   it('answers the parameters of a path in their order', () => {
-    expect(paramsIn('/fields/:collection/:field')).to.deep.equal(['collection', 'field']);
-    expect(paramsIn('/fields')).to.deep.equal([]);
+    expect(pathParameterNames('/fields/:collection/:field')).to.deep.equal(['collection', 'field']);
+    expect(pathParameterNames('/fields')).to.deep.equal([]);
   });
 });
 
@@ -54,18 +54,18 @@ describe('isValidBody', () => {
   });
 
   it('accepts bodies that match the schema, references included', async () => {
-    expect(await fitsBody(note, { title: 'a', tags: ['b'] })).to.equal(true);
+    expect(await isValidBody(note, { title: 'a', tags: ['b'] })).to.equal(true);
     for (const body of [{ title: 'a', tags: [''] }, { title: 1, tags: [] }, { title: 'a' }, [], null])
-      expect(await fitsBody(note, body), JSON.stringify(body)).to.equal(false);
+      expect(await isValidBody(note, body), JSON.stringify(body)).to.equal(false);
   });
 
   it('accepts a missing body only if the description does not require one', async () => {
-    expect(await fitsBody(note, undefined)).to.equal(false);
-    expect(await fitsBody(described({ body: jsonBody(TEXT, { required: false }) }), undefined)).to.equal(true);
+    expect(await isValidBody(note, undefined)).to.equal(false);
+    expect(await isValidBody(described({ body: jsonBody(TEXT, { required: false }) }), undefined)).to.equal(true);
   });
 
   it('throws for a description without a schema for JSON', async () => {
-    const { message } = await failureOf(fitsBody(described({}), {}));
+    const { message } = await captureError(isValidBody(described({}), {}));
     expect(message).to.include('no schema for a JSON body');
   });
 });

@@ -2,9 +2,9 @@ import type { Host } from '#kernel';
 import { boot } from '#kernel/boot';
 import { type Route, routes } from '../../../plugins/http/contract.ts';
 import { bodyOf, clientOf, rawQueryOf, sendData, sendJson } from '../../../plugins/http/library.ts';
-import { quiet, sketch } from '../../support/plugin.ts';
+import { silentSettings, writePlugins } from '../../support/plugin.ts';
 import { TEST_ROUTE } from '../../support/route-descriptions.ts';
-import { type Send, sender } from '../../support/send.ts';
+import { createSender, type Send } from '../../support/send.ts';
 
 export interface Echo {
   readonly url: string;
@@ -16,7 +16,7 @@ export interface Echo {
 
 /** Starts the http plugin alone, with routes that echo the request. */
 export async function startEcho(environment: Record<string, string> = {}): Promise<Echo> {
-  const { composition, remove } = await sketch([
+  const { composition, remove } = await writePlugins([
     {
       name: 'echo',
       manifest: { contributes: { 'http.routes': { prefixes: ['/echo', '/fixed'] } } },
@@ -29,7 +29,10 @@ export async function startEcho(environment: Record<string, string> = {}): Promi
   const plugins = [new URL('../../../plugins/http/', import.meta.url), ...composition.plugins];
   const kernel = await boot(
     { ...composition, plugins },
-    { environment: { ...quiet, LOG_LEVEL: 'info', ...environment }, log: (line) => void log.push(JSON.parse(line)) },
+    {
+      environment: { ...silentSettings, LOG_LEVEL: 'info', ...environment },
+      log: (line) => void log.push(JSON.parse(line)),
+    },
   );
   await kernel.migrate();
   await kernel.start();
@@ -38,7 +41,7 @@ export async function startEcho(environment: Record<string, string> = {}): Promi
   return {
     url,
     log,
-    request: sender(url),
+    request: createSender(url),
     async stop() {
       await kernel.stop();
       await remove();

@@ -4,11 +4,11 @@ import {
   mounts,
   type PathClaim,
   type Routing,
-  reserved,
+  reservedSegments,
   routes,
   routing,
 } from '../../../plugins/http/contract.ts';
-import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 import { TEST_ROUTE } from '../../support/route-descriptions.ts';
 
 interface Hands {
@@ -17,7 +17,7 @@ interface Hands {
   addMount(path: string, answer: string): () => void;
 }
 
-const author = (receive: (hands: Hands) => void): PluginSketch => ({
+const author = (receive: (hands: Hands) => void): TestPlugin => ({
   name: 'author',
   manifest: {
     uses: { routing: '^1.0.0' },
@@ -32,7 +32,7 @@ const author = (receive: (hands: Hands) => void): PluginSketch => ({
       (body: string): Mount['handle'] =>
       async (ctx) =>
         void (ctx.body = body);
-    host.contribute(reserved, 'later');
+    host.contribute(reservedSegments, 'later');
     host.contribute(routes, {
       method: 'GET',
       path: '/notes/:id',
@@ -115,14 +115,14 @@ describe('routes and mounts of a running service', () => {
   });
 
   it('routes are refused outside of the prefixes in the manifest', async () => {
-    const failure = await failureOf(withServer(async ({ addRoute }) => void addRoute('/other')));
+    const failure = await captureError(withServer(async ({ addRoute }) => void addRoute('/other')));
     expect(failure).to.include({ code: 'CAPABILITY_DENIED' });
   });
 
   it('routes cannot be contributed as mounts or reserved segments by third-party plugins', async () => {
-    const thirdParty: PluginSketch = {
+    const thirdParty: TestPlugin = {
       name: 'third-party',
-      stranger: true,
+      thirdParty: true,
       manifest: { contributes: { 'http.mounts': {} } },
       register: (host) => void host.contribute(mounts, { path: '/x', handle: async () => {} }),
     };

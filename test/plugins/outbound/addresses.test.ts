@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
-import { failureOf, withPlugins } from '../../support/plugin.ts';
+import { captureError, withPlugins } from '../../support/plugin.ts';
 
 const listAllowed = (addresses: readonly string[], denied: string[] = [], allowed: string[] = []) => {
   const policy = createAddressPolicy(denied, allowed);
@@ -88,7 +88,7 @@ describe('createAddressPolicy', () => {
     ['IMPORT_IP_ALLOW_LIST', '10.0.0'],
   ] as const) {
     it(`the start fails on an invalid address list: ${key}=${value}`, async () => {
-      const failure = await failureOf<BootFailure>(
+      const failure = await captureError<BootFailure>(
         withPlugins([], () => {}, { product: ['broker', 'outbound'], environment: { [key]: value } }),
       );
       expect(failure).to.include({ name: 'BootFailure', plugin: '@tenon/outbound' });

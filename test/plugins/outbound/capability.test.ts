@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { fail, type Host, problems, type Subject } from '#kernel';
-import { broker, type Invocation, type Secrets, type Subjects } from '../../../plugins/broker/contract.ts';
+import { fail, findProblems, type GrantHolder, type Host } from '#kernel';
+import { type Broker, broker, type Invocation, type Secrets } from '../../../plugins/broker/contract.ts';
 import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { requestCapability } from '../../../plugins/outbound/capability/capability.ts';
 import type { RequestGrant } from '../../../plugins/outbound/capability/grant.ts';
 import type { Outbound, OutboundRequest, OutboundResponse, SendOptions } from '../../../plugins/outbound/contract.ts';
 import { OutboundFailure } from '../../../plugins/outbound/failure.ts';
-import { failureOf, withPlugins } from '../../support/plugin.ts';
+import { captureError, withPlugins } from '../../support/plugin.ts';
 import { processorTime } from '../../support/processor-time.ts';
-import { listen } from './servers.ts';
+import { startTestServer } from './servers.ts';
 
-const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as Subject;
+const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as GrantHolder;
 const invocationWith = (secrets: Secrets = new InvocationSecrets()): Invocation => ({
   id: '1',
   caller: null,
@@ -37,7 +37,7 @@ const URL_OF = 'https://api.example.com/a';
 describe('outbound: the capability request', () => {
   const { schema, describe: authoritiesOf, widens } = requestCapability(createFakeOutbound().outbound);
   const sentences = (grant: RequestGrant) => renderAuthorities(authoritiesOf(grant));
-  const fits = (grant: unknown) => problems(schema, grant).length === 0;
+  const fits = (grant: unknown) => findProblems(schema, grant).length === 0;
 
   describe('the grant', () => {
     const origins = (...list: string[]) => ({ origins: list });
@@ -84,7 +84,7 @@ describe('outbound: the capability request', () => {
     it('binding validates the grant again', async () => {
       const bind = () =>
         requestCapability(createFakeOutbound().outbound).bind(origins('https://a.example:99999'), subject);
-      expect(await failureOf(bind)).to.include({ code: 'CAPABILITY_DENIED' });
+      expect(await captureError(bind)).to.include({ code: 'CAPABILITY_DENIED' });
     });
 
     it('the audit describes the canonical origins and the methods', () => {
@@ -119,7 +119,7 @@ describe('outbound: the capability request', () => {
       return { value: await api.send(options, invocationWith(secrets)), seen: seen[0] as OutboundRequest };
     };
     const refusalOf = async (...args: Parameters<typeof answered>) => {
-      const refusal = await failureOf<Refusal>(answered(...args));
+      const refusal = await captureError<Refusal>(answered(...args));
       expect(refusal).to.be.instanceOf(Refusal);
       return refusal.code;
     };
@@ -239,7 +239,7 @@ describe('outbound: the capability request', () => {
     });
 
     it('network failures are reported with the codes of the conventions only', async () => {
-      const tooLong = Object.assign(await failureOf(Promise.reject(new OutboundFailure('denied'))));
+      const tooLong = Object.assign(await captureError(Promise.reject(new OutboundFailure('denied'))));
       expect(tooLong).to.include({ code: 'SERVICE_UNAVAILABLE' });
       for (const [error, code] of [
         [new OutboundFailure('denied'), 'denied'],
@@ -247,7 +247,7 @@ describe('outbound: the capability request', () => {
         [new OutboundFailure('unreachable'), 'internal'],
         [new Error('ECONNREFUSED 10.0.0.1'), 'internal'],
       ] as const) {
-        const refusal = await failureOf<Refusal>(answered({ url: URL_OF }, { answer: error }));
+        const refusal = await captureError<Refusal>(answered({ url: URL_OF }, { answer: error }));
         expect([refusal.code, /\d/.test(refusal.message)]).to.deep.equal([code, false]);
       }
     });
@@ -384,25 +384,25 @@ describe('outbound: the capability request', () => {
   });
 
   it('packages send requests through the broker, and the ledger shows method and origin alone', async () => {
-    const inside = await listen((_request, response) =>
+    const inside = await startTestServer((_request, response) =>
       response.setHeader('content-type', 'application/json').end('{"ok":1}'),
     );
     const origin = `http://127.0.0.1:${inside.port}`;
-    let subjects: Subjects | undefined;
+    let subjects: Broker | undefined;
     const register = (host: Host) => void (subjects = host.use({ broker }).broker);
     try {
       await withPlugins(
         [{ name: 'runner', manifest: { uses: { broker: '^1.0.0' } }, register }],
         async () => {
           const grants = { request: { origins: [origin] } };
-          expect(subjects?.problems(grants)).to.deep.equal([]);
-          expect(subjects?.problems({ request: { origins: ['nonsense'] } })).to.deep.equal([
+          expect(subjects?.findProblems(grants)).to.deep.equal([]);
+          expect(subjects?.findProblems({ request: { origins: ['nonsense'] } })).to.deep.equal([
             '/capabilities/request/origins/0 must be an origin such as https://api.example.com, without a path',
           ]);
-          expect(subjects?.problems({ request: {} })).to.deep.equal([
+          expect(subjects?.findProblems({ request: {} })).to.deep.equal([
             '/capabilities/request must be an object with a list of "origins" (or "urls", which is the same)',
           ]);
-          const brokerAccess = subjects?.admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
+          const brokerAccess = subjects?.register({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
           const call = (...args: unknown[]) =>
             brokerAccess?.call('request.send', args, invocationWith()) as Promise<unknown>;
           expect(await call({ url: `${origin}/private?token=x` })).to.deep.include({ status: 200, body: { ok: 1 } });
@@ -417,7 +417,7 @@ describe('outbound: the capability request', () => {
             [[{ url: origin, timeoutMs: 0 }], 'invalid_request'],
             [[{ url: origin }, 1], 'invalid_request'],
           ] as const)
-            expect(await failureOf(call(...args)), JSON.stringify(args)).to.include({ code });
+            expect(await captureError(call(...args)), JSON.stringify(args)).to.include({ code });
           const did = subjects
             ?.account()
             .did.filter(({ plugin }) => plugin === 'ext')
@@ -431,7 +431,7 @@ describe('outbound: the capability request', () => {
         },
         { product: ['broker', 'outbound'], environment: { IMPORT_IP_ALLOW_LIST: '127.0.0.1' } },
       );
-      expect(inside.seen).to.have.length(1);
+      expect(inside.received).to.have.length(1);
     } finally {
       await inside.close();
     }

@@ -3,8 +3,8 @@ import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts
 import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
 import type { ResolveHost } from '../../../plugins/outbound/resolve.ts';
 import { createOutbound } from '../../../plugins/outbound/send.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { type Listening, listen } from './servers.ts';
+import { captureError } from '../../support/plugin.ts';
+import { startTestServer, type TestServer } from './servers.ts';
 
 const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
 const noAddresses: ResolveHost = async () => [];
@@ -24,7 +24,7 @@ const textOf = async ({ body }: OutboundStream) => {
 };
 
 describe('outbound.open', () => {
-  let inside: Listening;
+  let inside: TestServer;
   /** Bytes that the endless response has written to its connection. */
   let written = 0;
   const at = (path: string) => `http://127.0.0.1:${inside.port}${path}`;
@@ -37,7 +37,7 @@ describe('outbound.open', () => {
   };
 
   before(async () => {
-    inside = await listen((incoming, response) => {
+    inside = await startTestServer((incoming, response) => {
       const path = new URL(incoming.url ?? '', 'http://x').pathname;
       if (path === '/endless') {
         const chunk = Buffer.alloc(64 * 1024, 'x');
@@ -108,7 +108,7 @@ describe('outbound.open', () => {
 
   it('the body fails where it is too long, breaks off or takes too long', async () => {
     const failed = async (path: string, more: Partial<OutboundRequest> = {}) => {
-      const failure = await failureOf(textOf(await outbound.open(request(at(path), more))));
+      const failure = await captureError(textOf(await outbound.open(request(at(path), more))));
       await noConnections();
       return [failure.code, failure.reason];
     };
@@ -124,23 +124,23 @@ describe('outbound.open', () => {
     const { body } = await outbound.open(request(at('/slow'), { timeout: 50 }));
     await noConnections();
     const parts = body[Symbol.asyncIterator]();
-    expect((await failureOf(parts.next())).reason).to.equal('timeout');
+    expect((await captureError(parts.next())).reason).to.equal('timeout');
     expect(await parts.next()).to.deep.equal({ done: true, value: undefined });
   });
 
   it('open fails where no headers arrive before the deadline', async () => {
-    expect((await failureOf(outbound.open(request(at('/never'), { timeout: 50 })))).reason).to.equal('timeout');
+    expect((await captureError(outbound.open(request(at('/never'), { timeout: 50 })))).reason).to.equal('timeout');
     await noConnections();
   });
 
   it('open is denied for addresses that are not allowed', async () => {
     const strict = createOutbound({ policy: createAddressPolicy([], []), resolve: noAddresses });
     for (const url of [at('/'), 'http://[::1]/', 'file:///etc/passwd', 'http://2130706433/'])
-      expect((await failureOf(strict.open(request(url)))).reason, url).to.equal('denied');
+      expect((await captureError(strict.open(request(url)))).reason, url).to.equal('denied');
     const inward = createOutbound({
       policy: createAddressPolicy([], []),
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     });
-    expect((await failureOf(inward.open(request('http://a.example/')))).reason).to.equal('denied');
+    expect((await captureError(inward.open(request('http://a.example/')))).reason).to.equal('denied');
   });
 });

@@ -6,8 +6,8 @@ import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts
 import type { OutboundRequest } from '../../../plugins/outbound/contract.ts';
 import type { ResolveHost } from '../../../plugins/outbound/resolve.ts';
 import { createOutbound } from '../../../plugins/outbound/send.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { type Listening, listen } from './servers.ts';
+import { captureError } from '../../support/plugin.ts';
+import { startTestServer, type TestServer } from './servers.ts';
 
 const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
 const noAddresses: ResolveHost = async () => [];
@@ -22,16 +22,16 @@ const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequ
   ...more,
 });
 const reasonOf = async (run: Promise<unknown>) => {
-  const failure = await failureOf(run);
+  const failure = await captureError(run);
   expect(failure).to.include({ code: 'SERVICE_UNAVAILABLE', message: 'The requested destination is not available.' });
   return failure.reason;
 };
 
 describe('outbound.send', () => {
-  let inside: Listening;
+  let inside: TestServer;
   const at = (path: string) => `http://127.0.0.1:${inside.port}${path}`;
   before(async () => {
-    inside = await listen((incoming, response) => {
+    inside = await startTestServer((incoming, response) => {
       const path = new URL(incoming.url ?? '', 'http://x').pathname;
       if (path === '/redirect') response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end('moved');
       else if (path === '/big') response.end('x'.repeat(200_000));
@@ -53,7 +53,7 @@ describe('outbound.send', () => {
     const answer = await outboundWith().send(request(at('/teapot?a=b%20c')));
     expect([answer.status, Buffer.from(answer.body).toString()]).to.deep.equal([418, 'hello']);
     expect(answer.headers).to.include({ 'content-type': 'text/plain' });
-    expect(inside.seen.at(-1)).to.include({ method: 'GET', url: '/teapot?a=b%20c' });
+    expect(inside.received.at(-1)).to.include({ method: 'GET', url: '/teapot?a=b%20c' });
   });
 
   it('send passes on method, body and all headers that are not reserved', async () => {
@@ -70,7 +70,7 @@ describe('outbound.send', () => {
       broken: 'a\r\nX-Injected: 1',
     };
     await outboundWith().send(request(at('/'), { method: 'PUT', body: 'ünï', headers }));
-    const { headers: got, ...rest } = inside.seen.at(-1) ?? { headers: {} };
+    const { headers: got, ...rest } = inside.received.at(-1) ?? { headers: {} };
     expect(rest).to.include({ method: 'PUT', body: 'ünï' });
     expect(got).to.deep.equal({
       'x-own': '1',
@@ -94,7 +94,9 @@ describe('outbound.send', () => {
 
   it('an answer over maxBytes is CONTENT_TOO_LARGE, whatever its content-length says', async () => {
     for (const path of ['/big', '/endless'])
-      expect(await failureOf(outboundWith().send(request(at(path)))), path).to.include({ code: 'CONTENT_TOO_LARGE' });
+      expect(await captureError(outboundWith().send(request(at(path)))), path).to.include({
+        code: 'CONTENT_TOO_LARGE',
+      });
   });
 
   it('an answer that breaks off is SERVICE_UNAVAILABLE', async () => {
@@ -133,10 +135,10 @@ describe('outbound.send', () => {
       ...['169.254.169.254', '[64:ff9b::7f00:1]', '127。0。0。1', '127.0.0.1.', 'localhost.', 'a.example.'],
     ]) {
       it(`a request to ${host} is denied`, async () => {
-        const before = inside.seen.length;
+        const before = inside.received.length;
         const url = `http://${host}:${inside.port}/`;
         expect(await reasonOf(outboundWith(toLoopback, strict).send(request(url)))).to.equal('denied');
-        expect(inside.seen.length).to.equal(before);
+        expect(inside.received.length).to.equal(before);
       });
     }
 
@@ -161,7 +163,7 @@ describe('outbound.send', () => {
       };
       const { status } = await outboundWith(turning).send(request(`http://a.example:${inside.port}/`));
       expect([status, lookups]).to.deep.equal([200, 1]);
-      expect(inside.seen.at(-1)?.headers.host).to.equal(`a.example:${inside.port}`);
+      expect(inside.received.at(-1)?.headers.host).to.equal(`a.example:${inside.port}`);
     });
 
     it('an unknown name is SERVICE_UNAVAILABLE', async () => {

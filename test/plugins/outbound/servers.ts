@@ -9,28 +9,28 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-export interface Listening {
+export interface TestServer {
   readonly server: Server;
   readonly port: number;
-  readonly seen: ReceivedRequest[];
+  readonly received: ReceivedRequest[];
   close(): Promise<void>;
 }
 
 /** Starts a server on this machine that records requests. */
-export async function listen(answer: RequestListener): Promise<Listening> {
-  const seen: ReceivedRequest[] = [];
+export async function startTestServer(answer: RequestListener): Promise<TestServer> {
+  const received: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const { method, url, headers } = request;
-    seen.push({ method, url, headers, body: Buffer.concat(parts).toString() });
+    received.push({ method, url, headers, body: Buffer.concat(parts).toString() });
     answer(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     server,
     port: (server.address() as AddressInfo).port,
-    seen,
+    received,
     async close() {
       server.closeAllConnections();
       server.close();

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 
 describe('passwords: without settings of the hash', () => {
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     service = await startService({ env: { HASH_MEMORY_COST: '', HASH_TIME_COST: '', HASH_PARALLELISM: '' } });
   });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type AssetsGround, assetsGround } from '../../http/assets-ground.ts';
-import { type InProcess, type Reply, startService } from '../../support/service.ts';
+import { type InProcessService, type Reply, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 describe('POST /auth/login under a load of wrong passwords', () => {
   let ground: AssetsGround;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     ground = await assetsGround();
     service = await startService({

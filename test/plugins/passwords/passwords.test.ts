@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { processOptions } from '../../../plugins/passwords/processes.ts';
 import { createPasswords } from '../../../plugins/passwords/service.ts';
-import { createWorkers } from '../../../plugins/workers/service.ts';
+import { createWorkers } from '../../../plugins/workers/workers.ts';
 
 describe('passwords', () => {
   const cost = { memory: 1024, time: 2, parallelism: 1 };

@@ -1,12 +1,14 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { type Case, compileCase, type Ground, groundOf, runCase } from './harness.ts';
+import { compileCase, createTestSchema, type QueryCase, runCase, type TestSchema } from './harness.ts';
 
 const folder = new URL('./cases/', import.meta.url);
 const read = (path: string) => readFile(new URL(path, folder), 'utf8');
 const names = (await readdir(folder)).sort();
 const cases = new Map(
-  await Promise.all(names.map(async (name) => [name, JSON.parse(await read(`${name}/query.json`)) as Case] as const)),
+  await Promise.all(
+    names.map(async (name) => [name, JSON.parse(await read(`${name}/query.json`)) as QueryCase] as const),
+  ),
 );
 const schemas = [...new Set([...cases.values()].map(({ schema }) => schema))];
 // A new case is a folder with query.json; a run with UPDATE_CASES=1 writes the two expected files for review.
@@ -20,9 +22,9 @@ const known = Object.entries(rows.folders ?? {}).map(([row]) => row);
 const shown = new Set([...cases.values()].flatMap(({ row }) => row));
 
 describe('query fixtures', () => {
-  const testSchemas = new Map<string, Ground>();
+  const testSchemas = new Map<string, TestSchema>();
   before(async () => {
-    for (const name of schemas) testSchemas.set(name, await groundOf(name));
+    for (const name of schemas) testSchemas.set(name, await createTestSchema(name));
   });
   after(async () => {
     await Promise.all([...testSchemas.values()].map(({ database }) => database.drop()));
@@ -31,7 +33,7 @@ describe('query fixtures', () => {
 
   for (const [name, one] of cases) {
     it(`${name} has the expected statement and answer`, async () => {
-      const testSchema = testSchemas.get(one.schema) as Ground;
+      const testSchema = testSchemas.get(one.schema) as TestSchema;
       const answer = await runCase(one, testSchema);
       // The parser refuses the query: there is no statement.
       const sql = statementOf(one, testSchema);
@@ -60,7 +62,7 @@ describe('query fixtures', () => {
   }
 });
 
-function statementOf(one: Case, { overview: snapshot }: Ground): string | undefined {
+function statementOf(one: QueryCase, { schema: snapshot }: TestSchema): string | undefined {
   try {
     const { text, params } = compileCase(one, snapshot);
     return `${text}\n-- ${JSON.stringify(params)}\n`;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { Overview } from '../../../plugins/schema/contract.ts';
-import { type Case, compileCase, type Ground, groundOf, textOf } from './harness.ts';
+import type { SchemaOverview } from '../../../plugins/schema/contract.ts';
+import { compileCase, createTestSchema, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
 
-type Question = Omit<Case, 'row' | 'schema'>;
+type Question = Omit<QueryCase, 'row' | 'schema'>;
 
 /** The same schema without foreign key constraints. */
-function withoutConstraints(schema: Overview): Overview {
+function withoutConstraints(schema: SchemaOverview): SchemaOverview {
   const copy = structuredClone(schema);
   for (const { fields } of copy.collections.values())
     for (const { relation } of fields.values()) if (relation) Object.assign(relation.relation, { schema: null });
@@ -63,9 +63,9 @@ const KEYS_OF_SOME: Rules = {
 };
 
 describe('rewriteToForeignKey', () => {
-  let ground: Ground;
+  let ground: TestSchema;
   before(async () => {
-    ground = await groundOf('library');
+    ground = await createTestSchema('library');
     await ground.database.query('insert into person (id, name) values (901, null)');
     await ground.database.query('insert into book (id, author) values (901, null), (902, 901)');
   });
@@ -83,29 +83,31 @@ describe('rewriteToForeignKey', () => {
     'callers who may read some rows': SOME,
   }))
     it(`a condition on the related key finds the rows of the join for ${name}`, async () => {
-      const through = { ...ground, overview: withoutConstraints(ground.overview) };
+      const through = { ...ground, overview: withoutConstraints(ground.schema) };
       let compared = 0;
       for (const filter of FILTERS) {
         const question = asking(filter, caller);
-        if (compileCase(question, ground.overview).text === compileCase(question, through.overview).text) continue;
+        if (compileCase(question, ground.schema).text === compileCase(question, through.overview).text) continue;
         compared++;
-        expect(await textOf(question, ground), JSON.stringify(filter)).to.deep.equal(await textOf(question, through));
+        expect(await readCaseText(question, ground), JSON.stringify(filter)).to.deep.equal(
+          await readCaseText(question, through),
+        );
       }
       expect(compared).to.be.above(FILTERS.length / 2);
     });
 
   it('a condition on the related key becomes one on the foreign key only when both mean the same', () => {
-    const through = (filter: object, caller?: Rules, schema = ground.overview) =>
+    const through = (filter: object, caller?: Rules, schema = ground.schema) =>
       compileCase(asking(filter, caller), schema).text.includes('exists');
     expect(through({ author: { id: { _neq: 1 } } })).to.equal(false);
     expect(through({ author: { id: { _eq: 1 } } }, ALL)).to.equal(false);
     expect(through({ author: { id: { _eq: 1 } } }, A_ROW_RULE), 'a rule').to.equal(true);
     expect(through({ author: { id: { _eq: 1 } } }, KEYS_OF_SOME), 'a key of some rows').to.equal(true);
     expect(through({ author: { id: { _eq: 1 }, name: { _eq: 'a' } } }), 'more').to.equal(true);
-    expect(through({ author: { id: { _eq: 1 } } }, {}, withoutConstraints(ground.overview)), 'no constraint').to.equal(
+    expect(through({ author: { id: { _eq: 1 } } }, {}, withoutConstraints(ground.schema)), 'no constraint').to.equal(
       true,
     );
-    const unchecked = structuredClone(ground.overview);
+    const unchecked = structuredClone(ground.schema);
     Object.assign(unchecked.collections.get('book')?.fields.get('author')?.relation?.relation ?? {}, {
       unchecked: true,
     });

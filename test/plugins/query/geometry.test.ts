@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { OPERATORS } from '../../../plugins/query/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { compileCase } from './harness.ts';
-import { sketch } from './overview.ts';
+import { sketchSchema } from './schema-sketch.ts';
 
-const schema = sketch({ place: { id: 'integer key', spot: 'geometry' } });
+const schema = sketchSchema({ place: { id: 'integer key', spot: 'geometry' } });
 const POINT = { type: 'Point', coordinates: [1, 1] };
 const SQUARE = {
   type: 'Polygon',
@@ -101,7 +101,7 @@ describe('geometry fields', () => {
   /** With PostGIS on the server these run spatial queries; without it they expect the refusals of the service. */
   describe('in the database', () => {
     let database: FreshDatabase;
-    let service: InProcess;
+    let service: InProcessService;
     let spatial: boolean;
     before(async () => {
       database = await freshDatabase('geometry');

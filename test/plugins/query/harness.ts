@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Failure } from '#kernel';
 import type { Permission, PermissionSet } from '../../../plugins/access/contract.ts';
-import { adminSet, permissionSet } from '../../../plugins/access/permissions/set.ts';
+import { createAdminPermissionSet, createPermissionSet } from '../../../plugins/access/permissions/permission-set.ts';
 import { createFieldVisibility } from '../../../plugins/access/readable-fields.ts';
 import { restrictRead } from '../../../plugins/access/restrict/read.ts';
 import { createRules } from '../../../plugins/access/restrict/rules.ts';
@@ -21,12 +21,12 @@ import { throwQueryFailure } from '../../../plugins/query/failures.ts';
 import { timestampAt } from '../../../plugins/query/now.ts';
 import { parseRead, parseWhere } from '../../../plugins/query/parse/parse.ts';
 import type { Ceilings } from '../../../plugins/query/parse/parse-context.ts';
-import type { Collection, Overview } from '../../../plugins/schema/contract.ts';
+import type { Collection, SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { createTables, type Sketch, sketch } from './overview.ts';
+import { createTables, type Sketch, sketchSchema } from './schema-sketch.ts';
 
 /** A query for the engine: the content of `query.json` of a fixture folder. */
-export interface Case {
+export interface QueryCase {
   /** The rows of the coverage list (`rows.json`) that the case covers. */
   readonly row: string | readonly string[];
   readonly schema: string;
@@ -52,14 +52,14 @@ export const NOW = new Date('2022-06-15T12:00:00.000Z');
 
 const folder = new URL('./schemas/', import.meta.url);
 
-export interface Ground {
-  readonly overview: Overview;
+export interface TestSchema {
+  readonly schema: SchemaOverview;
   readonly database: FreshDatabase;
 }
 
 /** The schema snapshots of all folders in `schemas/`, by name. */
-export async function sketchedSchemas(): Promise<ReadonlyMap<string, Overview>> {
-  const entries = (await readdir(folder)).map(async (name) => [name, sketch(await readSketch(name))] as const);
+export async function sketchedSchemas(): Promise<ReadonlyMap<string, SchemaOverview>> {
+  const entries = (await readdir(folder)).map(async (name) => [name, sketchSchema(await readSketch(name))] as const);
   return new Map(await Promise.all(entries));
 }
 
@@ -67,48 +67,48 @@ const readSketch = async (name: string): Promise<Sketch> =>
   JSON.parse(await readFile(new URL(`${name}/schema.json`, folder), 'utf8'));
 
 /** Creates a database with the tables and rows of a folder in `schemas/`. */
-export async function groundOf(name: string): Promise<Ground> {
+export async function createTestSchema(name: string): Promise<TestSchema> {
   const tables = await readSketch(name);
   const database = await freshDatabase(`query_${name}`);
   await database.query(createTables(tables));
   await database.query(await readFile(new URL(`${name}/rows.sql`, folder), 'utf8'));
-  return { overview: sketch(tables), database };
+  return { schema: sketchSchema(tables), database };
 }
 
-type CaseQuery = Omit<Case, 'row' | 'schema'>;
+type CaseQuery = Omit<QueryCase, 'row' | 'schema'>;
 
 /** The permissions of the caller of a case. */
-export const permissionsOf = ({ rules }: CaseQuery): PermissionSet =>
-  rules ? permissionSet('1', 'a-role', createPermissionRows(rules)) : adminSet('1');
+export const createPermissions = ({ rules }: CaseQuery): PermissionSet =>
+  rules ? createPermissionSet('1', 'a-role', createPermissionRows(rules)) : createAdminPermissionSet('1');
 
 /** Parses, restricts and compiles the query of a case, or a selection in its place. */
 export function compileCase(
   one: CaseQuery,
-  schema: Overview,
+  schema: SchemaOverview,
   selection?: Selection | GroupSelection,
 ): { text: string; params: unknown[] } {
   const collection = schema.collections.get(one.collection) as Collection;
   const ceilings = { ...CEILINGS, ...one.ceilings };
-  const set = one.rules && permissionsOf(one);
+  const set = one.rules && createPermissions(one);
   const { single, keys, unlimited } = one;
   const options: ParseOptions = {
-    overview: schema,
+    schema,
     single,
     keys,
     unlimited,
-    visible: set && createFieldVisibility(set),
+    isVisible: set && createFieldVisibility(set),
     selection,
   };
   const tree = parseRead(collection, one.query, options, ceilings);
   const rules = createRules({
     parseFilter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
   });
-  const read: Read = set ? restrictRead(tree, { set, schema: schema, rules }) : tree;
+  const read: Read = set ? restrictRead(tree, { set, schema, rules }) : tree;
   const statement = new StatementBuilder(schema, whereSql);
   return { text: readStatement(statement, read), params: statement.params };
 }
 
-const createPermissionRows = (rules: NonNullable<Case['rules']>): readonly Permission[] =>
+const createPermissionRows = (rules: NonNullable<QueryCase['rules']>): readonly Permission[] =>
   Object.entries(rules).flatMap(([collection, some]) =>
     [some].flat().map(
       ({ fields, filter = null }): Permission => ({
@@ -129,9 +129,9 @@ export interface CaseAnswer {
 }
 
 /** Runs the statement of a case and answers the JSON texts of PostgreSQL. */
-export async function textOf(
+export async function readCaseText(
   one: CaseQuery,
-  { overview: schema, database }: Ground,
+  { schema, database }: TestSchema,
   selection?: Selection | GroupSelection,
 ): Promise<ReadText> {
   const { text, params } = compileCase(one, schema, selection);
@@ -141,9 +141,9 @@ export async function textOf(
 }
 
 /** The answer of a case, or the code and path of its failure. Other errors are thrown. */
-export async function runCase(one: CaseQuery, ground: Ground): Promise<CaseAnswer> {
+export async function runCase(one: CaseQuery, ground: TestSchema): Promise<CaseAnswer> {
   try {
-    const { data, meta } = await textOf(one, ground);
+    const { data, meta } = await readCaseText(one, ground);
     return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -152,7 +152,7 @@ export async function runCase(one: CaseQuery, ground: Ground): Promise<CaseAnswe
   }
 }
 
-function standInFor(value: DynamicValue, { caller }: Pick<Case, 'caller'>): string | number | null {
+function standInFor(value: DynamicValue, { caller }: Pick<QueryCase, 'caller'>): string | number | null {
   if (value.dynamic === 'now') return timestampAt(value, NOW);
   if (value.dynamic !== 'user' && value.dynamic !== 'role') return null;
   return caller?.[value.dynamic] ?? null;

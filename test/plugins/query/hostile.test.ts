@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type Probe, probeOn } from '../schema/support.ts';
-import { type Ground, runCase } from './harness.ts';
+import { type Probe, startProbe } from '../schema/support.ts';
+import { runCase, type TestSchema } from './harness.ts';
 
 type Query = Record<string, unknown>;
 
@@ -61,11 +61,11 @@ describe('malformed and hostile queries', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
   let probe: Probe;
-  let ground: Ground;
+  let ground: TestSchema;
   before(async () => {
     database = await freshDatabase('hostile_query');
     await database.query(TABLES);
-    probe = await probeOn(database);
+    probe = await startProbe(database);
     await database.query(REGISTRY);
     const schema = await probe.schema.refresh();
     const kinds = (['part.item', 't1.parts', 'person.mates'] as const).map((one) => {
@@ -76,7 +76,7 @@ describe('malformed and hostile queries', function () {
     // The users of this test have a column of every kind.
     const users = schema.collections.get('person') as Collection;
     const collections = new Map([...schema.collections, ['platform_users', users]]);
-    ground = { overview: { ...schema, collections }, database };
+    ground = { schema: { ...schema, collections }, database };
   });
   after(async () => {
     await probe?.stop();
@@ -99,7 +99,7 @@ describe('malformed and hostile queries', function () {
   }
 
   const names = (collection: string): readonly string[] => [
-    ...(ground.overview.collections.get(collection)?.fields.keys() ?? []),
+    ...(ground.schema.collections.get(collection)?.fields.keys() ?? []),
   ];
   const SHAPES = [
     0,

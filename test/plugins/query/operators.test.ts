@@ -7,11 +7,11 @@ import { OPERATORS } from '../../../plugins/query/contract.ts';
 import { parseRead } from '../../../plugins/query/parse/parse.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { createTables, type Sketch, sketch } from './overview.ts';
+import { createTables, type Sketch, sketchSchema } from './schema-sketch.ts';
 
 const folder = new URL('./schemas/library/', import.meta.url);
 const tables = JSON.parse(await readFile(new URL('schema.json', folder), 'utf8')) as Sketch;
-const schema = sketch(tables);
+const schema = sketchSchema(tables);
 const ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
 
 /** Field, operator, operand, and the ids of the books it finds (rows: `schemas/library/rows.sql`). */
@@ -115,7 +115,7 @@ describe('filter operators', () => {
   });
 
   const parse = (filter: unknown) =>
-    parseRead(schema.collections.get('book') as Collection, { fields: 'id', filter }, { overview: schema }, ceilings);
+    parseRead(schema.collections.get('book') as Collection, { fields: 'id', filter }, { schema }, ceilings);
 
   for (const [field, operator, operand, ids] of FINDS) {
     it(`${field} ${operator} ${JSON.stringify(operand)} finds ${JSON.stringify(ids)}`, async () => {

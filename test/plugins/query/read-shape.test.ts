@@ -3,10 +3,10 @@ import type { RawQuery } from '../../../plugins/query/contract.ts';
 import { parseRead } from '../../../plugins/query/parse/parse.ts';
 import { renderShape } from '../../../plugins/query/read-shape.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
-import { sketch } from './overview.ts';
+import { sketchSchema } from './schema-sketch.ts';
 
 const ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
-const schema = sketch({
+const schema = sketchSchema({
   article: {
     id: 'integer key',
     title: 'string',
@@ -20,7 +20,7 @@ const schema = sketch({
 });
 
 const shape = (raw: RawQuery) =>
-  renderShape(parseRead(schema.collections.get('article') as Collection, raw, { overview: schema }, ceilings));
+  renderShape(parseRead(schema.collections.get('article') as Collection, raw, { schema }, ceilings));
 
 describe('renderShape', () => {
   it('the shape names fields, functions and relations but no alias', () => {

@@ -1,17 +1,17 @@
 import { Failure } from '#kernel';
-import type { GroupSelection, Selected, Selection } from '../../../plugins/query/contract.ts';
-import { type Case, type CaseAnswer, type Ground, textOf } from './harness.ts';
+import type { GroupSelection, Selection, SelectionItem } from '../../../plugins/query/contract.ts';
+import { type CaseAnswer, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
 
-export const column = (field: string, key = field): Selected => ({ kind: 'column', key, field });
+export const column = (field: string, key = field): SelectionItem => ({ kind: 'column', key, field });
 
 export const related = (
   field: string,
-  shown: readonly Selected[],
-  terms: Selection['terms'] = {},
+  shown: readonly SelectionItem[],
+  terms: Selection['parameters'] = {},
   key = field,
-): Selected => ({ kind: 'related', key, field, selection: { terms, shown } });
+): SelectionItem => ({ kind: 'related', key, field, selection: { parameters: terms, items: shown } });
 
-export const typename = (value: string, key = '__typename'): Extract<Selected, { kind: 'constant' }> => ({
+export const typename = (value: string, key = '__typename'): Extract<SelectionItem, { kind: 'constant' }> => ({
   kind: 'constant',
   key,
   value,
@@ -19,13 +19,13 @@ export const typename = (value: string, key = '__typename'): Extract<Selected, {
 
 /** Runs a selection: its answer, or the code and path of its failure. */
 export async function runSelection(
-  ground: Ground,
+  ground: TestSchema,
   collection: string,
   selection: Selection | GroupSelection,
-  rest: Partial<Case> = {},
+  rest: Partial<QueryCase> = {},
 ): Promise<CaseAnswer> {
   try {
-    const { data, meta } = await textOf({ query: {}, ...rest, collection }, ground, selection);
+    const { data, meta } = await readCaseText({ query: {}, ...rest, collection }, ground, selection);
     return { data: JSON.parse(data ?? 'null'), ...(meta ? { meta: JSON.parse(meta) } : {}) };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

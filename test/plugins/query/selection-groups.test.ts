@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import type { GroupSelection, SelectedGroup } from '../../../plugins/query/contract.ts';
-import { type Case, compileCase, type Ground, groundOf, textOf } from './harness.ts';
+import type { GroupSelection, GroupSelectionItem } from '../../../plugins/query/contract.ts';
+import { compileCase, createTestSchema, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
 import { runSelection, typename } from './selection-builders.ts';
 
-type Aggregate = Extract<SelectedGroup, { kind: 'aggregate' }>;
+type Aggregate = Extract<GroupSelectionItem, { kind: 'aggregate' }>;
 
-const GROUP: SelectedGroup = { kind: 'groups', key: 'group' };
-const COUNT: SelectedGroup = { kind: 'count', key: 'countAll' };
+const GROUP: GroupSelectionItem = { kind: 'groups', key: 'group' };
+const COUNT: GroupSelectionItem = { kind: 'count', key: 'countAll' };
 const of = (name: Aggregate['name'], fields: readonly string[], key: string = name): Aggregate => ({
   kind: 'aggregate',
   key,
@@ -15,19 +15,19 @@ const of = (name: Aggregate['name'], fields: readonly string[], key: string = na
 });
 
 describe('group selections', () => {
-  const grounds = new Map<string, Ground>();
+  const grounds = new Map<string, TestSchema>();
   before(async () => {
-    for (const name of ['library', 'people', 'types']) grounds.set(name, await groundOf(name));
+    for (const name of ['library', 'people', 'types']) grounds.set(name, await createTestSchema(name));
   });
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
-  const ground = (name: string) => grounds.get(name) as Ground;
-  const ask = (schema: string, collection: string, selection: GroupSelection, rest: Partial<Case> = {}) =>
+  const ground = (name: string) => grounds.get(name) as TestSchema;
+  const ask = (schema: string, collection: string, selection: GroupSelection, rest: Partial<QueryCase> = {}) =>
     runSelection(ground(schema), collection, selection, rest);
 
   it('aggregates of all rows are JSON numbers', async () => {
     const numbers = of('sum', ['price', 'rating', 'big']);
-    const { data } = await textOf({ query: {}, collection: 'book' }, ground('library'), {
+    const { data } = await readCaseText({ query: {}, collection: 'book' }, ground('library'), {
       groups: [
         COUNT,
         numbers,
@@ -54,7 +54,7 @@ describe('group selections', () => {
 
   it('groups have their REST names, are sorted and paged', async () => {
     const groups = [GROUP, of('count', ['id'])];
-    const read = (terms: GroupSelection['terms']) => ask('people', 'article', { groups, terms: terms ?? {} });
+    const read = (terms: GroupSelection['parameters']) => ask('people', 'article', { groups, parameters: terms ?? {} });
     expect((await read({ groupBy: ['status'], sort: ['-status'] })).data).to.deep.equal([
       { group: { status: null }, count: { id: 1 } },
       { group: { status: 'live' }, count: { id: 2 } },
@@ -92,7 +92,7 @@ describe('group selections', () => {
     expect((await ask('people', 'article', selection)).data).to.deep.equal([
       { countAll: 4, again: 4, a: { x: 8, y: 8, __typename: 't' }, b: { score: 8, id: 10 } },
     ]);
-    const { text } = compileCase({ query: {}, collection: 'article' }, ground('people').overview, selection);
+    const { text } = compileCase({ query: {}, collection: 'article' }, ground('people').schema, selection);
     expect(text.match(/sum\(/g)).to.have.length(2);
     expect(text.match(/count\(\*\)/g)).to.have.length(1);
   });
@@ -102,11 +102,9 @@ describe('group selections', () => {
       { group: null, __typename: 'article_aggregated' },
     ]);
     expect((await ask('people', 'article', { groups: [of('avg', [])] })).data).to.deep.equal([{ avg: {} }]);
-    expect((await ask('people', 'article', { groups: [GROUP], terms: { groupBy: ['team'] } })).data).to.deep.equal([
-      { group: { team: 1 } },
-      { group: { team: 2 } },
-      { group: { team: null } },
-    ]);
+    expect((await ask('people', 'article', { groups: [GROUP], parameters: { groupBy: ['team'] } })).data).to.deep.equal(
+      [{ group: { team: 1 } }, { group: { team: 2 } }, { group: { team: null } }],
+    );
     expect((await ask('people', 'article', { groups: [] })).data).to.deep.equal([{}]);
   });
 
@@ -124,27 +122,27 @@ describe('group selections', () => {
               of: [{ kind: 'field', key: `${long}f`, field: 'id' }],
             },
           ],
-          terms: { groupBy: ['status'], filter: { status: 'draft' } },
+          parameters: { groupBy: ['status'], filter: { status: 'draft' } },
         })
       ).data,
     ).to.deep.equal([{ [`${long}g`]: { status: 'draft' }, [`${long}c`]: { [`${long}f`]: 1 } }]);
   });
 
   it('aggregates that a query refuses are refused in a selection', async () => {
-    const code = async (selection: GroupSelection, rest: Partial<Case> = {}) =>
+    const code = async (selection: GroupSelection, rest: Partial<QueryCase> = {}) =>
       (await ask('people', 'platform_users', selection, rest)).error?.code;
     expect(await code({ groups: [of('sum', ['name'])] })).to.equal('INVALID_QUERY');
     expect(await code({ groups: [of('count', ['token'])] })).to.equal('FORBIDDEN');
     expect(await code({ groups: [of('count', ['nothing'])] })).to.equal('FORBIDDEN');
-    expect(await code({ groups: [GROUP], terms: { groupBy: ['token'] } })).to.equal('FORBIDDEN');
-    expect(await code({ groups: [COUNT], terms: { sort: ['name'] } })).to.equal('INVALID_QUERY');
+    expect(await code({ groups: [GROUP], parameters: { groupBy: ['token'] } })).to.equal('FORBIDDEN');
+    expect(await code({ groups: [COUNT], parameters: { sort: ['name'] } })).to.equal('INVALID_QUERY');
     const rules = { platform_users: { fields: ['id'] } };
     expect(await code({ groups: [of('count', ['name'])] }, { rules })).to.equal('FORBIDDEN');
-    expect(await code({ groups: [COUNT], terms: { groupBy: ['name'] } }, { rules })).to.equal('FORBIDDEN');
+    expect(await code({ groups: [COUNT], parameters: { groupBy: ['name'] } }, { rules })).to.equal('FORBIDDEN');
     expect(await code({ groups: [of('count', ['id'])] }, { rules })).to.equal(undefined);
     const many = of('count', ['id', 'name', 'role', 'team']);
     expect(await code({ groups: [many] }, { ceilings: { nodes: 5 } })).to.equal('INVALID_QUERY');
-    expect(await code({ groups: [COUNT], terms: { limit: 11 } }, { ceilings: { limitMax: 10 } })).to.equal(
+    expect(await code({ groups: [COUNT], parameters: { limit: 11 } }, { ceilings: { limitMax: 10 } })).to.equal(
       'INVALID_QUERY',
     );
   });

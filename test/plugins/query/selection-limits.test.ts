@@ -1,19 +1,22 @@
 import { expect } from 'chai';
-import type { Selected, Selection } from '../../../plugins/query/contract.ts';
-import { type Case, type Ground, groundOf } from './harness.ts';
+import type { Selection, SelectionItem } from '../../../plugins/query/contract.ts';
+import { createTestSchema, type QueryCase, type TestSchema } from './harness.ts';
 import { column, related, runSelection, typename } from './selection-builders.ts';
 
 describe('selections under permissions and ceilings', () => {
-  const grounds = new Map<string, Ground>();
+  const grounds = new Map<string, TestSchema>();
   before(async () => {
-    for (const name of ['people', 'site']) grounds.set(name, await groundOf(name));
+    for (const name of ['people', 'site']) grounds.set(name, await createTestSchema(name));
   });
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
-  const ask = (schema: string, collection: string, selection: Selection, rest: Partial<Case> = {}) =>
-    runSelection(grounds.get(schema) as Ground, collection, selection, rest);
-  const readArticles = (shown: readonly Selected[], rules: Case['rules'], terms: Selection['terms'] = {}) =>
-    ask('people', 'article', { shown, terms: { sort: ['id'], ...terms } }, rules ? { rules } : {});
+  const ask = (schema: string, collection: string, selection: Selection, rest: Partial<QueryCase> = {}) =>
+    runSelection(grounds.get(schema) as TestSchema, collection, selection, rest);
+  const readArticles = (
+    shown: readonly SelectionItem[],
+    rules: QueryCase['rules'],
+    terms: Selection['parameters'] = {},
+  ) => ask('people', 'article', { items: shown, parameters: { sort: ['id'], ...terms } }, rules ? { rules } : {});
   const codeOf = async (...args: Parameters<typeof readArticles>) => (await readArticles(...args)).error?.code;
 
   it('an unknown field and an unreadable one are both FORBIDDEN', async () => {
@@ -22,7 +25,7 @@ describe('selections under permissions and ceilings', () => {
     expect(await codeOf([column('nothing')], rules)).to.equal('FORBIDDEN');
     expect(await codeOf([column('title')], rules)).to.equal('FORBIDDEN');
     expect(await codeOf([related('team', [column('name')])], rules)).to.equal('FORBIDDEN');
-    expect(await codeOf([{ kind: 'object', key: 'o', shown: [column('title')] }], rules)).to.equal('FORBIDDEN');
+    expect(await codeOf([{ kind: 'object', key: 'o', items: [column('title')] }], rules)).to.equal('FORBIDDEN');
     expect(await codeOf([column('id')], rules, { sort: ['title'] })).to.equal('FORBIDDEN');
     expect(await codeOf([column('id')], rules, { filter: { title: { _eq: 'x' } } })).to.equal('FORBIDDEN');
     expect(await codeOf([related('team', [column('id')], { filter: { name: 'x' } })], rules)).to.equal('FORBIDDEN');
@@ -32,28 +35,28 @@ describe('selections under permissions and ceilings', () => {
     expect(await codeOf([related('title', [])], undefined)).to.equal('FORBIDDEN');
     expect(await codeOf([column('remarks')], undefined)).to.equal('FORBIDDEN');
     expect(await codeOf([{ kind: 'any', key: 'a', field: 'team', of: {} }], undefined)).to.equal('FORBIDDEN');
-    const site = async (shown: readonly Selected[], collection: string) =>
-      (await ask('site', collection, { shown })).error?.code;
+    const site = async (shown: readonly SelectionItem[], collection: string) =>
+      (await ask('site', collection, { items: shown })).error?.code;
     expect(await site([related('item', [])], 'page_block')).to.equal('FORBIDDEN');
     expect(await site([column('divider')], 'page')).to.equal('FORBIDDEN');
   });
 
   it('a function of a concealed field is FORBIDDEN', async () => {
     const { error } = await ask('people', 'platform_users', {
-      shown: [{ kind: 'column', key: 'x', field: 'token', fn: { name: 'count' } }],
+      items: [{ kind: 'column', key: 'x', field: 'token', fn: { name: 'count' } }],
     });
     expect(error?.code).to.equal('FORBIDDEN');
   });
 
   it('a relation to an unreadable collection is null and not left out', async () => {
     const rules = { article: { fields: ['*'] } };
-    const count: Selected = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
+    const count: SelectionItem = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
     const { data } = await readArticles(
       [
         column('id'),
         related('team', [typename('team')]),
         related('remarks', []),
-        { kind: 'object', key: 'f', shown: [count] },
+        { kind: 'object', key: 'f', items: [count] },
       ],
       rules,
       { limit: 1 },
@@ -64,13 +67,13 @@ describe('selections under permissions and ceilings', () => {
   it('rows of an unreadable collection behind a many-to-any are null', async () => {
     const rules = { page_block: { fields: ['*'] }, hero: { fields: ['title'] } };
     const of: Readonly<Record<string, Selection>> = {
-      hero: { shown: [column('title')] },
-      quote: { shown: [typename('quote')] },
+      hero: { items: [column('title')] },
+      quote: { items: [typename('quote')] },
     };
     const { data } = await ask(
       'site',
       'page_block',
-      { shown: [{ kind: 'any', key: 'item', field: 'item', of }], terms: { limit: 3 } },
+      { items: [{ kind: 'any', key: 'item', field: 'item', of }], parameters: { limit: 3 } },
       { rules },
     );
     expect(data).to.deep.equal([{ item: { title: 'Big' } }, { item: null }, { item: { title: 'Small' } }]);
@@ -82,7 +85,7 @@ describe('selections under permissions and ceilings', () => {
       remark: { fields: ['id', 'body'], filter: { internal: { _eq: false } } },
       team: { fields: ['*'], filter: { name: { _eq: 'Green' } } },
     };
-    const count: Selected = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
+    const count: SelectionItem = { kind: 'column', key: 'count', field: 'remarks', fn: { name: 'count' } };
     const { data } = await readArticles(
       [column('id'), related('remarks', [column('body')]), related('team', [column('name')]), count],
       rules,
@@ -109,7 +112,7 @@ describe('selections under permissions and ceilings', () => {
         {
           kind: 'object',
           key: 'f',
-          shown: [{ kind: 'column', key: 'year', field: 'published', fn: { name: 'year' } }],
+          items: [{ kind: 'column', key: 'year', field: 'published', fn: { name: 'year' } }],
         },
         related('team', [column('name')]),
       ],
@@ -123,34 +126,36 @@ describe('selections under permissions and ceilings', () => {
   });
 
   it('a selection has the ceilings of a query', async () => {
-    const code = async (selection: Selection, ceilings: Case['ceilings']) =>
+    const code = async (selection: Selection, ceilings: QueryCase['ceilings']) =>
       (await ask('site', 'page', selection, ceilings ? { ceilings } : {})).error?.code;
-    const deep = (levels: number): Selected => (levels === 0 ? column('id') : related('parent', [deep(levels - 1)]));
-    expect(await code({ shown: [deep(2)] }, { depth: 3 })).to.equal(undefined);
-    expect(await code({ shown: [deep(3)] }, { depth: 3 })).to.equal('INVALID_QUERY');
-    expect(await code({ shown: [related('children', [], { limit: 11 })] }, { limitMax: 10 })).to.equal('INVALID_QUERY');
-    expect(await code({ shown: [], terms: { limit: 11 } }, { limitMax: 10 })).to.equal('INVALID_QUERY');
-    const wide = (count: number): readonly Selected[] => [...Array(count).keys()].map((n) => typename('x', `k${n}`));
-    expect(await code({ shown: wide(9) }, { nodes: 10 })).to.equal(undefined);
-    expect(await code({ shown: wide(10) }, { nodes: 10 })).to.equal('INVALID_QUERY');
-    expect(await code({ shown: [{ kind: 'object', key: 'o', shown: wide(9) }] }, { nodes: 10 })).to.equal(
+    const deep = (levels: number): SelectionItem =>
+      levels === 0 ? column('id') : related('parent', [deep(levels - 1)]);
+    expect(await code({ items: [deep(2)] }, { depth: 3 })).to.equal(undefined);
+    expect(await code({ items: [deep(3)] }, { depth: 3 })).to.equal('INVALID_QUERY');
+    expect(await code({ items: [related('children', [], { limit: 11 })] }, { limitMax: 10 })).to.equal('INVALID_QUERY');
+    expect(await code({ items: [], parameters: { limit: 11 } }, { limitMax: 10 })).to.equal('INVALID_QUERY');
+    const wide = (count: number): readonly SelectionItem[] =>
+      [...Array(count).keys()].map((n) => typename('x', `k${n}`));
+    expect(await code({ items: wide(9) }, { nodes: 10 })).to.equal(undefined);
+    expect(await code({ items: wide(10) }, { nodes: 10 })).to.equal('INVALID_QUERY');
+    expect(await code({ items: [{ kind: 'object', key: 'o', items: wide(9) }] }, { nodes: 10 })).to.equal(
       'INVALID_QUERY',
     );
-    expect(await code({ shown: [related('parent', wide(8))] }, { nodes: 10 })).to.equal('INVALID_QUERY');
+    expect(await code({ items: [related('parent', wide(8))] }, { nodes: 10 })).to.equal('INVALID_QUERY');
   });
 
   it('the default limit applies to lists at every level', async () => {
     const { data } = await ask(
       'site',
       'page',
-      { shown: [related('children', [column('id')])] },
+      { items: [related('children', [column('id')])] },
       { ceilings: { limitDefault: 1 } },
     );
     expect(data).to.deep.equal([{ children: [{ id: 3 }] }]);
     const all = await ask(
       'site',
       'page',
-      { shown: [related('children', [column('id')])], terms: { filter: { id: 1 } } },
+      { items: [related('children', [column('id')])], parameters: { filter: { id: 1 } } },
       { ceilings: { limitDefault: 1 } },
     );
     expect(all.data).to.deep.equal([{ children: [{ id: 2 }] }]);

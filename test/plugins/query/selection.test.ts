@@ -1,59 +1,58 @@
 import { expect } from 'chai';
-import type { ParseOptions, Selected, Selection } from '../../../plugins/query/contract.ts';
+import type { ParseOptions, Selection, SelectionItem } from '../../../plugins/query/contract.ts';
 import { parseRead } from '../../../plugins/query/parse/parse.ts';
 import { renderShape } from '../../../plugins/query/read-shape.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
-import { type Case, CEILINGS, compileCase, type Ground, groundOf, textOf } from './harness.ts';
+import { CEILINGS, compileCase, createTestSchema, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
 import { column, related, runSelection, typename } from './selection-builders.ts';
 
 describe('selections', () => {
-  const grounds = new Map<string, Ground>();
+  const grounds = new Map<string, TestSchema>();
   before(async () => {
-    for (const name of ['library', 'people', 'site', 'types']) grounds.set(name, await groundOf(name));
+    for (const name of ['library', 'people', 'site', 'types']) grounds.set(name, await createTestSchema(name));
   });
   after(() => Promise.all([...grounds.values()].map(({ database }) => database.drop())));
 
-  const ground = (name: string) => grounds.get(name) as Ground;
-  const ask = (schema: string, collection: string, selection: Selection, rest: Partial<Case> = {}) =>
+  const ground = (name: string) => grounds.get(name) as TestSchema;
+  const ask = (schema: string, collection: string, selection: Selection, rest: Partial<QueryCase> = {}) =>
     runSelection(ground(schema), collection, selection, rest);
   const sqlOf = (schema: string, collection: string, selection: Selection) =>
-    compileCase({ query: {}, collection }, ground(schema).overview, selection).text;
+    compileCase({ query: {}, collection }, ground(schema).schema, selection).text;
 
   it('columns and constants have the keys and the order of the selection', async () => {
     const { data } = await ask('library', 'person', {
-      shown: [column('name', 'called'), typename('person'), column('id'), { kind: 'constant', key: 'no', value: null }],
-      terms: { limit: 1 },
+      items: [column('name', 'called'), typename('person'), column('id'), { kind: 'constant', key: 'no', value: null }],
+      parameters: { limit: 1 },
     });
     expect(JSON.stringify(data)).to.equal('[{"called":"Ann","__typename":"person","id":1,"no":null}]');
   });
 
   it('a column may be selected under several keys', async () => {
     const { data } = await ask('library', 'person', {
-      shown: [column('name', 'a'), column('name', 'b')],
-      terms: { filter: { id: { _eq: 2 } } },
+      items: [column('name', 'a'), column('name', 'b')],
+      parameters: { filter: { id: { _eq: 2 } } },
     });
     expect(data).to.deep.equal([{ a: 'Bob', b: 'Bob' }]);
   });
 
   it('a selection may have constants only, or no item', async () => {
-    expect((await ask('library', 'label', { shown: [typename('label')], terms: { limit: 2 } })).data).to.deep.equal([
-      { __typename: 'label' },
-      { __typename: 'label' },
-    ]);
-    expect((await ask('library', 'label', { shown: [], terms: { limit: 1 } })).data).to.deep.equal([{}]);
+    expect(
+      (await ask('library', 'label', { items: [typename('label')], parameters: { limit: 2 } })).data,
+    ).to.deep.equal([{ __typename: 'label' }, { __typename: 'label' }]);
+    expect((await ask('library', 'label', { items: [], parameters: { limit: 1 } })).data).to.deep.equal([{}]);
   });
 
   it('a constant may contain quotes and backslashes', async () => {
-    const { data } = await ask('library', 'label', { shown: [typename(`it's \\ "x"`)], terms: { limit: 1 } });
+    const { data } = await ask('library', 'label', { items: [typename(`it's \\ "x"`)], parameters: { limit: 1 } });
     expect(data).to.deep.equal([{ __typename: `it's \\ "x"` }]);
   });
 
   it('functions are grouped in an object', async () => {
-    const shown: Selected[] = [
+    const shown: SelectionItem[] = [
       {
         kind: 'object',
         key: 'at_func',
-        shown: [
+        items: [
           { kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } },
           { kind: 'column', key: 'month', field: 'at', fn: { name: 'month' } },
           typename('datetime_functions'),
@@ -62,11 +61,11 @@ describe('selections', () => {
       {
         kind: 'object',
         key: 'labels_func',
-        shown: [{ kind: 'column', key: 'count', field: 'labels', fn: { name: 'count' } }],
+        items: [{ kind: 'column', key: 'count', field: 'labels', fn: { name: 'count' } }],
       },
-      { kind: 'object', key: 'nothing', shown: [] },
+      { kind: 'object', key: 'nothing', items: [] },
     ];
-    const { data } = await ask('library', 'book', { shown, terms: { limit: 1 } });
+    const { data } = await ask('library', 'book', { items: shown, parameters: { limit: 1 } });
     expect(data).to.deep.equal([
       {
         at_func: { y: 2020, month: 1, __typename: 'datetime_functions' },
@@ -77,28 +76,28 @@ describe('selections', () => {
   });
 
   it('json() selects a value inside a JSON column', async () => {
-    const json = (key: string, path: string): Selected => ({
+    const json = (key: string, path: string): SelectionItem => ({
       kind: 'column',
       key,
       field: 'doc',
       fn: { name: 'json', path },
     });
     const { data } = await ask('types', 'thing', {
-      shown: [{ kind: 'object', key: 'doc_func', shown: [json('b', 'a.b'), json('x', 'a.b[1]'), json('none', 'q')] }],
-      terms: { filter: { id: { _eq: 1 } } },
+      items: [{ kind: 'object', key: 'doc_func', items: [json('b', 'a.b'), json('x', 'a.b[1]'), json('none', 'q')] }],
+      parameters: { filter: { id: { _eq: 1 } } },
     });
     expect(data).to.deep.equal([{ doc_func: { b: [10, 'x'], x: 'x', none: null } }]);
   });
 
   it('columns are formatted as text or as numbers', async () => {
-    const as = (field: string, form: 'text' | 'number', key = field): Selected => ({
+    const as = (field: string, form: 'text' | 'number', key = field): SelectionItem => ({
       kind: 'column',
       key,
       field,
       as: form,
     });
     const { data } = await ask('types', 'thing', {
-      shown: [
+      items: [
         as('id', 'text'),
         as('code', 'text'),
         as('price', 'number'),
@@ -150,16 +149,16 @@ describe('selections', () => {
 
   it('decimals as numbers keep all digits, and NaN and infinity are null', async () => {
     const { database } = ground('types');
-    const shown: Selected[] = [{ kind: 'column', key: 'price', field: 'price', as: 'number' }];
-    const { data: text } = await textOf({ query: {}, collection: 'thing' }, ground('types'), { shown });
+    const shown: SelectionItem[] = [{ kind: 'column', key: 'price', field: 'price', as: 'number' }];
+    const { data: text } = await readCaseText({ query: {}, collection: 'thing' }, ground('types'), { items: shown });
     expect(text).to.include('{"price":12345678901234567890.123}');
     await database.query(
       `insert into thing (id, price) values (11, 'NaN'), (12, 'Infinity'), (13, '-Infinity'), (14, 1.50)`,
     );
     try {
-      const all = await textOf({ query: {}, collection: 'thing' }, ground('types'), {
-        shown,
-        terms: { filter: { id: { _gt: 10 } } },
+      const all = await readCaseText({ query: {}, collection: 'thing' }, ground('types'), {
+        items: shown,
+        parameters: { filter: { id: { _gt: 10 } } },
       });
       expect(all.data).to.equal('[{"price":null},{"price":null},{"price":null},{"price":1.50}]');
     } finally {
@@ -169,12 +168,12 @@ describe('selections', () => {
 
   it('a many-to-one is the related row or its key', async () => {
     const { data } = await ask('library', 'book', {
-      shown: [
+      items: [
         column('id'),
         related('author', [column('name'), related('boss', [column('name'), typename('person')])]),
         { kind: 'column', key: 'key', field: 'author', as: 'text' },
       ],
-      terms: { sort: ['-id'], limit: 3 },
+      parameters: { sort: ['-id'], limit: 3 },
     });
     expect(data).to.deep.equal([
       { id: 4, author: { name: 'Bob', boss: { name: 'Ann', __typename: 'person' } }, key: '2' },
@@ -185,7 +184,7 @@ describe('selections', () => {
 
   it('a many-to-one whose row does not match its filter is null', async () => {
     const { data } = await ask('library', 'book', {
-      shown: [column('id'), related('author', [column('name')], { filter: { name: { _eq: 'Bob' } }, limit: 0 })],
+      items: [column('id'), related('author', [column('name')], { filter: { name: { _eq: 'Bob' } }, limit: 0 })],
     });
     expect(data).to.deep.equal([
       { id: 1, author: { name: 'Bob' } },
@@ -197,12 +196,12 @@ describe('selections', () => {
 
   it('a relation may be selected several times with different parameters', async () => {
     const { data } = await ask('library', 'person', {
-      shown: [
+      items: [
         related('books', [column('title')], { sort: ['-price'], limit: 1 }, 'dearest'),
         related('books', [column('id')], { filter: { price: { _lt: 50 } } }, 'cheap'),
         related('books', [typename('book')], {}),
       ],
-      terms: { filter: { id: { _eq: 2 } } },
+      parameters: { filter: { id: { _eq: 2 } } },
     });
     expect(data).to.deep.equal([
       { dearest: [{ title: '' }], cheap: [{ id: 1 }], books: [{ __typename: 'book' }, { __typename: 'book' }] },
@@ -211,12 +210,12 @@ describe('selections', () => {
 
   it('related lists have the order of their sort field, paging and search', async () => {
     const { data } = await ask('site', 'page', {
-      shown: [
+      items: [
         related('children', [column('slug')]),
         related('blocks', [column('id')], { limit: 1, page: 2 }, 'second'),
         related('texts', [column('title')], { search: 'hello' }, 'found'),
       ],
-      terms: { filter: { id: { _eq: 1 } } },
+      parameters: { filter: { id: { _eq: 1 } } },
     });
     expect(data).to.deep.equal([
       { children: [{ slug: 'about' }, { slug: 'draft' }], second: [{ id: 1 }], found: [{ title: 'Welcome' }] },
@@ -224,15 +223,15 @@ describe('selections', () => {
   });
 
   it('a many-to-any shows rows of the selected collections, and rows of other collections are null', async () => {
-    const item = (of: Readonly<Record<string, Selection>>): Selected => ({
+    const item = (of: Readonly<Record<string, Selection>>): SelectionItem => ({
       kind: 'any',
       key: 'item',
       field: 'item',
       of,
     });
-    const hero: Selection = { shown: [typename('hero'), column('title'), related('image', [column('name')])] };
+    const hero: Selection = { items: [typename('hero'), column('title'), related('image', [column('name')])] };
     const { data } = await ask('site', 'page_block', {
-      shown: [column('id'), item({ hero, quote: { shown: [column('said', 'title')] } })],
+      items: [column('id'), item({ hero, quote: { items: [column('said', 'title')] } })],
     });
     expect(data).to.deep.equal([
       { id: 1, item: { __typename: 'hero', title: 'Big', image: { name: 'sea.png' } } },
@@ -244,16 +243,16 @@ describe('selections', () => {
       { id: 7, item: null },
     ]);
     const some = await ask('site', 'page_block', {
-      shown: [item({ hero: { shown: [] }, page: { shown: [column('id')] } })],
-      terms: { limit: 2 },
+      items: [item({ hero: { items: [] }, page: { items: [column('id')] } })],
+      parameters: { limit: 2 },
     });
     expect(some.data).to.deep.equal([{ item: {} }, { item: null }]);
-    expect((await ask('site', 'page_block', { shown: [item({})], terms: { limit: 1 } })).data).to.deep.equal([
+    expect((await ask('site', 'page_block', { items: [item({})], parameters: { limit: 1 } })).data).to.deep.equal([
       { item: null },
     ]);
     const filtered = await ask('site', 'page_block', {
-      shown: [item({ hero: { shown: [column('id')], terms: { filter: { title: { _eq: 'Big' } } } } })],
-      terms: { filter: { kind: { _eq: 'hero' } } },
+      items: [item({ hero: { items: [column('id')], parameters: { filter: { title: { _eq: 'Big' } } } } })],
+      parameters: { filter: { kind: { _eq: 'hero' } } },
     });
     expect(filtered.data).to.deep.equal([{ item: { id: 1 } }, { item: null }, { item: null }]);
   });
@@ -263,8 +262,8 @@ describe('selections', () => {
     const shown = [...Array(120).keys()].map((n) => column(n % 2 === 0 ? 'id' : 'name', `${long}_${n}`));
     const expected = Object.fromEntries([...Array(120).keys()].map((n) => [`${long}_${n}`, n % 2 === 0 ? 1 : 'red']));
     const { data } = await ask('library', 'label', {
-      shown: [...shown.slice(0, 3), related('books', [column('id', `${long}ü`), typename('x')], { limit: 1 })],
-      terms: { limit: 1 },
+      items: [...shown.slice(0, 3), related('books', [column('id', `${long}ü`), typename('x')], { limit: 1 })],
+      parameters: { limit: 1 },
     });
     expect(JSON.stringify(data)).to.equal(
       JSON.stringify([
@@ -272,18 +271,22 @@ describe('selections', () => {
       ]),
     );
     for (const count of [50, 51, 100, 101, 120]) {
-      const all = await ask('library', 'label', { shown: shown.slice(0, count), terms: { limit: 1 } });
+      const all = await ask('library', 'label', { items: shown.slice(0, count), parameters: { limit: 1 } });
       expect(JSON.stringify(all.data)).to.equal(
         JSON.stringify([Object.fromEntries(Object.entries(expected).slice(0, count))]),
       );
     }
-    const inside: Selected = { kind: 'object', key: 'o', shown: [...shown.slice(0, 60), typename('} {', 'brace')] };
+    const inside: SelectionItem = {
+      kind: 'object',
+      key: 'o',
+      items: [...shown.slice(0, 60), typename('} {', 'brace')],
+    };
     const nested = await ask('library', 'book', {
-      shown: [
+      items: [
         related('author', shown.slice(0, 60)),
-        { ...inside, shown: [column('id', `${long}_x`), typename('}', 'b')] },
+        { ...inside, items: [column('id', `${long}_x`), typename('}', 'b')] },
       ],
-      terms: { limit: 1 },
+      parameters: { limit: 1 },
     });
     expect(nested.data).to.deep.equal([
       {
@@ -296,50 +299,53 @@ describe('selections', () => {
   it('columns with unusual names are selected', async () => {
     const names = ['select', 'with "quotes"', 'back\\slash', '__proto__', 'constructor', '~0', 't1'];
     const { data } = await ask('types', 'awkward', {
-      shown: names.map((name) => column(name)),
-      terms: { limit: 1, sort: ['id'] },
+      items: names.map((name) => column(name)),
+      parameters: { limit: 1, sort: ['id'] },
     });
     expect(Object.keys((data as object[])[0] as object)).to.deep.equal(names);
   });
 
   it('singletons and rows by keys are selected', async () => {
     const shown = [column('id'), typename('x')];
-    expect((await ask('site', 'config', { shown }, { single: true })).data).to.deep.equal({ id: 1, __typename: 'x' });
+    expect((await ask('site', 'config', { items: shown }, { single: true })).data).to.deep.equal({
+      id: 1,
+      __typename: 'x',
+    });
     expect(
-      (await ask('library', 'person', { shown: [column('name')], terms: { limit: 1 } }, { keys: [3, 1] })).data,
+      (await ask('library', 'person', { items: [column('name')], parameters: { limit: 1 } }, { keys: [3, 1] })).data,
     ).to.deep.equal([{ name: 'Cy_%' }, { name: 'Ann' }]);
   });
 
   it('a selection of plain columns is one select, and relations are read for the limited rows', () => {
-    const year: Selected = { kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } };
-    const count: Selected = { kind: 'column', key: 'count', field: 'labels', fn: { name: 'count' } };
+    const year: SelectionItem = { kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } };
+    const count: SelectionItem = { kind: 'column', key: 'count', field: 'labels', fn: { name: 'count' } };
     const plain = sqlOf('library', 'book', {
-      shown: [
+      items: [
         { kind: 'column', key: 'id', field: 'id', as: 'text' },
         typename('book'),
-        { kind: 'object', key: 'f', shown: [year] },
+        { kind: 'object', key: 'f', items: [year] },
       ],
     });
     expect(plain).to.equal(
       `select coalesce('[' || string_agg(row_to_json(r.*)::text, ',') || ']', '[]') as data from (select t1."id"::text as "id", 'book'::text as "__typename", (select row_to_json(t2.*) from (select case when isfinite(t1."at") then extract(year from t1."at" at time zone 'UTC')::int end as "y") t2) as "f" from "public"."book" t1 order by t1."id" limit 100) r`,
     );
-    expect(sqlOf('library', 'book', { shown: [{ kind: 'object', key: 'f', shown: [count] }] })).to.include(
+    expect(sqlOf('library', 'book', { items: [{ kind: 'object', key: 'f', items: [count] }] })).to.include(
       'limit 100) t2',
     );
   });
 
   it('the shape of a selection has no keys of the document', () => {
-    const { overview: snapshot } = ground('library');
+    const { schema: snapshot } = ground('library');
     const options: ParseOptions = {
-      overview: snapshot,
+      schema: snapshot,
       selection: {
-        shown: [
+        items: [
           typename('book'),
           column('title', 'secret'),
-          { kind: 'object', key: 'f', shown: [{ kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } }] },
+          { kind: 'object', key: 'f', items: [{ kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } }] },
           related('author', [column('name')], {}, 'by'),
         ],
-        terms: { filter: { id: { _gt: 1 } } },
+        parameters: { filter: { id: { _gt: 1 } } },
       },
     };
     const read = parseRead(snapshot.collections.get('book') as Collection, {}, options, CEILINGS);
@@ -348,31 +354,33 @@ describe('selections', () => {
 
   it('keys of the selection have no meaning in filter and sort', async () => {
     const shown = [column('name', 'title'), column('id', 'name')];
-    expect((await ask('library', 'person', { shown, terms: { sort: ['-name'], limit: 1 } })).data).to.deep.equal([
-      { title: 'Cy_%', name: 3 },
-    ]);
-    expect((await ask('library', 'person', { shown, terms: { sort: ['title'] } })).error?.code).to.equal('FORBIDDEN');
-    expect((await ask('library', 'person', { shown, terms: { filter: { title: 'x' } } })).error?.code).to.equal(
+    expect(
+      (await ask('library', 'person', { items: shown, parameters: { sort: ['-name'], limit: 1 } })).data,
+    ).to.deep.equal([{ title: 'Cy_%', name: 3 }]);
+    expect((await ask('library', 'person', { items: shown, parameters: { sort: ['title'] } })).error?.code).to.equal(
       'FORBIDDEN',
     );
+    expect(
+      (await ask('library', 'person', { items: shown, parameters: { filter: { title: 'x' } } })).error?.code,
+    ).to.equal('FORBIDDEN');
   });
 
   it('the query beside a selection is ignored', async () => {
     const query = { fields: 'title', limit: 1, meta: '*', filter: { id: 99 }, deep: 5, alias: 'x', version: 'y' };
-    const { data, meta } = await ask('library', 'label', { shown: [column('id')] }, { query });
+    const { data, meta } = await ask('library', 'label', { items: [column('id')] }, { query });
     expect([data, meta]).to.deep.equal([[{ id: 1 }, { id: 2 }, { id: 3 }], undefined]);
   });
 
   it('errors have the path of keys to the cause', async () => {
     const at = async (selection: Selection) => (await ask('library', 'person', selection)).error;
-    expect(await at({ shown: [column('id')], terms: { limit: -2 } })).to.deep.equal({
+    expect(await at({ items: [column('id')], parameters: { limit: -2 } })).to.deep.equal({
       code: 'INVALID_QUERY',
       path: ['limit'],
     });
     expect(
-      await at({ shown: [related('books', [related('labels', [], { filter: { id: { _eq: 'x' } } }, 'l')], {}, 'b')] }),
+      await at({ items: [related('books', [related('labels', [], { filter: { id: { _eq: 'x' } } }, 'l')], {}, 'b')] }),
     ).to.deep.equal({ code: 'INVALID_QUERY', path: ['b', 'l', 'filter', 'id', '_eq'] });
-    expect(await at({ shown: [{ kind: 'column', key: 'y', field: 'name', fn: { name: 'year' } }] })).to.deep.equal({
+    expect(await at({ items: [{ kind: 'column', key: 'y', field: 'name', fn: { name: 'year' } }] })).to.deep.equal({
       code: 'INVALID_QUERY',
       path: ['y'],
     });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Log } from '#kernel';
-import type { Prepared } from '../../../plugins/query/contract.ts';
+import type { PreparedStatement } from '../../../plugins/query/contract.ts';
 import { createSlowLog } from '../../../plugins/query/slow-log.ts';
 
 describe('createSlowLog', () => {
@@ -12,7 +12,7 @@ describe('createSlowLog', () => {
       rendered++;
       return 'article[id]';
     },
-  } as Prepared;
+  } as PreparedStatement;
   beforeEach(() => {
     lines.length = 0;
   });

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
 import type { Db } from '../../../plugins/database/contract.ts';
-import type { Prepared, RawQuery, Read, Restricted } from '../../../plugins/query/contract.ts';
+import type { PreparedStatement, RawQuery, Read, Restricted } from '../../../plugins/query/contract.ts';
 import { parseRead } from '../../../plugins/query/parse/parse.ts';
 import { createQueryRunner } from '../../../plugins/query/query-runner.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
 import { CEILINGS } from './harness.ts';
-import { sketch } from './overview.ts';
+import { sketchSchema } from './schema-sketch.ts';
 
 /** The largest number of statements a process keeps prepared. */
 const MOST = 1000;
 
-const schema = sketch({ book: { id: 'integer key', title: 'string', pages: 'integer' } });
+const schema = sketchSchema({ book: { id: 'integer key', title: 'string', pages: 'integer' } });
 const book = schema.collections.get('book') as Collection;
 
 describe('names of prepared statements', () => {
-  const { prepare, keep } = createQueryRunner({} as Db);
-  const reading = (query: RawQuery, form?: 'text' | 'rows'): Prepared =>
-    prepare(parseRead(book, query, { overview: schema }, CEILINGS) as Restricted<Read>, schema, form);
+  const { prepare, keepPrepared: keep } = createQueryRunner({} as Db);
+  const reading = (query: RawQuery, form?: 'text' | 'rows'): PreparedStatement =>
+    prepare(parseRead(book, query, { schema }, CEILINGS) as Restricted<Read>, schema, form);
   const withPages = (pages: number) => reading({ filter: { pages: { _eq: pages } } });
 
   it('a kept statement has a name made of its text, whatever its values', () => {
@@ -43,9 +43,9 @@ describe('names of prepared statements', () => {
   });
 
   it('the limit of named statements counts texts, not values', () => {
-    const { prepare, keep } = createQueryRunner({} as Db);
+    const { prepare, keepPrepared: keep } = createQueryRunner({} as Db);
     const kept = (query: RawQuery) =>
-      keep(prepare(parseRead(book, query, { overview: schema }, CEILINGS) as Restricted<Read>, schema));
+      keep(prepare(parseRead(book, query, { schema }, CEILINGS) as Restricted<Read>, schema));
     for (let pages = 0; pages < MOST + 10; pages++) kept({ filter: { pages: { _eq: pages } } });
     expect(kept({ fields: 'id' }).name).to.match(/^q/);
     for (let limit = 1; limit <= MOST; limit++) kept({ limit });

@@ -3,7 +3,7 @@ import { requestScope } from '#kernel';
 import { HOST_CALL_LIMITS } from '../../../plugins/sandbox/host-calls.ts';
 import { type Behaviour, createFakeLauncher, echo, type FakeLauncher } from '../../sandbox/supervisor/fake-launcher.ts';
 import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
-import { callerOf } from '../../support/caller.ts';
+import { createCaller } from '../../support/caller.ts';
 import { createRun, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
 
 type Called = readonly [method: string, args: unknown, call?: number];
@@ -151,7 +151,7 @@ describe('sandbox: calls of the host', () => {
         users.map((user) =>
           requestScope.run({ id: `request of ${user}` }, () =>
             guest.invoke(
-              createRun([['desk.look', []]], { caller: callerOf({ user, role: 'r', app: true, ip: '1.2.3.4' }) }),
+              createRun([['desk.look', []]], { caller: createCaller({ user, role: 'r', app: true, ip: '1.2.3.4' }) }),
             ),
           ),
         ),

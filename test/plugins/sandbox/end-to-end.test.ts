@@ -4,8 +4,8 @@ import { sandbox as service } from '../../../plugins/sandbox/contract.ts';
 import type { Child, LauncherOptions } from '../../../sandbox/host/child.ts';
 import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
-import { callerOf } from '../../support/caller.ts';
-import { type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { createCaller } from '../../support/caller.ts';
+import { type TestPlugin, withPlugins } from '../../support/plugin.ts';
 import { createRun, getFailureCode, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
 
 /** An artifact whose handler has this body. */
@@ -76,7 +76,7 @@ describe('sandbox: real processes', function () {
   it('host calls run under the grants of the package on behalf of the caller', () =>
     withReal({}, async ({ open, registerPackage, desk, log, ledger }) => {
       const fields = { user: 'ann', role: 'r', admin: false, app: true };
-      const caller = callerOf(fields);
+      const caller = createCaller(fields);
       const granted = open(EVERYTHING, { brokerAccess: registerPackage({ log: true, template: true }) });
       const { value } = await granted.invoke(createRun({ render: 'text' }, { caller }));
       expect(value).to.deep.equal({ body: { ok: true, value: fields } });
@@ -169,7 +169,7 @@ describe('sandbox: real processes', function () {
 
   it('processes of the plugin end when the kernel stops', async () => {
     let used: Sandbox | undefined;
-    const user: PluginSketch = {
+    const user: TestPlugin = {
       name: 'user',
       manifest: { uses: { sandbox: '^1.0.0' } },
       register: (host) => {

@@ -1,19 +1,19 @@
 import { authorities, type Capability, capabilities, fail, type LedgerEntry, requestScope } from '#kernel';
 import {
-  type Admitted,
+  type Broker,
   broker,
   type Invocation,
+  type PackageHandle,
   type RemoteTable,
-  remotes,
-  type Subjects,
+  remoteMethods,
 } from '../../../plugins/broker/contract.ts';
 import { Refusal } from '../../../plugins/broker/library.ts';
-import type { Guest, Run, Sandbox } from '../../../plugins/sandbox/contract.ts';
+import type { Guest, RunRequest, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import type { GuestFailure } from '../../../plugins/sandbox/library.ts';
 import type { CreateLauncher } from '../../../plugins/sandbox/runtime.ts';
 import { createSandbox } from '../../../plugins/sandbox/service.ts';
 import type { SandboxConfig } from '../../../plugins/sandbox/settings.ts';
-import { type Booted, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { type BootedKernel, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 
 /** State of the test capability, whose methods confined code calls as `desk.<method>`. */
 export interface Desk {
@@ -96,8 +96,8 @@ export interface SandboxFixture {
   readonly log: readonly Record<string, unknown>[];
   readonly ledger: () => readonly LedgerEntry[];
   readonly parked: { code: string; detail: string }[];
-  registerPackage(grants?: Record<string, unknown>): Admitted;
-  open(script: string, more?: { brokerAccess?: Admitted; reuse?: boolean }): Guest;
+  registerPackage(grants?: Record<string, unknown>): PackageHandle;
+  open(script: string, more?: { brokerAccess?: PackageHandle; reuse?: boolean }): Guest;
 }
 
 export const DEFAULT_CONFIG: SandboxConfig = {
@@ -117,8 +117,8 @@ export async function withSandbox(
   work: (ground: SandboxFixture) => Promise<void>,
 ): Promise<void> {
   const desk = createDesk();
-  let subjects: Subjects | undefined;
-  const owner: PluginSketch = {
+  let subjects: Broker | undefined;
+  const owner: TestPlugin = {
     name: 'desk',
     manifest: {
       uses: { broker: '^1.0.0' },
@@ -127,19 +127,19 @@ export async function withSandbox(
     register(host) {
       const methods = createMethods(desk);
       for (const name of ['desk', 'template']) host.contribute(capabilities, createCapability(name, desk));
-      host.contribute(remotes, { capability: 'desk', methods });
+      host.contribute(remoteMethods, { capability: 'desk', methods });
       // Real guests know the methods of the service only, and `template.renderLiquid` is one of them.
       const { look } = methods;
-      if (look) host.contribute(remotes, { capability: 'template', methods: { renderLiquid: look } });
+      if (look) host.contribute(remoteMethods, { capability: 'template', methods: { renderLiquid: look } });
       subjects = host.use({ broker }).broker;
     },
   };
-  const run = async ({ kernel, log }: Booted): Promise<void> => {
+  const run = async ({ kernel, log }: BootedKernel): Promise<void> => {
     const own = kernel.log.child({ owner: 'sandbox' });
     const { sandbox, stop } = createSandbox({ ...DEFAULT_CONFIG, ...config }, launch, own);
     const parked: SandboxFixture['parked'] = [];
     const registerPackage = (grants: Record<string, unknown> = { desk: true, log: true }) =>
-      (subjects as Subjects).admit({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
+      (subjects as Broker).register({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });
     try {
       await work({
         sandbox,
@@ -149,7 +149,7 @@ export async function withSandbox(
         parked,
         registerPackage,
         open: (script, { brokerAccess = registerPackage(), reuse = false } = {}) =>
-          sandbox.open({ admitted: brokerAccess, script, reuse, onParked: (reason) => void parked.push(reason) }),
+          sandbox.open({ brokerAccess, script, reuse, onParked: (reason) => void parked.push(reason) }),
       });
     } finally {
       desk.release();
@@ -159,7 +159,7 @@ export async function withSandbox(
   await withPlugins([owner], run, { product: ['broker'], environment: { LOG_LEVEL: 'debug' } });
 }
 
-export const createRun = (input: unknown = null, more: Partial<Run> = {}): Run => ({
+export const createRun = (input: unknown = null, more: Partial<RunRequest> = {}): RunRequest => ({
   entry: '',
   contributionId: 'ext',
   activation: { type: 'json-endpoint' },

@@ -4,7 +4,7 @@ import type { Launcher, LauncherOptions } from '../../../sandbox/host/child.ts';
 import type { Posture } from '../../../sandbox/host/posture/posture.ts';
 import { createFakeLauncher, onInvoke } from '../../sandbox/supervisor/fake-launcher.ts';
 import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { createRun, getFailureCode, withSandbox } from './sandbox-fixture.ts';
 
 const refusing = (posture: Partial<Posture>): Launcher => {
@@ -123,7 +123,7 @@ describe('sandbox: programs', () => {
           value: { a: 'é' },
         });
         expect(await open('none').invoke(createRun())).to.deep.equal({ text: undefined, value: undefined });
-        const error = await failureOf(open('broken').invoke(createRun()));
+        const error = await captureError(open('broken').invoke(createRun()));
         expect(error).to.be.instanceOf(GuestFailure).with.property('code', 'invalid-result');
         expect(await getFailureCode(open('deep').invoke(createRun()))).to.equal('invalid-result');
       },
@@ -161,7 +161,7 @@ describe('sandbox: programs', () => {
         expect(await sandbox.probe('echo')).to.deep.equal([
           { key: '', id: 'x', handler: true, filters: [], actions: [] },
         ]);
-        const error = await failureOf(sandbox.probe('bad'));
+        const error = await captureError(sandbox.probe('bad'));
         expect(error).to.be.instanceOf(GuestFailure).with.property('code', 'invalid-entry');
       },
     ));

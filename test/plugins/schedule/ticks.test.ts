@@ -4,7 +4,7 @@ import { boot } from '#kernel/boot';
 import type { Db } from '../../../plugins/database/contract.ts';
 import { createClaimTick, createTicksMigration } from '../../../plugins/schedule/ticks.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { quiet, sketch } from '../../support/plugin.ts';
+import { silentSettings, writePlugins } from '../../support/plugin.ts';
 
 const folders = ['workers', 'database', 'cluster', 'schedule'].map(
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
@@ -20,7 +20,7 @@ describe('createClaimTick()', () => {
   /** A service with schedules, and its database in the hand of the test. */
   async function run<T>(work: (db: Db) => Promise<T>): Promise<T> {
     let host: Host | undefined;
-    const { composition, remove } = await sketch([
+    const { composition, remove } = await writePlugins([
       {
         name: 'holder',
         manifest: { capabilities: { database: { own: ['platform_extension_ticks'] } } },
@@ -29,7 +29,7 @@ describe('createClaimTick()', () => {
     ]);
     const kernel = await boot(
       { plugins: [...folders, ...composition.plugins] },
-      { environment: { ...quiet, DB_CONNECTION_STRING: database.url } },
+      { environment: { ...silentSettings, DB_CONNECTION_STRING: database.url } },
     );
     try {
       await kernel.migrate();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, loadSql } from '../../support/database.ts';
-import { type Probe, probeOn } from './support.ts';
+import { type Probe, startProbe } from './support.ts';
 
 describe('schema snapshot of the Chinook database', () => {
   let database: FreshDatabase;
@@ -8,7 +8,7 @@ describe('schema snapshot of the Chinook database', () => {
   before(async () => {
     database = await freshDatabase('chinook');
     await loadSql(database.url, new URL('../../data/chinook.sql', import.meta.url));
-    probe = await probeOn(database);
+    probe = await startProbe(database);
   });
   after(async () => {
     await probe?.stop();
@@ -16,7 +16,7 @@ describe('schema snapshot of the Chinook database', () => {
   });
 
   it('every table is a collection, and every foreign key a relation', async () => {
-    const { collections, relations } = await probe.schema.overview();
+    const { collections, relations } = await probe.schema.snapshot();
     expect([...collections.keys()].filter((name) => !name.startsWith('platform_'))).to.have.members([
       'album',
       'artist',

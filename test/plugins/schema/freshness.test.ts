@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type Probe, type ProbeOptions, probeOn, withProbe } from './support.ts';
+import { type Probe, type ProbeOptions, startProbe, withProbe } from './support.ts';
 
 /** Resolves when the snapshot of the probe meets the condition; mocha's timeout ends the wait. */
 async function until(probe: Probe, holds: (names: ReadonlySet<string>) => boolean): Promise<void> {
@@ -10,7 +10,7 @@ async function until(probe: Probe, holds: (names: ReadonlySet<string>) => boolea
   probe.schema.onChange(() => changes.emit('change'));
   for (;;) {
     const next = once(changes, 'change');
-    if (holds(new Set((await probe.schema.overview()).collections.keys()))) return;
+    if (holds(new Set((await probe.schema.snapshot()).collections.keys()))) return;
     await next;
   }
 }
@@ -36,7 +36,7 @@ const withTwoProbes = async (
 ) => {
   const database = await freshDatabase('two');
   try {
-    const [one, two] = await Promise.all([probeOn(database, options), probeOn(database, options)]);
+    const [one, two] = await Promise.all([startProbe(database, options), startProbe(database, options)]);
     try {
       await work(one, two, database);
     } finally {
@@ -51,7 +51,7 @@ const withTwoProbes = async (
 describe('freshness of the schema snapshot', () => {
   it('two processes that start on an empty database at the same time have the same version', () =>
     withTwoProbes(async (one, two) => {
-      expect((await one.schema.overview()).version).to.equal((await two.schema.overview()).version);
+      expect((await one.schema.snapshot()).version).to.equal((await two.schema.snapshot()).version);
     }));
 
   it('the database announces tables and registry rows that other programs create and drop', () =>
@@ -69,14 +69,14 @@ describe('freshness of the schema snapshot', () => {
 
   it('the snapshot stays the same object while nothing changes', () =>
     withProbe('create table a (id int primary key)', async (probe) => {
-      const snapshot = await probe.schema.overview();
-      expect(await probe.schema.overview()).to.equal(snapshot);
+      const snapshot = await probe.schema.snapshot();
+      expect(await probe.schema.snapshot()).to.equal(snapshot);
       expect(await probe.schema.refresh()).to.equal(snapshot);
     }));
 
   it('a temporary table is not announced, and statements of other programs succeed without the trigger function', () =>
     withProbe('', async (probe, database) => {
-      const snapshot = await probe.schema.overview();
+      const snapshot = await probe.schema.snapshot();
       await database.query(
         'create temporary table passing (id int); drop function platform_registry_changed() cascade',
       );
@@ -89,7 +89,7 @@ describe('freshness of the schema snapshot', () => {
     const database = await freshDatabase('unwatched');
     try {
       await asOrdinaryRole(database, async (url) => {
-        const probe = await probeOn({ url });
+        const probe = await startProbe({ url });
         try {
           expect(await database.query('select 1 from pg_event_trigger')).to.deep.equal([]);
           for (const [change, seen] of [
@@ -98,7 +98,7 @@ describe('freshness of the schema snapshot', () => {
             ['alter table older rename to fresh', true],
           ] as const) {
             await database.query(change);
-            expect((await probe.schema.overview()).collections.has('fresh')).to.equal(seen);
+            expect((await probe.schema.snapshot()).collections.has('fresh')).to.equal(seen);
           }
           const column = async () => (await probe.field('fresh', 'note')).column;
           await database.query(`alter table fresh alter note set default 'x'`);
@@ -115,10 +115,10 @@ describe('freshness of the schema snapshot', () => {
           expect((await probe.field('fresh', 'mood')).column?.enumValues).to.deep.equal(['a', 'b']);
           await database.query(`insert into platform_collections (collection, singleton) values ('fresh', true)`);
           expect((await probe.collection('fresh')).singleton).to.equal(true);
-          const same = await probe.schema.overview();
+          const same = await probe.schema.snapshot();
           await database.query('insert into fresh (id, note) values (1, $1)', ['x']);
-          expect(await probe.schema.overview()).to.equal(same);
-          const shared = await Promise.all(Array.from({ length: 50 }, () => probe.schema.overview()));
+          expect(await probe.schema.snapshot()).to.equal(same);
+          const shared = await Promise.all(Array.from({ length: 50 }, () => probe.schema.snapshot()));
           expect(new Set(shared).size).to.equal(1);
         } finally {
           await probe.stop();
@@ -135,7 +135,7 @@ describe('freshness of the schema snapshot', () => {
       async (probe, database) => {
         expect(await database.query('select 1 from pg_event_trigger')).to.deep.equal([]);
         await database.query('create table fresh (id int primary key)');
-        expect((await probe.schema.overview()).collections.has('fresh')).to.equal(false);
+        expect((await probe.schema.snapshot()).collections.has('fresh')).to.equal(false);
         expect((await probe.schema.refresh()).collections.has('fresh')).to.equal(true);
       },
       { env: { CACHE_SCHEMA: 'true' } },
@@ -146,9 +146,9 @@ describe('freshness of the schema snapshot', () => {
       withTwoProbes(
         async (one, two) => {
           await one.writes.createCollection(one.admin, { collection: 'posts', schema: {} });
-          expect((await one.schema.overview()).collections.has('posts')).to.equal(true);
+          expect((await one.schema.snapshot()).collections.has('posts')).to.equal(true);
           await until(two, (names) => names.has('posts'));
-          expect((await two.schema.overview()).version).to.equal((await one.schema.overview()).version);
+          expect((await two.schema.snapshot()).version).to.equal((await one.schema.snapshot()).version);
         },
         { env: { CACHE_SCHEMA } },
       ));
@@ -156,7 +156,7 @@ describe('freshness of the schema snapshot', () => {
 
   it('a unit of work sees its own changes, and other callers see them after the commit', () =>
     withProbe('', async (probe) => {
-      const has = async () => (await probe.schema.overview()).collections.has('posts');
+      const has = async () => (await probe.schema.snapshot()).collections.has('posts');
       let outside: boolean | undefined;
       let check = async () => {};
       const checked = new Promise<void>((resolve) => {
@@ -183,13 +183,13 @@ describe('freshness of the schema snapshot', () => {
 
   it('a change that is rolled back leaves the snapshot and the registry unchanged', () =>
     withProbe('', async (probe, database) => {
-      const before = await probe.schema.overview();
+      const before = await probe.schema.snapshot();
       const work = probe.db.transaction(async () => {
         await probe.writes.createCollection(probe.admin, { collection: 'posts', schema: {} });
         throw new Error('no');
       });
       expect(await work.catch((error) => error.message)).to.equal('no');
-      expect(await probe.schema.overview()).to.equal(before);
+      expect(await probe.schema.snapshot()).to.equal(before);
       expect(await probe.schema.refresh()).to.equal(before);
       expect(await database.query('select * from platform_collections')).to.deep.equal([]);
     }));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Column, FieldType } from '../../../plugins/schema/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { type Probe, probeOn } from './support.ts';
+import { type Probe, startProbe } from './support.ts';
 
 const SETUP = `
 create schema shop; create schema hidden;
@@ -62,7 +62,7 @@ describe('schema snapshot of an existing database', () => {
   before(async () => {
     database = await freshDatabase('introspection');
     await database.query(SETUP);
-    probe = await probeOn(database, { env: { DB_SCHEMAS: 'public,shop' } });
+    probe = await startProbe(database, { env: { DB_SCHEMAS: 'public,shop' } });
   });
   after(async () => {
     await probe?.stop();
@@ -198,7 +198,7 @@ describe('schema snapshot of an existing database', () => {
   });
 
   it('a foreign key to a primary key is a relation, and no other foreign key is', async () => {
-    const { relations } = await probe.schema.overview();
+    const { relations } = await probe.schema.snapshot();
     expect(relations.map(({ collection, field, related }) => `${collection}.${field} → ${related}`)).to.have.members([
       'child.keys_composite → keys_composite',
       'child.parent → parent',
@@ -227,7 +227,7 @@ describe('schema snapshot of an existing database', () => {
 
   it('a partitioned table is a collection, and its partitions are not', async () => {
     expect(await probe.collection('parted')).to.include({ kind: 'table', primary: 'id' });
-    expect((await probe.schema.overview()).collections.has('parted_1')).to.equal(false);
+    expect((await probe.schema.snapshot()).collections.has('parted_1')).to.equal(false);
   });
 
   it('a table of another schema has its own name, or <schema>_<table> where the name is taken', async () => {
@@ -241,7 +241,7 @@ describe('schema snapshot of an existing database', () => {
   });
 
   it('schemas outside DB_SCHEMAS, temporary tables, internal tables and foreign tables with the system prefix are no collections', async () => {
-    const names = [...(await probe.schema.overview()).collections.keys()];
+    const names = [...(await probe.schema.snapshot()).collections.keys()];
     expect(names).not.to.include.members(['secret']);
     expect(names.filter((name) => name.startsWith('platform_'))).to.deep.equal([
       'platform_collections',
@@ -262,11 +262,11 @@ describe('schema snapshot of an existing database', () => {
     try {
       await copy.query(SETUP);
       const [beside, other] = [
-        await probeOn(database, { env: { DB_SCHEMAS: 'public,shop' } }),
-        await probeOn(copy, { env: { DB_SCHEMAS: 'public,shop' } }),
+        await startProbe(database, { env: { DB_SCHEMAS: 'public,shop' } }),
+        await startProbe(copy, { env: { DB_SCHEMAS: 'public,shop' } }),
       ];
-      const { version } = await probe.schema.overview();
-      expect([(await beside.schema.overview()).version, (await other.schema.overview()).version]).to.deep.equal([
+      const { version } = await probe.schema.snapshot();
+      expect([(await beside.schema.snapshot()).version, (await other.schema.snapshot()).version]).to.deep.equal([
         version,
         version,
       ]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { collectionRecord, fieldRecord, relationRecord } from '../../../plugins/schema/library.ts';
+import { toCollectionRecord, toFieldRecord, toRelationRecord } from '../../../plugins/schema/library.ts';
 import { type Probe, withProbe } from './support.ts';
 
 const SETUP = `
@@ -15,9 +15,9 @@ create view seen as select id from parent;
 `;
 
 const defaultsOf = async (probe: Probe) => {
-  const snapshot = await probe.schema.overview();
+  const snapshot = await probe.schema.snapshot();
   const fields = [...(await probe.collection('defaults')).fields.values()];
-  return Object.fromEntries(fields.map((field) => [field.name, fieldRecord(field, snapshot).schema?.default_value]));
+  return Object.fromEntries(fields.map((field) => [field.name, toFieldRecord(field, snapshot).schema?.default_value]));
 };
 
 describe('toCollectionRecord, toFieldRecord and toRelationRecord', () => {
@@ -46,17 +46,17 @@ describe('toCollectionRecord, toFieldRecord and toRelationRecord', () => {
 
   it('records have the shapes of the conventions', () =>
     withProbe(SETUP, async (probe) => {
-      const snapshot = await probe.schema.overview();
-      expect(collectionRecord(await probe.collection('parent'))).to.deep.equal({
+      const snapshot = await probe.schema.snapshot();
+      expect(toCollectionRecord(await probe.collection('parent'))).to.deep.equal({
         collection: 'parent',
         meta: null,
         schema: { schema: 'public', name: 'parent', comment: 'All parents' },
       });
-      expect(collectionRecord(await probe.collection('platform_fields')).meta).to.include({
+      expect(toCollectionRecord(await probe.collection('platform_fields')).meta).to.include({
         system: true,
         singleton: false,
       });
-      expect(fieldRecord(await probe.field('child', 'parent'), snapshot)).to.deep.equal({
+      expect(toFieldRecord(await probe.field('child', 'parent'), snapshot)).to.deep.equal({
         collection: 'child',
         field: 'parent',
         type: 'integer',
@@ -83,7 +83,7 @@ describe('toCollectionRecord, toFieldRecord and toRelationRecord', () => {
           enum_values: null,
         },
       });
-      expect(snapshot.relations.map(relationRecord)).to.deep.equal([
+      expect(snapshot.relations.map(toRelationRecord)).to.deep.equal([
         {
           collection: 'child',
           field: 'parent',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Log } from '#kernel';
 import type { CatalogReading } from '../../../plugins/schema/catalog/source.ts';
-import type { Overview } from '../../../plugins/schema/contract.ts';
+import type { SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { createSchemaCache } from '../../../plugins/schema/freshness/schema-cache.ts';
 
 /** A schema cache over a fake database whose state is a number, which counts the checks. */
@@ -16,7 +16,7 @@ function openSchemaCache() {
   };
   const cache = createSchemaCache({
     source: source as never,
-    build: ({ digest }) => ({ version: digest }) as Overview,
+    build: ({ digest }) => ({ version: digest }) as SchemaOverview,
     inUnit: () => false,
     log: { warn() {}, error() {} } as unknown as Log,
   });

@@ -10,7 +10,7 @@ import {
   schemaWrites,
 } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { quiet, sketch } from '../../support/plugin.ts';
+import { silentSettings, writePlugins } from '../../support/plugin.ts';
 
 /** The plugin `schema` on a database, with the services and the `host` of a test plugin beside it. */
 export interface Probe {
@@ -39,10 +39,10 @@ const EVENTS = ['collections', 'fields', 'relations'].flatMap((kind) =>
 );
 
 /** Starts a probe on an existing database, which stays when the probe stops. */
-export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: ProbeOptions = {}): Promise<Probe> {
+export async function startProbe(database: Pick<FreshDatabase, 'url'>, options: ProbeOptions = {}): Promise<Probe> {
   let host: Host | undefined;
   let used: { schema: Schema; schemaWrites: SchemaWrites } | undefined;
-  const sketched = await sketch([
+  const sketched = await writePlugins([
     {
       name: 'probe',
       manifest: {
@@ -63,7 +63,7 @@ export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: Pro
   ]);
   const kernel = await boot(
     { plugins: [...folders, ...sketched.composition.plugins] },
-    { environment: { ...quiet, DB_CONNECTION_STRING: database.url, ...options.env }, log: () => {} },
+    { environment: { ...silentSettings, DB_CONNECTION_STRING: database.url, ...options.env }, log: () => {} },
   );
   const stop = async () => {
     await kernel.stop();
@@ -79,7 +79,7 @@ export async function probeOn(database: Pick<FreshDatabase, 'url'>, options: Pro
   const { db, events, asSystem } = host as Host;
   const { schema: schemaService, schemaWrites: writes } = used as NonNullable<typeof used>;
   const collection = async (name: string): Promise<Collection> => {
-    const found = (await schemaService.overview()).collections.get(name);
+    const found = (await schemaService.snapshot()).collections.get(name);
     if (!found) throw new Error(`there is no collection ${name}`);
     return found;
   };
@@ -109,7 +109,7 @@ export async function withProbe<T>(
   const database = await freshDatabase('schema');
   try {
     if (sql) await database.query(sql);
-    const probe = await probeOn(database, options);
+    const probe = await startProbe(database, options);
     try {
       return await work(probe, database);
     } finally {

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { type SystemCollection, systemCollections } from '../../../plugins/schema/contract.ts';
 import { createSystemTablesMigration } from '../../../plugins/schema/system/tables.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { failureOf } from '../../support/plugin.ts';
-import { type ProbeOptions, probeOn, withProbe } from './support.ts';
+import { captureError } from '../../support/plugin.ts';
+import { type ProbeOptions, startProbe, withProbe } from './support.ts';
 
 const owners: SystemCollection = {
   collection: 'platform_owners',
@@ -78,15 +78,15 @@ describe('system collections', () => {
         expect(first).to.include({ status: 'active' });
         expect(first?.id).to.match(/^[0-9a-f-]{36}$/);
         expect(
-          await failureOf(database.query(`insert into platform_owners (email) values ('ann@EXAMPLE.com')`)),
+          await captureError(database.query(`insert into platform_owners (email) values ('ann@EXAMPLE.com')`)),
         ).to.include({ code: '23505' });
         await database.query('insert into platform_things (name, owner) values ($1, $2)', ['a', first?.id]);
         expect(
-          await failureOf(
+          await captureError(
             database.query('insert into platform_things (name, owner) values ($1, $2)', ['a', first?.id]),
           ),
         ).to.include({ code: '23505' });
-        expect(await failureOf(database.query('insert into platform_things (owner) values (null)'))).to.include({
+        expect(await captureError(database.query('insert into platform_things (owner) values (null)'))).to.include({
           code: '23502',
         });
         await database.query('delete from platform_owners');
@@ -124,7 +124,7 @@ describe('system collections', () => {
           kind: 'one',
           to: 'platform_owners',
         });
-        expect((await probe.schema.overview()).collections.has('platform_inner')).to.equal(false);
+        expect((await probe.schema.snapshot()).collections.has('platform_inner')).to.equal(false);
       },
       declaring(owners, things, inner),
     ));
@@ -179,12 +179,12 @@ describe('system collections', () => {
   it('a table is extended when its declaration changes, and left alone when not', async () => {
     const database = await freshDatabase('extended');
     try {
-      await (await probeOn(database, declaring(owners, things))).stop();
-      await (await probeOn(database, declaring(owners, things))).stop();
+      await (await startProbe(database, declaring(owners, things))).stop();
+      await (await startProbe(database, declaring(owners, things))).stop();
       const steps = `select id from platform_migrations where id like 'system-collections-%'`;
       expect(await database.query(steps)).to.have.length(1);
       const more = { ...owners, fields: [...owners.fields, { field: 'age', type: 'integer', default: '3' } as const] };
-      const probe = await probeOn(database, declaring(more, things));
+      const probe = await startProbe(database, declaring(more, things));
       expect((await probe.field('platform_owners', 'age')).column).to.include({ nullable: false, default: '3' });
       await probe.stop();
       expect(await database.query(steps)).to.have.length(2);
@@ -196,7 +196,7 @@ describe('system collections', () => {
   it('a table loses the foreign key that its declaration no longer has, and keeps its rows', async () => {
     const database = await freshDatabase('unconstrained');
     try {
-      await (await probeOn(database, declaring(owners, things))).stop();
+      await (await startProbe(database, declaring(owners, things))).stop();
       const constraints = `select conname from pg_constraint where contype = 'f' and conrelid = 'platform_things'::regclass`;
       expect(await database.query(constraints)).not.to.deep.equal([]);
       await database.query(
@@ -207,7 +207,7 @@ describe('system collections', () => {
           ? { ...field, references: { collection: 'platform_owners', constraint: false, alias: 'things' } as const }
           : field,
       );
-      const probe = await probeOn(database, declaring(owners, { ...things, fields: unconstrained }));
+      const probe = await startProbe(database, declaring(owners, { ...things, fields: unconstrained }));
       expect(await database.query(constraints)).to.deep.equal([]);
       expect((await probe.field('platform_owners', 'things')).relation).to.include({
         kind: 'many',
@@ -226,7 +226,7 @@ describe('system collections', () => {
       await database.query(
         'create table platform_fields (mine int); create table users (id int primary key); insert into users values (1)',
       );
-      const failure = await failureOf(probeOn(database));
+      const failure = await captureError(startProbe(database));
       expect(failure.message).to.contain('platform_fields').and.to.contain('not created by this service');
       expect(
         await database.query(`select column_name from information_schema.columns where table_name = 'platform_fields'`),
@@ -235,7 +235,7 @@ describe('system collections', () => {
       const shape = `select table_name, column_name, data_type, column_default, is_nullable from information_schema.columns
         where table_schema = 'public' and table_name not like 'platform%' order by 1, 2`;
       const before = await database.query(shape);
-      await (await probeOn(database)).stop();
+      await (await startProbe(database)).stop();
       expect(await database.query(shape)).to.deep.equal(before);
     } finally {
       await database.drop();
@@ -245,7 +245,7 @@ describe('system collections', () => {
   it('the boot fails on a reference to a collection that no plugin declares', async () => {
     const database = await freshDatabase('undeclared');
     try {
-      expect((await failureOf(probeOn(database, declaring(things)))).message).to.contain(
+      expect((await captureError(startProbe(database, declaring(things)))).message).to.contain(
         'platform_owners, which no plugin declares',
       );
     } finally {
@@ -273,7 +273,7 @@ describe('system collections', () => {
           () => probe.writes.deleteRelation(probe.admin, 'platform_things', 'owner'),
           () => probe.writes.createCollection(probe.admin, { collection: 'platform_mine', schema: {} }),
         ]) {
-          expect(await failureOf(refused)).to.include({ code: 'INVALID_PAYLOAD' });
+          expect(await captureError(refused)).to.include({ code: 'INVALID_PAYLOAD' });
         }
       },
       declaring(owners, things),

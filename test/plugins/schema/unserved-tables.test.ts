@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
 import type { Caller } from '#kernel';
-import type { Overview } from '../../../plugins/schema/contract.ts';
-import { absentCollection } from '../../../plugins/schema/not-found.ts';
+import type { SchemaOverview } from '../../../plugins/schema/contract.ts';
+import { createCollectionNotFoundFailure } from '../../../plugins/schema/not-found.ts';
 import { findUnservedTables, renderUnservedMessage } from '../../../plugins/schema/unserved-tables.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 
@@ -47,7 +47,7 @@ describe('findUnservedTables', () => {
         fields: new Map(name === 'readable_too' ? [] : [['id', { column: { primary: true } }]]),
       },
     ]);
-    const snapshot = { collections: new Map(served as []) } as unknown as Overview;
+    const snapshot = { collections: new Map(served as []) } as unknown as SchemaOverview;
     const found = await findUnservedTables(db, snapshot, new Map());
     expect(found.map(({ schema, name, reason }) => `${schema}.${name}: ${reason}`)).to.deep.equal([
       'public.platform_mine: names that begin with platform_ are reserved for the service: rename it',
@@ -63,15 +63,19 @@ describe('createCollectionNotFoundFailure', () => {
   const admin = { admin: true } as Caller;
 
   it('the failure is 404 with the reason for an admin, 404 without one for unknown names, and 403 for other callers', async () => {
-    const known = await absentCollection(schema, admin, 'locked', 'There is none.');
+    const known = await createCollectionNotFoundFailure(schema, admin, 'locked', 'There is none.');
     expect([known.code, known.message]).to.deep.equal([
       'ROUTE_NOT_FOUND',
       'The table public.locked is not served: grant select on it.',
     ]);
-    expect((await absentCollection(schema, admin, 'nothing', 'There is none.')).code).to.equal('ROUTE_NOT_FOUND');
+    expect((await createCollectionNotFoundFailure(schema, admin, 'nothing', 'There is none.')).code).to.equal(
+      'ROUTE_NOT_FOUND',
+    );
     const person = { ...admin, admin: false } as Caller;
     for (const name of ['locked', 'nothing'])
-      expect((await absentCollection(schema, person, name, 'There is none.')).code, name).to.equal('FORBIDDEN');
+      expect((await createCollectionNotFoundFailure(schema, person, name, 'There is none.')).code, name).to.equal(
+        'FORBIDDEN',
+      );
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { publicCaller } from '../../support/caller.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { type Probe, withProbe } from './support.ts';
 
 const names = async (probe: Probe, collection: string) => [...(await probe.collection(collection)).fields.keys()];
@@ -70,10 +70,10 @@ describe('schemaWrites: collections', () => {
       await probe.writes.createCollection(probe.admin, { collection: 'inside', schema: {}, meta: { group: 'folder' } });
       expect(await probe.collection('folder')).to.include({ kind: 'folder', table: null, primary: null });
       expect(
-        await failureOf(probe.writes.createField(probe.admin, 'folder', { field: 'a', type: 'string' })),
+        await captureError(probe.writes.createField(probe.admin, 'folder', { field: 'a', type: 'string' })),
       ).to.include({ code: 'INVALID_PAYLOAD' });
       expect(
-        await failureOf(
+        await captureError(
           probe.writes.createCollection(probe.admin, {
             collection: 'f',
             schema: null,
@@ -106,7 +106,7 @@ describe('schemaWrites: collections', () => {
     withProbe(
       'create table taken (id int primary key); create view looked as select 1 as a; create sequence counting',
       async (probe, database) => {
-        const before = await probe.schema.overview();
+        const before = await probe.schema.snapshot();
         const bad = [
           '',
           ' ',
@@ -142,7 +142,7 @@ describe('schemaWrites: collections', () => {
           ['a'],
         ];
         for (const collection of bad) {
-          const failure = await failureOf(probe.writes.createCollection(probe.admin, { collection, schema: {} }));
+          const failure = await captureError(probe.writes.createCollection(probe.admin, { collection, schema: {} }));
           expect(failure, JSON.stringify(collection)).to.include({ code: 'INVALID_PAYLOAD' });
         }
         const fields: unknown[] = [
@@ -179,7 +179,7 @@ describe('schemaWrites: collections', () => {
           [{ field: 'a', type: 'string', schema: { is_nullable: 'no' } }],
         ];
         for (const list of fields) {
-          const failure = await failureOf(
+          const failure = await captureError(
             probe.writes.createCollection(probe.admin, { collection: 'bad', schema: {}, fields: list }),
           );
           expect(failure, JSON.stringify(list)).to.include({ code: 'INVALID_PAYLOAD' });
@@ -195,12 +195,15 @@ describe('schemaWrites: collections', () => {
           { collection: 'bad', schema: 7 },
           { collection: 'bad', schema: {}, meta: { accountability: 'none' } },
         ]) {
-          expect(await failureOf(probe.writes.createCollection(probe.admin, input)), JSON.stringify(input)).to.include({
+          expect(
+            await captureError(probe.writes.createCollection(probe.admin, input)),
+            JSON.stringify(input),
+          ).to.include({
             code: 'INVALID_PAYLOAD',
           });
         }
         expect(
-          await failureOf(
+          await captureError(
             probe.writes.createCollection(probe.admin, {
               collection: 'bad',
               schema: {},
@@ -208,10 +211,10 @@ describe('schemaWrites: collections', () => {
             }),
           ),
         ).to.include({ code: 'VALUE_TOO_LONG' });
-        expect(await failureOf(probe.writes.updateCollection(probe.admin, 'nowhere', { meta: {} }))).to.include({
+        expect(await captureError(probe.writes.updateCollection(probe.admin, 'nowhere', { meta: {} }))).to.include({
           code: 'ROUTE_NOT_FOUND',
         });
-        expect(await failureOf(probe.writes.deleteCollection(probe.admin, 'looked'))).to.include({
+        expect(await captureError(probe.writes.deleteCollection(probe.admin, 'looked'))).to.include({
           code: 'INVALID_PAYLOAD',
         });
         expect(await probe.schema.refresh()).to.equal(before);
@@ -238,7 +241,7 @@ describe('schemaWrites: collections', () => {
         () => writes.updateRelation(caller, 'a', 'b', {}),
         () => writes.deleteRelation(caller, 'a', 'b'),
       ]) {
-        expect(await failureOf(refused)).to.include({ code: 'FORBIDDEN' });
+        expect(await captureError(refused)).to.include({ code: 'FORBIDDEN' });
       }
     }));
 
@@ -285,7 +288,7 @@ describe('schemaWrites: collections', () => {
       });
 
       await writes.deleteCollection(admin, 'authors');
-      expect((await probe.schema.overview()).collections.has('authors')).to.equal(false);
+      expect((await probe.schema.snapshot()).collections.has('authors')).to.equal(false);
       expect(await names(probe, 'posts')).to.deep.equal(['id', 'title']);
       expect((await probe.field('blocks', 'item')).relation).to.deep.include({ kind: 'any', allowed: ['before'] });
       expect(await database.query('select id from posts')).to.deep.equal([{ id: 1 }]);
@@ -293,13 +296,13 @@ describe('schemaWrites: collections', () => {
         { many_collection: 'blocks' },
       ]);
       expect(await database.query(`select 1 from platform_fields where collection = 'authors'`)).to.deep.equal([]);
-      expect(await failureOf(writes.deleteCollection(admin, 'authors'))).to.include({ code: 'ROUTE_NOT_FOUND' });
+      expect(await captureError(writes.deleteCollection(admin, 'authors'))).to.include({ code: 'ROUTE_NOT_FOUND' });
     }));
 
   it('deleteCollection of a junction deletes the aliases on both sides', () =>
     withProbe('', async (probe) => {
       const { writes, admin } = probe;
-      await writes.unit(async () => {
+      await writes.transaction(async () => {
         for (const collection of ['posts', 'tags']) await writes.createCollection(admin, { collection, schema: {} });
         await writes.createCollection(admin, {
           collection: 'posts_tags',
@@ -326,19 +329,19 @@ describe('schemaWrites: collections', () => {
       expect((await probe.field('posts', 'tags')).relation).to.include({ kind: 'many', to: 'posts_tags' });
       await writes.deleteCollection(admin, 'posts_tags');
       expect(await names(probe, 'posts')).to.deep.equal(['id']);
-      expect((await probe.schema.overview()).relations).to.deep.equal([]);
+      expect((await probe.schema.snapshot()).relations).to.deep.equal([]);
     }));
 
   it('a unit of several changes is written as a whole or not at all', () =>
     withProbe('', async (probe, database) => {
       const { writes, admin } = probe;
-      const before = await probe.schema.overview();
-      const work = writes.unit(async () => {
+      const before = await probe.schema.snapshot();
+      const work = writes.transaction(async () => {
         await writes.createCollection(admin, { collection: 'a', schema: {} });
         await writes.createField(admin, 'a', { field: 'b', type: 'string' });
         await writes.createCollection(admin, { collection: 'a', schema: {} });
       });
-      expect(await failureOf(work)).to.include({ code: 'INVALID_PAYLOAD' });
+      expect(await captureError(work)).to.include({ code: 'INVALID_PAYLOAD' });
       expect(await probe.schema.refresh()).to.equal(before);
       expect(await database.query('select 1 from platform_fields')).to.deep.equal([]);
     }));
@@ -374,7 +377,7 @@ describe('schemaWrites: collections', () => {
         });
         await writes.createRelation(admin, { collection: 'a', field: 'b', related_collection: 'a' });
         refuse = true;
-        expect(await failureOf(writes.deleteCollection(admin, 'a'))).to.include({ message: 'not this one' });
+        expect(await captureError(writes.deleteCollection(admin, 'a'))).to.include({ message: 'not this one' });
         expect((await probe.schema.refresh()).collections.has('a')).to.equal(true);
         refuse = false;
         await writes.deleteField(admin, 'a', 'b');

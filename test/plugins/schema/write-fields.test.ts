@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { type Probe, withProbe } from './support.ts';
 
 const posts = (probe: Probe, fields: unknown[] = []) =>
@@ -110,7 +110,7 @@ describe('schemaWrites: fields', () => {
       await posts(probe, [{ field: 'a', type: 'string' }]);
       const change = (schema: object) => probe.writes.updateField(probe.admin, 'posts', 'a', { schema });
       await database.query(`insert into posts (a) values ('one'), (null)`);
-      expect(await failureOf(change({ is_nullable: false }))).to.deep.include({
+      expect(await captureError(change({ is_nullable: false }))).to.deep.include({
         code: 'CONTAINS_NULL_VALUES',
         extensions: { collection: 'posts', field: 'a' },
       });
@@ -131,9 +131,9 @@ describe('schemaWrites: fields', () => {
         default: null,
         maxLength: 300,
       });
-      expect(await failureOf(change({ max_length: 2 }))).to.include({ code: 'VALUE_TOO_LONG' });
+      expect(await captureError(change({ max_length: 2 }))).to.include({ code: 'VALUE_TOO_LONG' });
       await database.query(`update posts set a = 'same'`);
-      expect(await failureOf(change({ is_unique: true }))).to.include({ code: 'RECORD_NOT_UNIQUE' });
+      expect(await captureError(change({ is_unique: true }))).to.include({ code: 'RECORD_NOT_UNIQUE' });
     }));
 
   it('updateField converts values to the new type, and fails where they do not fit', () =>
@@ -158,8 +158,8 @@ describe('schemaWrites: fields', () => {
       expect(await become('json')).to.deep.equal(['json', 'cast-json', null, 7]);
       expect(await become('text')).to.deep.equal(['text', '', null, '7']);
       await database.query(`update posts set a = 'seven'`);
-      expect(await failureOf(become('integer'))).to.include({ code: 'INVALID_PAYLOAD' });
-      expect(await failureOf(become('alias'))).to.include({ code: 'INVALID_PAYLOAD' });
+      expect(await captureError(become('integer'))).to.include({ code: 'INVALID_PAYLOAD' });
+      expect(await captureError(become('alias'))).to.include({ code: 'INVALID_PAYLOAD' });
     }));
 
   it('updateField with the record as it was read changes nothing', () =>
@@ -168,13 +168,13 @@ describe('schemaWrites: fields', () => {
       create table posts (id serial primary key, w varchar(7) not null default 'x', n numeric(4, 1) default 1.5, m mood default 'a', t timestamptz default now(),
         l text[] default '{}', g int generated always as (1 + 1) stored, i bigint generated always as identity, j json default '[]', r inet)`,
       async (probe) => {
-        const { fieldRecord } = await import('../../../plugins/schema/library.ts');
-        const before = await probe.schema.overview();
+        const { toFieldRecord } = await import('../../../plugins/schema/library.ts');
+        const before = await probe.schema.snapshot();
         for (const field of before.collections.get('posts')?.fields.values() ?? []) {
-          const { type, schema } = fieldRecord(field, before);
+          const { type, schema } = toFieldRecord(field, before);
           await probe.writes.updateField(probe.admin, 'posts', field.name, { field: field.name, type, schema });
         }
-        expect((await probe.schema.overview()).version).to.equal(before.version);
+        expect((await probe.schema.snapshot()).version).to.equal(before.version);
       },
     ));
 
@@ -198,7 +198,7 @@ describe('schemaWrites: fields', () => {
       await change(null);
       expect(await probe.field('posts', 'a')).to.include({ type: 'text', meta: null });
       for (const meta of [{ special: ['o2m'] }, { validation: [] }, { validation: 'x' }, 7, [], { hidden: 'yes' }]) {
-        expect(await failureOf(change(meta)), JSON.stringify(meta)).to.include({ code: 'INVALID_PAYLOAD' });
+        expect(await captureError(change(meta)), JSON.stringify(meta)).to.include({ code: 'INVALID_PAYLOAD' });
       }
     }));
 
@@ -226,7 +226,7 @@ describe('schemaWrites: fields', () => {
           () => writes.deleteField(admin, 'seen', 'a'),
           () => writes.updateField(admin, 'old', 'a', []),
         ]) {
-          expect(await failureOf(refused)).to.include({ code: 'INVALID_PAYLOAD' });
+          expect(await captureError(refused)).to.include({ code: 'INVALID_PAYLOAD' });
         }
         for (const absent of [
           () => writes.createField(admin, 'nowhere', { field: 'a', type: 'string' }),
@@ -234,7 +234,7 @@ describe('schemaWrites: fields', () => {
           () => writes.deleteField(admin, 'old', '__proto__'),
           () => writes.deleteField(admin, 'constructor', 'a'),
         ]) {
-          expect(await failureOf(absent)).to.include({ code: 'ROUTE_NOT_FOUND' });
+          expect(await captureError(absent)).to.include({ code: 'ROUTE_NOT_FOUND' });
         }
         await writes.createField(admin, 'seen', { field: 'line', type: 'alias', meta: { special: ['no-data'] } });
         expect((await probe.field('seen', 'line')).type).to.equal('alias');
@@ -250,7 +250,7 @@ describe('schemaWrites: fields', () => {
         type: 'string',
         schema: { is_nullable: false },
       });
-      expect(await failureOf(adding)).to.deep.include({
+      expect(await captureError(adding)).to.deep.include({
         code: 'CONTAINS_NULL_VALUES',
         extensions: { collection: 'posts', field: 'a' },
       });
@@ -291,13 +291,13 @@ describe('schemaWrites: fields', () => {
         archive_value: null,
         item_duplication_fields: ['parent.id'],
       });
-      expect((await probe.schema.overview()).relations[0]?.meta).to.include({
+      expect((await probe.schema.snapshot()).relations[0]?.meta).to.include({
         sort_field: null,
         one_field: 'children',
       });
       await writes.deleteField(admin, 'posts', 'parent');
       expect([...(await probe.collection('posts')).fields.keys()]).to.deep.equal(['id', 'outer']);
-      expect((await probe.schema.overview()).relations).to.deep.equal([]);
+      expect((await probe.schema.snapshot()).relations).to.deep.equal([]);
       expect(await database.query('select field from platform_fields order by id')).to.deep.equal([
         { field: 'id' },
         { field: 'outer' },
@@ -317,6 +317,6 @@ describe('schemaWrites: fields', () => {
       });
       await writes.deleteField(admin, 'posts', 'children');
       expect((await probe.field('posts', 'parent')).relation).to.include({ kind: 'one', to: 'posts' });
-      expect((await probe.schema.overview()).relations[0]?.meta?.one_field).to.equal(null);
+      expect((await probe.schema.snapshot()).relations[0]?.meta?.one_field).to.equal(null);
     }));
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { withProbe } from './support.ts';
 
 describe('schemaWrites on locked tables', () => {
@@ -11,14 +11,14 @@ describe('schemaWrites on locked tables', () => {
       try {
         await other.query('begin');
         await other.query('select * from busy');
-        const change = failureOf(writes.createField(admin, 'busy', { field: 'a', type: 'string' }));
+        const change = captureError(writes.createField(admin, 'busy', { field: 'a', type: 'string' }));
         const meanwhile = writes.createCollection(admin, { collection: 'elsewhere', schema: {} });
         expect(await change).to.include({ code: 'SERVICE_UNAVAILABLE', status: 503 });
         // Changes of other tables only waited for their turn.
         expect(await meanwhile).to.equal('elsewhere');
         await other.query('commit');
         expect(await writes.createField(admin, 'busy', { field: 'a', type: 'string' })).to.equal('a');
-        expect([...((await schema.overview()).collections.get('busy')?.fields.keys() ?? [])]).to.deep.equal([
+        expect([...((await schema.snapshot()).collections.get('busy')?.fields.keys() ?? [])]).to.deep.equal([
           'id',
           'a',
         ]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { type Probe, withProbe } from './support.ts';
 
 const SETUP = `
@@ -7,7 +7,7 @@ create table author (id serial primary key); create table post (id serial primar
 create table pair (a int, b int, primary key (a, b)); create view seen as select id, author from post;
 `;
 const relation = async (probe: Probe, field: string, collection = 'post') =>
-  (await probe.schema.overview()).relations.find((one) => one.collection === collection && one.field === field);
+  (await probe.schema.snapshot()).relations.find((one) => one.collection === collection && one.field === field);
 
 describe('schemaWrites: relations', () => {
   it('createRelation creates a foreign key, and an index over it and the primary key', () =>
@@ -45,7 +45,7 @@ describe('schemaWrites: relations', () => {
           related_collection: 'author',
           schema,
         });
-      expect(await failureOf(make({ on_delete: 'SET NULL' }))).to.include({ code: 'INVALID_PAYLOAD' });
+      expect(await captureError(make({ on_delete: 'SET NULL' }))).to.include({ code: 'INVALID_PAYLOAD' });
       await make(undefined);
       expect((await relation(probe, 'editor'))?.schema).to.include({ on_delete: 'NO ACTION' });
     }));
@@ -76,7 +76,9 @@ describe('schemaWrites: relations', () => {
       await writes.deleteRelation(admin, 'post', 'author');
       expect(await relation(probe, 'author')).to.equal(undefined);
       expect(await probe.field('post', 'author')).to.include({ relation: null, type: 'integer' });
-      expect(await failureOf(writes.deleteRelation(admin, 'post', 'author'))).to.include({ code: 'ROUTE_NOT_FOUND' });
+      expect(await captureError(writes.deleteRelation(admin, 'post', 'author'))).to.include({
+        code: 'ROUTE_NOT_FOUND',
+      });
     }));
 
   it('updateRelation registers and alters a foreign key of the database', () =>
@@ -88,7 +90,7 @@ describe('schemaWrites: relations', () => {
           field: 'author',
           related_collection: 'author',
         });
-        expect(await failureOf(again)).to.include({ code: 'INVALID_PAYLOAD' });
+        expect(await captureError(again)).to.include({ code: 'INVALID_PAYLOAD' });
         await probe.writes.updateRelation(probe.admin, 'post', 'author', {
           schema: { on_delete: 'CASCADE' },
           meta: { sort_field: 'editor' },
@@ -143,12 +145,12 @@ describe('schemaWrites: relations', () => {
         any({ one_collection_field: 'nothing', one_allowed_collections: ['author'] }),
         any({ one_collection_field: 'kind', one_allowed_collections: ['nowhere'] }),
       ]) {
-        expect(await failureOf(writes.createRelation(admin, input)), JSON.stringify(input)).to.include({
+        expect(await captureError(writes.createRelation(admin, input)), JSON.stringify(input)).to.include({
           code: 'INVALID_PAYLOAD',
         });
       }
       expect(
-        await failureOf(
+        await captureError(
           writes.createRelation(admin, { collection: 'post', field: 'editor', related_collection: 'author' }),
         ),
       ).to.include({ code: 'INVALID_FOREIGN_KEY' });
@@ -163,10 +165,10 @@ describe('schemaWrites: relations', () => {
         allowed: ['author', 'pair'],
       });
       expect(
-        await failureOf(writes.updateRelation(admin, 'post', 'item', { meta: { one_allowed_collections: [] } })),
+        await captureError(writes.updateRelation(admin, 'post', 'item', { meta: { one_allowed_collections: [] } })),
       ).to.include({ code: 'INVALID_PAYLOAD' });
       expect(
-        await failureOf(writes.updateRelation(admin, 'post', 'item', { related_collection: 'author' })),
+        await captureError(writes.updateRelation(admin, 'post', 'item', { related_collection: 'author' })),
       ).to.include({ code: 'INVALID_PAYLOAD' });
     }));
 
@@ -181,6 +183,6 @@ describe('schemaWrites: relations', () => {
       });
       for (const field of fields)
         await probe.writes.createRelation(probe.admin, { collection, field, related_collection: 'target' });
-      expect((await probe.schema.overview()).relations).to.have.length(2);
+      expect((await probe.schema.snapshot()).relations).to.have.length(2);
     }));
 });

@@ -4,7 +4,7 @@ import type { BootFailure } from '#kernel';
 import { parseMasterKey } from '../../../plugins/secrets/master-key.ts';
 import { createSecretStore } from '../../../plugins/secrets/secret-store.ts';
 import { renderBootFailure } from '../../../scripts/boot-failure.ts';
-import { failureOf, withPlugins } from '../../support/plugin.ts';
+import { captureError, withPlugins } from '../../support/plugin.ts';
 
 const keyText = (bytes = 32) => randomBytes(bytes).toString('base64');
 const store = (text: string | undefined = keyText()) => createSecretStore(parseMasterKey(text));
@@ -29,7 +29,7 @@ describe('SECRETS_ENCRYPTION_KEY', () => {
     ['whitespace inside', `${keyText(33).slice(0, 20)} ${keyText(33).slice(20)}`],
   ] as const) {
     it(`stops the start for ${what}, without printing the value`, async () => {
-      const failure = await failureOf<BootFailure>(
+      const failure = await captureError<BootFailure>(
         withPlugins([], () => {}, { product: ['secrets'], environment: { SECRETS_ENCRYPTION_KEY: text } }),
       );
       expect(failure).to.include({ name: 'BootFailure', plugin: '@tenon/secrets', phase: 'config' });
@@ -89,6 +89,6 @@ describe('secrets.seal() and secrets.open()', () => {
   });
 
   it('seal() without a key throws INVALID_CONFIG', async () => {
-    expect(await failureOf(() => store('').seal('a', 'x'))).to.include({ code: 'INVALID_CONFIG' });
+    expect(await captureError(() => store('').seal('a', 'x'))).to.include({ code: 'INVALID_CONFIG' });
   });
 });

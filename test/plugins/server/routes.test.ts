@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { makePerson, makeRole } from '../users/people.ts';
 
 describe('routes of the server', () => {
-  let service: InProcess;
+  let service: InProcessService;
   before(async function () {
     this.timeout(120_000);
     service = await startService({

@@ -19,7 +19,7 @@ import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { openLocal } from '../../../plugins/storage-local/driver.ts';
 import { prepareRoot } from '../../../plugins/storage-local/root.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { bytes, hashOf, held, inParts, read } from '../storage/bytes.ts';
 
 describe('storage-local: files of objects', () => {
@@ -114,14 +114,14 @@ describe('storage-local: files of objects', () => {
 
   it('a name too long for the file system leaves no file', async () => {
     const name = `${'x'.repeat(300)}.bin`;
-    expect((await failureOf(write(name, bytes(10)))).message).to.contain('ENAMETOOLONG');
+    expect((await captureError(write(name, bytes(10)))).message).to.contain('ENAMETOOLONG');
     expect(await partials()).to.deep.equal([]);
     expect(await visible()).to.deep.equal([]);
   });
 
   it('a write that cannot be moved into place leaves no file', async () => {
     await mkdir(join(root, 'taken.bin'));
-    expect((await failureOf(write('taken.bin', bytes(10)))).message).to.match(/EISDIR|EEXIST|ENOTEMPTY/);
+    expect((await captureError(write('taken.bin', bytes(10)))).message).to.match(/EISDIR|EEXIST|ENOTEMPTY/);
     expect(await partials()).to.deep.equal([]);
     expect(await driver.open('taken.bin')).to.equal(undefined);
     expect(await driver.stat('taken.bin')).to.equal(undefined);
@@ -129,17 +129,17 @@ describe('storage-local: files of objects', () => {
 
   it('a write fails if the root folder is gone, and does not create it', async () => {
     await rm(root, { recursive: true });
-    expect((await failureOf(write('i.bin', bytes(10)))).message).to.contain('ENOENT');
-    expect((await failureOf(stat(root))).message).to.contain('ENOENT');
+    expect((await captureError(write('i.bin', bytes(10)))).message).to.contain('ENOENT');
+    expect((await captureError(stat(root))).message).to.contain('ENOENT');
   });
 
   it('remove() fails if the root folder is gone, so that the ledger keeps the object', async () => {
     await write('kept.bin', bytes(10));
     await rename(root, `${root}-away`);
     for (const name of ['kept.bin', 'kept__made.bin'])
-      expect((await failureOf(driver.remove(name))).message, name).to.contain('ENOENT');
+      expect((await captureError(driver.remove(name))).message, name).to.contain('ENOENT');
     await mkdir(root);
-    expect((await failureOf(driver.remove('kept.bin'))).message, 'an empty folder').to.contain('ENOENT');
+    expect((await captureError(driver.remove('kept.bin'))).message, 'an empty folder').to.contain('ENOENT');
     await rm(root, { recursive: true });
     await rename(`${root}-away`, root);
     await driver.remove('kept.bin');
@@ -188,7 +188,7 @@ describe('storage-local: files of objects', () => {
     await write('l.bin', bytes(1_000_000));
     const opened = await driver.open('l.bin');
     await truncate(join(root, 'l.bin'), 300_000);
-    expect((await failureOf(read(opened?.bytes as never))).message).to.contain('shorter');
+    expect((await captureError(read(opened?.bytes as never))).message).to.contain('shorter');
   });
 
   it('a removed file is still read to its end by an open reader', async () => {
@@ -226,7 +226,7 @@ describe('storage-local: files of objects', () => {
     for (let at = 0; at < 50; at++) {
       const { source, fail } = held(bytes(5));
       fail(new Error('no'));
-      await failureOf(driver.write(`o${at}`, source));
+      await captureError(driver.write(`o${at}`, source));
     }
     expect(await driver.open(randomUUID())).to.equal(undefined);
     expect(await handles()).to.be.at.most(before);

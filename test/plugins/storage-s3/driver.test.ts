@@ -8,7 +8,7 @@ import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { openS3 } from '../../../plugins/storage-s3/driver.ts';
 import type { PartPlan } from '../../../plugins/storage-s3/part-plan.ts';
 import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { until } from '../files/support.ts';
 import { bytes, hashOf, held, inParts, read } from '../storage/bytes.ts';
 import { relayTo } from './relay.ts';
@@ -155,7 +155,7 @@ describe('storage-s3: driver', function () {
     it('a failing source leaves no temporary files', async () => {
       const name = newName();
       const { source, reached, fail } = held(bytes(17 * MIB, 5));
-      const failed = failureOf(open({}, plan).write(name, source));
+      const failed = captureError(open({}, plan).write(name, source));
       await reached;
       expect(await readdir(folder), 'in files meanwhile').not.to.deep.equal([]);
       fail(new Error('the line is dead'));
@@ -167,7 +167,7 @@ describe('storage-s3: driver', function () {
     it('a temporary file deleted by hand fails the write before its timeout', async () => {
       const name = newName();
       const { source, reached, goOn } = held(bytes(17 * MIB, 5));
-      const failed = failureOf(open({}, plan).write(name, source));
+      const failed = captureError(open({}, plan).write(name, source));
       await reached;
       for (const file of await readdir(folder)) await rm(join(folder, file));
       goOn(bytes(5 * MIB, 7));
@@ -193,7 +193,7 @@ describe('storage-s3: driver', function () {
 
     it('an object larger than a bucket can keep is rejected and leaves nothing', async () => {
       const name = newName();
-      const error = await failureOf(write(name, bytes(24 * MIB, 7), open({}, plan)));
+      const error = await captureError(write(name, bytes(24 * MIB, 7), open({}, plan)));
       expect(error.message).to.equal('the object is larger than a bucket can keep');
       expect(await driver.stat(name)).to.equal(undefined);
       expect(await unfinished(name)).to.equal(0);
@@ -205,7 +205,7 @@ describe('storage-s3: driver', function () {
     it('a failed write leaves no object and no unfinished upload', async () => {
       const name = newName();
       const { source, reached, fail } = held(bytes(20 * MIB, 8));
-      const failed = failureOf(driver.write(name, source));
+      const failed = captureError(driver.write(name, source));
       await reached;
       expect(await unfinished(name), 'while it is written').to.equal(1);
       fail(new Error('the line is dead'));
@@ -268,15 +268,15 @@ describe('storage-s3: driver', function () {
         () => stranger.remove(name),
       ];
       for (const attempt of attempts) {
-        const { message } = await failureOf(attempt());
+        const { message } = await captureError(attempt());
         expect(message).to.match(mismatch).and.to.include(`in the bucket ${bucket}`);
         expect(message).not.to.include('wrong');
       }
       // An answer to HEAD cannot say more.
-      expect((await failureOf(stranger.stat(name))).message).to.equal(
+      expect((await captureError(stranger.stat(name))).message).to.equal(
         `looking at ${name} in the bucket ${bucket}: the server answers 403`,
       );
-      expect((await failureOf(namesIn(stranger))).message).to.match(mismatch);
+      expect((await captureError(namesIn(stranger))).message).to.match(mismatch);
       expect((await driver.stat(name))?.size, 'still there').to.equal(10);
     });
 
@@ -297,7 +297,7 @@ describe('storage-s3: driver', function () {
   describe('failures', () => {
     it('a missing bucket or an unreachable server is an error, not a missing object', async () => {
       const elsewhere = open({ bucket: 'not-there-at-all' });
-      expect((await failureOf(elsewhere.open('a'))).message).to.match(
+      expect((await captureError(elsewhere.open('a'))).message).to.match(
         /^reading a in the bucket not-there-at-all: NoSuchBucket: /,
       );
       const gone = open({ endpoint: 'http://127.0.0.1:1' });
@@ -308,7 +308,7 @@ describe('storage-s3: driver', function () {
         () => write('a', bytes(1), gone),
       ];
       for (const attempt of attempts) {
-        expect((await failureOf(attempt())).message).to.match(/ECONNREFUSED/);
+        expect((await captureError(attempt())).message).to.match(/ECONNREFUSED/);
       }
     });
 
@@ -316,7 +316,7 @@ describe('storage-s3: driver', function () {
       const one = open();
       await one.stat('a');
       await one.close?.();
-      expect((await failureOf(one.stat('a'))).message).to.equal('the connection to the bucket is closed');
+      expect((await captureError(one.stat('a'))).message).to.equal('the connection to the bucket is closed');
     });
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { openS3 } from '../../../plugins/storage-s3/driver.ts';
 import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { bytes, hashOf, inParts, read } from '../storage/bytes.ts';
 import { type Relay, relayTo } from './relay.ts';
 import { type S3Server, startS3Server } from './server.ts';
@@ -83,7 +83,7 @@ describe('storage-s3: connections', function () {
   it('an upload that the server does not complete fails and leaves nothing', async () => {
     relay.decide((line) => (line.startsWith('POST') && line.includes('uploadId') ? { status: 404 } : 'pass'));
     const name = newName();
-    const error = await failureOf(write(name, bytes(9 * MIB, 10), through()));
+    const error = await captureError(write(name, bytes(9 * MIB, 10), through()));
     expect(error.message).to.include(`completing ${name} in the bucket ${server.settings.bucket}`);
     expect(await driver.stat(name)).to.equal(undefined);
     const place = { Bucket: server.settings.bucket, Prefix: server.settings.root + name };
@@ -102,7 +102,7 @@ describe('storage-s3: connections', function () {
   it('an object whose responses are all lost is removed', async () => {
     relay.decide((line) => (line.startsWith('PUT') ? 'lose the answer' : 'pass'));
     const name = newName();
-    expect(await failureOf(write(name, bytes(1000), through()))).to.be.an('error');
+    expect(await captureError(write(name, bytes(1000), through()))).to.be.an('error');
     expect(await driver.stat(name)).to.equal(undefined);
   });
 
@@ -110,7 +110,7 @@ describe('storage-s3: connections', function () {
     const name = newName();
     await write(name, bytes(9 * MIB, 11));
     const object = await through().open(name);
-    const failed = failureOf(
+    const failed = captureError(
       (async () => {
         for await (const _part of object?.bytes ?? []) await relay.close();
       })(),
@@ -153,7 +153,7 @@ describe('storage-s3: connections', function () {
       ['POST', bytes(9 * MIB)],
     ] as const;
     for (const [method, data] of begins) {
-      const { message } = await failureOf(write(newName(), data, one));
+      const { message } = await captureError(write(newName(), data, one));
       expect(message, 'the server of these tests encrypts nothing').to.match(/: NotImplemented: /);
       expect(relay.seen.at(method === 'PUT' ? -2 : -1)?.headers).to.include({
         'x-amz-acl': 'public-read',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../files/support.ts';
 import { type Relay, relayTo } from './relay.ts';
 import { type S3Server, startS3Server } from './server.ts';
@@ -8,7 +8,7 @@ describe('storage-s3: outage of the server', function () {
   this.timeout(120_000);
   let server: S3Server;
   let relay: Relay;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     server = await startS3Server();
     const env = server.env('media');

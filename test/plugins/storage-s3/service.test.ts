@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { failureOf } from '../../support/plugin.ts';
-import { type InProcess, startService } from '../../support/service.ts';
+import { captureError } from '../../support/plugin.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { bytes, hashOf } from '../storage/bytes.ts';
 import { type S3Server, startS3Server } from './server.ts';
 
@@ -12,7 +12,7 @@ const MIB = 2 ** 20;
 describe('storage-s3: files and assets', function () {
   this.timeout(120_000);
   let server: S3Server;
-  let service: InProcess;
+  let service: InProcessService;
   let bearer: Record<string, string>;
   before(async () => {
     server = await startS3Server();
@@ -96,7 +96,7 @@ describe('storage-s3: files and assets', function () {
       'transfer-encoding': 'chunked',
     };
     const sent = request({ hostname, port, method: 'POST', path: '/files', headers });
-    const broken = failureOf(once(sent, 'response'));
+    const broken = captureError(once(sent, 'response'));
     sent.write('--border\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n');
     sent.write(bytes(20 * MIB, 4));
     const place = { Bucket: server.settings.bucket, Prefix: server.settings.root };
@@ -117,7 +117,7 @@ describe('storage-s3: files and assets', function () {
 
   it('a missing STORAGE_MEDIA_BUCKET stops the start', async () => {
     const { STORAGE_MEDIA_BUCKET: _, ...env } = server.env('media');
-    const error = await failureOf(startService({ env: { STORAGE_LOCATIONS: 'media', ...env } }));
+    const error = await captureError(startService({ env: { STORAGE_LOCATIONS: 'media', ...env } }));
     expect(error.message).to.include('STORAGE_MEDIA_BUCKET is not set');
   });
 });

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { ByteRange, OpenedObject, StorageDriver } from '../../../plugins/storage/contract.ts';
 import { garbageCollector } from '../../support/garbage.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { asStream, bytes, hashOf, held, inParts, read } from './bytes.ts';
 
 const MIB = 1024 * 1024;
@@ -204,7 +204,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       it(`a source that fails after ${size.toLocaleString('en')} bytes leaves no object`, async () => {
         const name = newName();
         const { source, reached, fail } = held(bytes(size));
-        const writing = failureOf(driver.write(name, source));
+        const writing = captureError(driver.write(name, source));
         await reached;
         fail(new Error('the line is dead'));
         expect((await writing).message).to.equal('the line is dead');
@@ -220,7 +220,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
         const name = newName();
         const source = new Readable({ read() {} });
         source.push(bytes(100_000));
-        const writing = failureOf(driver.write(name, source));
+        const writing = captureError(driver.write(name, source));
         source.on('error', () => {});
         source.once('resume', () => setImmediate(() => source.destroy(error)));
         setImmediate(() => source.destroy(error));
@@ -232,7 +232,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
     it('remove() after a failed write leaves nothing', async () => {
       const name = newName();
       const { source, reached, fail } = held(bytes(6 * MIB));
-      const writing = failureOf(driver.write(name, source));
+      const writing = captureError(driver.write(name, source));
       await reached;
       fail(new Error('gone'));
       await writing;
@@ -392,7 +392,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
         expect(await namesOf(name), name).to.deep.equal([name]);
         const { source, fail } = held(bytes(10));
         fail(new Error('again'));
-        await failureOf(driver.write(`${name.slice(0, -1)}Z`, source));
+        await captureError(driver.write(`${name.slice(0, -1)}Z`, source));
         await driver.remove(name);
         await expectNothing(name);
       }

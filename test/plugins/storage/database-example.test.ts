@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type Location, type Storage, storage } from '../../../plugins/storage/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { failureOf, type Sketched, sketch } from '../../support/plugin.ts';
-import { type InProcess, migratedDatabase, startService } from '../../support/service.ts';
+import { captureError, type TestComposition, writePlugins } from '../../support/plugin.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { bytes, hashOf, held, inParts, read } from './bytes.ts';
 import { conformance } from './conformance.ts';
 
@@ -15,8 +15,8 @@ const CHUNK = 256 * 1024;
 /** The example as its README has it installed: its folder, in EXTENSIONS_PATH, outside of this repository. */
 describe('example extension storage-database', () => {
   let database: FreshDatabase;
-  let stranger: Sketched;
-  let service: InProcess;
+  let stranger: TestComposition;
+  let service: InProcessService;
   let used: Storage;
   let location: Location;
 
@@ -32,11 +32,11 @@ describe('example extension storage-database', () => {
     });
   before(async function () {
     this.timeout(120_000);
-    database = await migratedDatabase('stored');
-    stranger = await sketch([
+    database = await createMigratedDatabase('stored');
+    stranger = await writePlugins([
       {
         name: 'user',
-        stranger: true,
+        thirdParty: true,
         manifest: { uses: { storage: '^1.0.0' } },
         register(host) {
           used = host.use({ storage }).storage;
@@ -129,7 +129,7 @@ describe('example extension storage-database', () => {
     const opened = await location.open('large.bin', { start: 8 * CHUNK - 5, end: 8 * CHUNK + 4 });
     expect(await read(opened?.bytes as never)).to.deep.equal(bytes(20 * CHUNK).subarray(8 * CHUNK - 5, 8 * CHUNK + 5));
     const broken = await location.open('large.bin', { start: 0, end: 9 * CHUNK });
-    expect((await failureOf(read(broken?.bytes as never))).message).to.contain('removed while it was read');
+    expect((await captureError(read(broken?.bytes as never))).message).to.contain('removed while it was read');
     await location.remove('large.bin');
   });
 
@@ -142,7 +142,7 @@ describe('example extension storage-database', () => {
       (before[1] as number) + 2,
     ]);
     const { source, reached, fail } = held(bytes(2 * CHUNK));
-    const failing = failureOf(location.write('b.bin', source));
+    const failing = captureError(location.write('b.bin', source));
     await reached;
     expect(await rows('chunks')).to.equal((before[1] as number) + 4);
     fail(new Error('no more'));
@@ -153,7 +153,7 @@ describe('example extension storage-database', () => {
 
   it('a write fails if its object is removed meanwhile', async () => {
     const { source, reached, goOn } = held(bytes(2 * CHUNK));
-    const writing = failureOf(location.write('c.bin', source));
+    const writing = captureError(location.write('c.bin', source));
     await reached;
     await location.remove('c.bin');
     goOn();

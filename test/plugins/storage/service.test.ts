@@ -10,14 +10,14 @@ import { type HealthCheck, health } from '../../../plugins/server/contract.ts';
 import { type Storage, type StorageDriver, storage } from '../../../plugins/storage/contract.ts';
 import { createLocationCheck } from '../../../plugins/storage/health.ts';
 import { createLocation } from '../../../plugins/storage/location.ts';
-import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 import { bytes, hashOf, inParts, read } from './bytes.ts';
 import { type MemoryDriver, memoryDriver } from './memory.ts';
 
 /** Somebody else's package that brings a driver. It imports nothing: the facet is its id. */
-const brings = (driver: StorageDriver, declared: readonly string[] = ['memory']): PluginSketch => ({
+const brings = (driver: StorageDriver, declared: readonly string[] = ['memory']): TestPlugin => ({
   name: 'storage-memory',
-  stranger: true,
+  thirdParty: true,
   manifest: { contributes: { 'storage.drivers': { names: declared } } },
   register: (host) => host.contribute(facet('storage.drivers'), { name: 'memory', open: async () => driver }),
 });
@@ -35,10 +35,10 @@ describe('service storage', () => {
   /** Boots with the locations `local` and `mem`, the latter by a stranger's driver. */
   async function started<T>(
     work: (used: Storage, kernel: Kernel) => Promise<T>,
-    { drivers = [brings(driver)], onStart }: { drivers?: PluginSketch[]; onStart?: (used: Storage) => void } = {},
+    { drivers = [brings(driver)], onStart }: { drivers?: TestPlugin[]; onStart?: (used: Storage) => void } = {},
   ): Promise<T> {
     let used: Storage | undefined;
-    const user: PluginSketch = {
+    const user: TestPlugin = {
       name: 'user',
       manifest: { uses: { storage: '^1.0.0' }, facets: ['health'] },
       register(host) {
@@ -82,7 +82,7 @@ describe('service storage', () => {
   it('locations are open when other plugins start, and not during migrations', async () => {
     let before: unknown;
     let during: string | undefined;
-    const early: PluginSketch = {
+    const early: TestPlugin = {
       name: 'early',
       manifest: { uses: { storage: '^1.0.0' } },
       register(host) {
@@ -140,9 +140,10 @@ describe('service storage', () => {
           () => location.remove(name),
           () => location.asFile(name, async () => 'done'),
         ]) {
-          expect(await failureOf(attempt()), JSON.stringify(name)).to.include({ code: 'INTERNAL_SERVER_ERROR' });
+          expect(await captureError(attempt()), JSON.stringify(name)).to.include({ code: 'INTERNAL_SERVER_ERROR' });
         }
-        if (name !== '') expect(await failureOf(location.list(name)[Symbol.asyncIterator]().next())).to.be.an('error');
+        if (name !== '')
+          expect(await captureError(location.list(name)[Symbol.asyncIterator]().next())).to.be.an('error');
       }
       expect(driver.seen).to.deep.equal([]);
     }));
@@ -196,7 +197,7 @@ describe('service storage', () => {
           expect(existsSync(path)).to.equal(true);
           throw new Error('no picture');
         });
-        expect((await failureOf(failed)).message).to.equal('no picture');
+        expect((await captureError(failed)).message).to.equal('no picture');
         const torn = createLocation('torn', {
           ...driver,
           open: async () => ({
@@ -209,13 +210,15 @@ describe('service storage', () => {
             ),
           }),
         });
-        expect((await failureOf(torn.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal('torn');
+        expect((await captureError(torn.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal('torn');
         // Before anybody reads: an error that nobody hears would end the process.
         const reset = createLocation('reset', {
           ...driver,
           open: async () => ({ size: 10, bytes: new Readable({ read() {} }).destroy(new Error('reset')) }),
         });
-        expect((await failureOf(reset.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal('reset');
+        expect((await captureError(reset.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal(
+          'reset',
+        );
         expect(await copies()).to.deep.equal(before);
       }));
 
@@ -237,9 +240,9 @@ describe('service storage', () => {
     });
 
     it('a driver that cannot open fails the start and closes those opened before', async () => {
-      const failing: PluginSketch = {
+      const failing: TestPlugin = {
         name: 'storage-broken',
-        stranger: true,
+        thirdParty: true,
         manifest: { contributes: { 'storage.drivers': { names: ['broken'] } } },
         register: (host) =>
           host.contribute(facet('storage.drivers'), {
@@ -247,7 +250,7 @@ describe('service storage', () => {
             open: () => Promise.reject(new Error('BUCKET is missing')),
           }),
       };
-      const failure = await failureOf(
+      const failure = await captureError(
         withPlugins(
           [brings(driver), failing],
           async ({ kernel }) => {
@@ -267,7 +270,7 @@ describe('service storage', () => {
   });
 
   it('a driver that is not declared in the manifest of its extension is not used', async () => {
-    const failure = await failureOf(started(async () => {}, { drivers: [brings(driver, ['something-else'])] }));
+    const failure = await captureError(started(async () => {}, { drivers: [brings(driver, ['something-else'])] }));
     expect(failure.message).to.contain('driver memory (STORAGE_MEM_DRIVER), which no plugin brings');
   });
 
@@ -293,7 +296,7 @@ describe('service storage', () => {
     for (const [what, part, complaint] of troubles) {
       it(`the check fails if a location ${what}`, async () => {
         const location = createLocation('a', { ...driver, ...part });
-        expect((await failureOf(createLocationCheck('a', 1, () => location).check())).message).to.equal(complaint);
+        expect((await captureError(createLocationCheck('a', 1, () => location).check())).message).to.equal(complaint);
       });
     }
 
@@ -307,7 +310,7 @@ describe('service storage', () => {
         },
       });
       const { check } = createLocationCheck('a', 1, () => location);
-      for (let time = 0; time < 3; time++) await failureOf(check());
+      for (let time = 0; time < 3; time++) await captureError(check());
       expect(driver.objects.size).to.equal(3);
       isDenied = false;
       await check();

@@ -7,7 +7,7 @@ import { type Storage, storage } from '../../../plugins/storage/contract.ts';
 import { variableOf } from '../../../plugins/storage/library.ts';
 import { parseLocations } from '../../../plugins/storage/settings.ts';
 import { prepareRoot } from '../../../plugins/storage-local/root.ts';
-import { failureOf, type PluginSketch, withPlugins } from '../../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 import { inParts } from './bytes.ts';
 
 describe('settings of storage locations', () => {
@@ -79,7 +79,7 @@ describe('settings of storage locations', () => {
   ];
   for (const [what, locations, env, complaint] of wrong) {
     it(`${what} stops the start with the variable and a remedy`, async () => {
-      const failure = await failureOf<BootFailure>(
+      const failure = await captureError<BootFailure>(
         withPlugins(
           [],
           async ({ kernel }) => {
@@ -107,14 +107,14 @@ describe('settings of storage locations', () => {
     const isRoot = process.getuid?.() === 0;
     const root = isRoot ? '/sys/kernel/uploads' : join(folder, 'forbidden');
     if (!isRoot) await mkdir(root, { mode: 0o555 });
-    const failure = await failureOf<BootFailure>(prepareRoot({ location: 'a', setting: () => root }, folder));
+    const failure = await captureError<BootFailure>(prepareRoot({ location: 'a', setting: () => root }, folder));
     expect(failure.message).to.contain(isRoot ? 'EPERM' : 'EACCES');
     expect(failure.remedy).to.contain('STORAGE_A_ROOT');
   });
 
   it('the root is STORAGE_<LOCATION>_ROOT or a folder of its own under DATA_PATH', async () => {
     const found: string[] = [];
-    const reader: PluginSketch = {
+    const reader: TestPlugin = {
       name: 'reader',
       manifest: { uses: { storage: '^1.0.0' } },
       register(host) {

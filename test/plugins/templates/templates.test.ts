@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Subject } from '#kernel';
+import type { GrantHolder } from '#kernel';
 import type { Secrets } from '../../../plugins/broker/contract.ts';
 import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { templateCapability, templateMethods } from '../../../plugins/templates/capability.ts';
@@ -9,9 +9,9 @@ import { createTemplates } from '../../../plugins/templates/service.ts';
 import type { WorkerPool } from '../../../plugins/workers/contract.ts';
 import { createPool } from '../../../plugins/workers/pool.ts';
 import { watchEventLoop } from '../../support/event-loop.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 
-const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as Subject;
+const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as GrantHolder;
 const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
   id: '1',
   caller: null,
@@ -29,7 +29,7 @@ describe('templates.render', () => {
   const render = (template: string, data?: Record<string, unknown>, delimiters?: Delimiters) =>
     createTemplates(pool).render(template, data, delimiters);
   const refused = async (template: string, data?: Record<string, unknown>) => {
-    const failure = await failureOf(render(template, data));
+    const failure = await captureError(render(template, data));
     expect(failure).to.include({ code: 'INVALID_PAYLOAD' });
     expect(failure.message).not.to.include('\n');
     return failure.message;
@@ -54,7 +54,7 @@ describe('templates.render', () => {
     expect(await render('[[ if a ]]<a>[[ endif ]]{{ a }}', { a: 1 }, other)).to.equal('1{{ a }}');
     expect(await render('{{ a }}', { a: 1 })).to.equal('1');
     for (const outputLeft of ['', '123456789'])
-      expect(await failureOf(render('x', {}, { outputLeft }))).to.include({ code: 'INVALID_PAYLOAD' });
+      expect(await captureError(render('x', {}, { outputLeft }))).to.include({ code: 'INVALID_PAYLOAD' });
   });
 
   it('templates cannot include other templates or files', async () => {
@@ -129,10 +129,10 @@ describe('templates.render', () => {
   it('render() is refused after the service has stopped', async () => {
     const own = createPool(createProcessOptions());
     const ownTemplates = createTemplates(own);
-    const running = failureOf(ownTemplates.render('x'));
+    const running = captureError(ownTemplates.render('x'));
     const stopped = own.stop();
     expect(await running).to.include({ code: 'SERVICE_UNAVAILABLE' });
-    expect(await failureOf(ownTemplates.render('x'))).to.include({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await captureError(ownTemplates.render('x'))).to.include({ code: 'SERVICE_UNAVAILABLE' });
     await stopped;
   });
 
@@ -152,7 +152,7 @@ describe('templates.render', () => {
     });
 
     it('the grant false denies the call', async () => {
-      const refusal = await failureOf<Refusal>(call(false, ['a']));
+      const refusal = await captureError<Refusal>(call(false, ['a']));
       expect([refusal instanceof Refusal, refusal.code]).to.deep.equal([true, 'denied']);
       const sentences = [true, false].map((grant) => renderAuthorities(capability().describe(grant)));
       expect(sentences).to.deep.equal([['renders templates'], []]);
@@ -173,7 +173,7 @@ describe('templates.render', () => {
         bind(true, who),
       );
       const all = Array.from({ length: 9 }, (_, at) => (at % 2 === 0 ? one : same)?.renderLiquid('a'));
-      expect(await failureOf<Refusal>(all.pop() as Promise<string>)).to.include({ code: 'rate_limited' });
+      expect(await captureError<Refusal>(all.pop() as Promise<string>)).to.include({ code: 'rate_limited' });
       const theirs = other?.renderLiquid('a');
       for (const finish of open) finish();
       expect(new Set([...(await Promise.all(all)), await theirs])).to.deep.equal(new Set(['done']));
@@ -186,7 +186,7 @@ describe('templates.render', () => {
       const secrets = new InvocationSecrets();
       const { ref } = secrets.conceal('hunter2');
       for (const args of [[`a ${ref}`], ['a', { deep: [{ ref }] }]])
-        expect(await failureOf<Refusal>(call(true, args, secrets))).to.include({ code: 'denied' });
+        expect(await captureError<Refusal>(call(true, args, secrets))).to.include({ code: 'denied' });
     });
   });
 });

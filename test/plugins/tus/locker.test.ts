@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Bus } from '../../../plugins/cluster/contract.ts';
 import { createLocker } from '../../../plugins/tus/locker.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 
 const never = new AbortController().signal;
 
@@ -12,9 +12,9 @@ function cluster() {
   const bus: Bus = {
     publish: async (_channel, payload) => handlers.forEach((handle) => void handle(payload)),
     subscribe: (_channel, handle) => void handlers.push(handle),
-    onGap: () => {},
+    onReconnect: () => {},
     onLost: () => {},
-    confirmed: async () => {},
+    waitForConfirmation: async () => {},
   };
   const attempt = async <T>(name: string, work: () => Promise<T>) => {
     if (locked.has(name)) return undefined;
@@ -66,8 +66,8 @@ describe('createLocker, the lock of a tus upload', () => {
     const { process } = cluster();
     const locker = process(20);
     await locker.newLock('a').lock(never, () => {});
-    expect(await failureOf(locker.newLock('a').lock(never, () => {}))).to.include({ status: 423 });
-    expect(await failureOf(locker.newLock('a').lock(AbortSignal.abort(), () => {}))).to.include({ status: 423 });
+    expect(await captureError(locker.newLock('a').lock(never, () => {}))).to.include({ status: 423 });
+    expect(await captureError(locker.newLock('a').lock(AbortSignal.abort(), () => {}))).to.include({ status: 423 });
   });
 
   it('lock() fails with 423 at once if another process holds it, and asks that one to give way', async () => {
@@ -77,7 +77,7 @@ describe('createLocker, the lock of a tus upload', () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     await held.lock(never, resolve);
     const refused = two.newLock('a');
-    expect(await failureOf(refused.lock(never, () => {}))).to.include({ status: 423 });
+    expect(await captureError(refused.lock(never, () => {}))).to.include({ status: 423 });
     await asked;
     await held.unlock();
     await refused.lock(never, () => {});
@@ -92,7 +92,7 @@ describe('createLocker, the lock of a tus upload', () => {
     await held.lock(never, resolve);
     let refused: Error | undefined;
     const finished = two.runExclusive('a', async () => {
-      refused = await failureOf(one.newLock('a').lock(never, () => {}));
+      refused = await captureError(one.newLock('a').lock(never, () => {}));
     });
     await asked;
     await held.unlock();
@@ -106,7 +106,7 @@ describe('createLocker, the lock of a tus upload', () => {
     const [one, two] = [process(20), process(20)];
     await one.newLock('a').lock(never, () => {});
     let done = false;
-    expect(await failureOf(two.runExclusive('a', async () => void (done = true)))).to.include({ status: 423 });
+    expect(await captureError(two.runExclusive('a', async () => void (done = true)))).to.include({ status: 423 });
     expect(done).to.equal(false);
   });
 
@@ -117,11 +117,17 @@ describe('createLocker, the lock of a tus upload', () => {
           throw new Error('no connection');
         },
       },
-      { publish: async () => {}, subscribe: () => {}, onGap: () => {}, onLost: () => {}, confirmed: async () => {} },
+      {
+        publish: async () => {},
+        subscribe: () => {},
+        onReconnect: () => {},
+        onLost: () => {},
+        waitForConfirmation: async () => {},
+      },
       20,
     );
     for (let time = 0; time < 2; time++) {
-      expect((await failureOf(broken.newLock('a').lock(never, () => {}))).message).to.equal('no connection');
+      expect((await captureError(broken.newLock('a').lock(never, () => {}))).message).to.equal('no connection');
     }
   });
 });

@@ -3,7 +3,7 @@ import type { Location } from '../../../plugins/storage/contract.ts';
 import { assertComplete, joinPieces, receivePieces } from '../../../plugins/tus/pieces.ts';
 import { splitBytes } from '../../../plugins/tus/split.ts';
 import type { Uploads } from '../../../plugins/tus/uploads.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 
 async function* chunks(...sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;
@@ -92,7 +92,7 @@ describe('pieces of tus uploads', () => {
     ];
     expect(await read(joinPieces(deps.location, pieces))).to.deep.equal(upTo(6));
     objects.delete('a.part-14');
-    expect((await failureOf(read(joinPieces(deps.location, pieces)))).message).to.contain('a.part-14');
+    expect((await captureError(read(joinPieces(deps.location, pieces)))).message).to.contain('a.part-14');
   });
 
   it('a piece whose source fails is removed and forgotten', async () => {
@@ -101,14 +101,14 @@ describe('pieces of tus uploads', () => {
       yield* chunks(5);
       throw new Error('broken');
     }
-    expect((await failureOf(receivePieces(deps, 'a', 0, breaking(), 4))).message).to.equal('broken');
+    expect((await captureError(receivePieces(deps, 'a', 0, breaking(), 4))).message).to.equal('broken');
     expect([...objects.keys()]).to.deep.equal(['a.part-0']);
     expect([...names]).to.deep.equal(['a.part-0']);
   });
 
   it('a piece is removed with 423 if the upload has moved on', async () => {
     const { deps, objects, names } = memory(() => false);
-    expect((await failureOf(receivePieces(deps, 'a', 0, chunks(5), 4))).status).to.equal(423);
+    expect((await captureError(receivePieces(deps, 'a', 0, chunks(5), 4))).status).to.equal(423);
     expect([objects.size, names.size]).to.deep.equal([0, 0]);
   });
 
@@ -116,7 +116,7 @@ describe('pieces of tus uploads', () => {
     const { deps, objects, names } = memory(() => {
       throw new Error('the connection was lost');
     });
-    expect((await failureOf(receivePieces(deps, 'a', 0, chunks(3), 4))).message).to.contain('lost');
+    expect((await captureError(receivePieces(deps, 'a', 0, chunks(3), 4))).message).to.contain('lost');
     expect([objects.size, names.size]).to.deep.equal([1, 1]);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { QUICK_HASHES, runCli, SECRET_OF_TESTS, type Service, startService } from '../../support/service.ts';
+import { QUICK_HASHES, runCli, type Service, startService, TEST_SECRET } from '../../support/service.ts';
 
 describe('the first start', () => {
   let database: FreshDatabase;
@@ -15,7 +15,7 @@ describe('the first start', () => {
     DB_CONNECTION_STRING: database.url,
     CONFIG_PATH: '/dev/null',
     LOG_LEVEL: 'error',
-    SECRET: SECRET_OF_TESTS,
+    SECRET: TEST_SECRET,
   });
   const people = () => database.query('select email, status from platform_users');
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome } from './people.ts';
 
 const REFUSED = [422, 'UNPROCESSABLE_ENTITY'] as const;
 
 describe('the last admin', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
   let me: { id: string; role: string };
   let plain: string;

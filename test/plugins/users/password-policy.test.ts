@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcess, type Reply, startService } from '../../support/service.ts';
+import { type InProcessService, type Reply, startService } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome } from './people.ts';
 
 const POLICY = '/^(?=.*\\d).{8,}$/';
@@ -7,7 +7,7 @@ const BAD = 'no digit';
 const GOOD = 'a digit 1';
 
 describe('auth_password_policy', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
   before(async () => {
     service = await startService();

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { InProcess, Reply, RequestOptions } from '../../support/service.ts';
+import type { InProcessService, Reply, RequestOptions } from '../../support/service.ts';
 
 /** Requests of one person. */
 export type Ask = (method: string, path: string, body?: unknown, options?: RequestOptions) => Promise<Reply>;
 
 export const asking =
-  (service: InProcess, token: string | null): Ask =>
+  (service: InProcessService, token: string | null): Ask =>
   (method, path, body, options = {}) =>
     service.request(method, path, { token, body, ...options });
 
@@ -31,7 +31,7 @@ export interface Grant {
 
 /** A role with these permissions. */
 export async function makeRole(
-  service: InProcess,
+  service: InProcessService,
   role: Record<string, unknown> = {},
   grants: readonly Grant[] = [],
 ): Promise<string> {
@@ -43,7 +43,7 @@ export async function makeRole(
   return id;
 }
 
-export async function allow(service: InProcess, role: string | null, grant: Grant): Promise<number> {
+export async function allow(service: InProcessService, role: string | null, grant: Grant): Promise<number> {
   const admin = asking(service, service.admin.token);
   const created = await admin('POST', '/permissions', { role, fields: ['*'], ...grant });
   expect(created.status, JSON.stringify(created.body)).to.equal(200);
@@ -52,7 +52,7 @@ export async function allow(service: InProcess, role: string | null, grant: Gran
 
 /** A user of this role with a static token, which needs no sign-in. */
 export async function makePerson(
-  service: InProcess,
+  service: InProcessService,
   role: string,
   more: Record<string, unknown> = {},
 ): Promise<Person> {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { type Ask, allow, asking, makePerson, makeRole, outcome, type Person } from './people.ts';
 
 const FORBIDDEN = [403, 'FORBIDDEN'];
@@ -9,7 +9,7 @@ const FULL = { access: 'full', fields: ['*'] };
 const NOTHING = { update: { access: false }, delete: { access: false }, share: { access: false } };
 
 describe('/roles/me and /permissions/me', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
   let ann: Person;
   let app: Person;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { type Ask, allow, asking, codeOf, makePerson, makeRole, outcome } from './people.ts';
 
 describe('roles', () => {
-  let service: InProcess;
+  let service: InProcessService;
   let admin: Ask;
 
   before(async function () {

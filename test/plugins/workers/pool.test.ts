@@ -6,8 +6,8 @@ import type {
   WorkerPool,
   WorkerPoolOptions,
 } from '../../../plugins/workers/contract.ts';
-import { createWorkers } from '../../../plugins/workers/service.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { createWorkers } from '../../../plugins/workers/workers.ts';
+import { captureError } from '../../support/plugin.ts';
 
 const OPTIONS: WorkerPoolOptions = {
   program: new URL('./program.ts', import.meta.url),
@@ -81,7 +81,7 @@ describe('workers.pool()', () => {
     expect(await answer(pool, 'free')).to.include({ value: 'free' });
     await pool.stop();
     expect(await Promise.all(slow)).to.deep.equal(['stopped', 'stopped', 'stopped']);
-    expect(await failureOf(open().run({}, { ...PATIENT, lane: 'none' }))).to.be.instanceOf(TypeError);
+    expect(await captureError(open().run({}, { ...PATIENT, lane: 'none' }))).to.be.instanceOf(TypeError);
   });
 
   it('kills a process whose job is not done in time, and replaces it', async () => {
@@ -122,7 +122,7 @@ describe('workers.pool()', () => {
   it('rejects with what the preparation rejects with, and goes on', async () => {
     const pool = open();
     const prepare = () => Promise.reject(new Error('no'));
-    expect((await failureOf(pool.run({}, { ...PATIENT, prepare }))).message).to.equal('no');
+    expect((await captureError(pool.run({}, { ...PATIENT, prepare }))).message).to.equal('no');
     expect(await answer(pool, 1)).to.include({ value: 1 });
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { SemaphoreOptions } from '../../../plugins/workers/contract.ts';
 import { createSemaphore, createSemaphores } from '../../../plugins/workers/library.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -28,7 +28,7 @@ describe('createSemaphore()', () => {
     const semaphore = createSemaphore({ limit: 2 });
     const { started, begin, end } = work();
     const all = ['a', 'b', 'c', 'd'].map((name) => semaphore.run(begin(name)));
-    const failure = failureOf(all[0] as Promise<string>);
+    const failure = captureError(all[0] as Promise<string>);
     expect([started, semaphore.held, semaphore.waiting]).to.deep.equal([['a', 'b'], 2, 2]);
     end('b');
     await soon();
@@ -72,7 +72,7 @@ describe('createSemaphore()', () => {
     const semaphore = refusing({ limit: 1, queue: 1 });
     const release = await semaphore.acquire();
     const waiting = semaphore.acquire();
-    expect((await failureOf(semaphore.acquire())).message).to.equal('full');
+    expect((await captureError(semaphore.acquire())).message).to.equal('full');
     release();
     (await waiting)();
     (await semaphore.acquire())();
@@ -81,7 +81,7 @@ describe('createSemaphore()', () => {
   it('refuses a waiter at its deadline and skips its place in the queue', async () => {
     const semaphore = refusing({ limit: 1, deadline: 20 });
     const release = await semaphore.acquire();
-    expect((await failureOf(semaphore.acquire())).message).to.equal('timeout');
+    expect((await captureError(semaphore.acquire())).message).to.equal('timeout');
     expect(semaphore.waiting).to.equal(0);
     release();
     expect(semaphore.held).to.equal(0);
@@ -91,11 +91,11 @@ describe('createSemaphore()', () => {
     const semaphore = refusing({ limit: 1 });
     const release = await semaphore.acquire();
     const leaving = new AbortController();
-    const left = failureOf(semaphore.acquire(leaving.signal));
+    const left = captureError(semaphore.acquire(leaving.signal));
     const last = semaphore.acquire();
     leaving.abort(new Error('gone'));
     expect((await left).message).to.equal('gone');
-    expect((await failureOf(semaphore.acquire(leaving.signal))).message).to.equal('gone');
+    expect((await captureError(semaphore.acquire(leaving.signal))).message).to.equal('gone');
     release();
     (await last)();
     const holding = new AbortController();
@@ -107,10 +107,10 @@ describe('createSemaphore()', () => {
   it('refuses all waiters and new callers after close()', async () => {
     const semaphore = refusing({ limit: 1 });
     const release = await semaphore.acquire();
-    const waiting = [1, 2].map(() => failureOf(semaphore.acquire()));
+    const waiting = [1, 2].map(() => captureError(semaphore.acquire()));
     semaphore.close();
     expect((await Promise.all(waiting)).map(({ message }) => message)).to.deep.equal(['closed', 'closed']);
-    expect((await failureOf(semaphore.acquire())).message).to.equal('closed');
+    expect((await captureError(semaphore.acquire())).message).to.equal('closed');
     release();
     expect(semaphore.held).to.equal(0);
   });
@@ -118,7 +118,7 @@ describe('createSemaphore()', () => {
   it('throws an Error with a default message when no refuse option is set', async () => {
     const semaphore = createSemaphore({ limit: 1, queue: 0 });
     await semaphore.acquire();
-    expect((await failureOf(semaphore.acquire())).message).to.equal('The queue of the semaphore is full.');
+    expect((await captureError(semaphore.acquire())).message).to.equal('The queue of the semaphore is full.');
   });
 });
 
@@ -146,8 +146,8 @@ describe('createSemaphores()', () => {
     const semaphores = createSemaphores({ limit: 1, queue: 0 });
     const { begin, end } = work();
     const first = semaphores.run('one', begin('a'));
-    await failureOf(semaphores.run('one', begin('b')));
-    await failureOf(semaphores.run('one', begin('c')));
+    await captureError(semaphores.run('one', begin('b')));
+    await captureError(semaphores.run('one', begin('c')));
     end('a');
     expect(await first).to.equal('a');
     expect(semaphores.size).to.equal(0);

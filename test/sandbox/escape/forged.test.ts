@@ -167,7 +167,7 @@ describe('sandbox: a child process that sends forged messages', function () {
 
   const open = (script: string): Guest =>
     sandbox.open({
-      admitted: service.subjects.admit({
+      brokerAccess: service.subjects.register({
         name: `forged-${script.replace(/\W+/g, '-')}`,
         version: '1.0.0',
         runtime: 'confined',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Spawned, spawnService } from '../../support/service.ts';
+import { type SpawnedService, spawnService } from '../../support/service.ts';
 import type { HostileProgram } from './programs.ts';
 
 /**
@@ -15,7 +15,7 @@ import type { HostileProgram } from './programs.ts';
 export const DEADLINE = 2000;
 
 export interface HostileService {
-  readonly service: Spawned;
+  readonly service: SpawnedService;
   /** Requests that reached the internal server, which no program may reach. */
   readonly reachedRequests: readonly string[];
   /** The longest block of the service's event loop since the last call in ms, and its memory in bytes. */
@@ -112,7 +112,7 @@ async function install(folder: string, program: HostileProgram, port: number): P
   );
 }
 
-async function createSecretRows({ request, admin, database }: Spawned): Promise<void> {
+async function createSecretRows({ request, admin, database }: SpawnedService): Promise<void> {
   await database.query('create table secrets (id serial primary key, text text)');
   await database.query(`insert into secrets (text) values ('a secret of the database')`);
   await database.query('create table notes (id serial primary key, text text)');

@@ -1,7 +1,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { confinedEndpoint, type PackageSketch, type WrittenPackages, writePackages } from './write-packages.ts';
 
 const good = (id: string) => `export default { id: '${id}', handler: () => ({ body: 'ESCAPED' }) };\n`;
@@ -80,7 +80,7 @@ const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch,
 
 describe('sandbox: hostile packages', () => {
   let installed: WrittenPackages;
-  let service: InProcess;
+  let service: InProcessService;
   let rows: { name: string; status: string; reason?: { code: string; detail: string } }[];
   const nameOf = (at: number) => `service-extension-hostile${at}`;
   before(async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcess, startService } from '../../support/service.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { type WrittenPackages, writePackages } from './write-packages.ts';
 
 /** Leaves marks wherever a script can, and returns those that it found. */
@@ -52,7 +52,7 @@ const WHO = `
 
 describe('sandbox: state left by one caller', () => {
   let installed: WrittenPackages;
-  let service: InProcess;
+  let service: InProcessService;
   before(async () => {
     installed = await writePackages([
       { name: 'service-extension-marking', files: { 'index.js': marking('marking') } },

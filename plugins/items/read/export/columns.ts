@@ -1,4 +1,4 @@
-import type { Pick, Read } from '../../../query/contract.ts';
+import type { Projection, Read } from '../../../query/contract.ts';
 import { exactNumberText } from './exact-numbers.ts';
 
 export interface ExportColumn {
@@ -8,12 +8,12 @@ export interface ExportColumn {
 }
 
 /** Columns of a table: nested to-one rows are flattened; lists and many-to-any values stay one column each. */
-export const columnsOfRead = (read: Read): readonly ExportColumn[] => flattenColumns(read.pick, []);
+export const columnsOfRead = (read: Read): readonly ExportColumn[] => flattenColumns(read.projections, []);
 
-const flattenColumns = (picks: readonly Pick[], above: readonly string[]): ExportColumn[] =>
+const flattenColumns = (picks: readonly Projection[], above: readonly string[]): ExportColumn[] =>
   picks.flatMap((pick) => {
     const path = [...above, pick.key];
-    if (pick.kind === 'one' && pick.read.pick.length > 0) return flattenColumns(pick.read.pick, path);
+    if (pick.kind === 'one' && pick.read.projections.length > 0) return flattenColumns(pick.read.projections, path);
     return [{ name: path.join('.'), path }];
   });
 

@@ -1,4 +1,4 @@
-import type { Read, ReadText, Stream } from '../../../query/contract.ts';
+import type { Read, ReadText, RowStream } from '../../../query/contract.ts';
 import { columnsOfRead, columnsOfRows, type ExportColumn } from './columns.ts';
 import { parseExact } from './exact-numbers.ts';
 import { EXPORT_FORMATS, type ExportFormat, type ExportFormatName } from './formats.ts';
@@ -11,7 +11,7 @@ export interface Download {
 }
 
 /** The rows of a read as a file. */
-export function createDownload(read: Read, answer: ReadText | Stream, formatName: ExportFormatName): Download {
+export function createDownload(read: Read, answer: ReadText | RowStream, formatName: ExportFormatName): Download {
   const format: ExportFormat = EXPORT_FORMATS[formatName];
   const name = `${read.collection.name} ${timestampText(new Date())}.${format.extension}`;
   if ('batches' in answer) {

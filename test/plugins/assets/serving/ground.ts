@@ -9,8 +9,8 @@ import type { FileRecord, Variants } from '../../../../plugins/assets/variant.ts
 import { routes } from '../../../../plugins/http/contract.ts';
 import { parseRange } from '../../../../plugins/outbound/library.ts';
 import type { ByteRange, Location, OpenedObject } from '../../../../plugins/storage/contract.ts';
-import { quiet, sketch } from '../../../support/plugin.ts';
-import { type Send, sender } from '../../../support/send.ts';
+import { silentSettings, writePlugins } from '../../../support/plugin.ts';
+import { createSender, type Send } from '../../../support/send.ts';
 
 export const FILE = '0aa3e8d2-5b0e-4f4b-9d3c-1f2e3d4c5b6a';
 export const MODIFIED = new Date('2026-03-04T05:06:07.891Z');
@@ -81,7 +81,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
     cachingFor: createCaching(caching, { role }),
     sendFile: createSendFile(objects),
   });
-  const { composition, remove } = await sketch([
+  const { composition, remove } = await writePlugins([
     {
       name: 'assets',
       manifest: { contributes: { 'http.routes': { prefixes: ['/assets'] } } },
@@ -94,7 +94,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
   const kernel = await boot(
     { ...composition, plugins: [new URL('../../../../plugins/http/', import.meta.url), ...composition.plugins] },
     {
-      environment: { ...quiet, LOG_LEVEL: 'info', ...options.environment },
+      environment: { ...silentSettings, LOG_LEVEL: 'info', ...options.environment },
       log: (line) => void log.push(JSON.parse(line)),
     },
   );
@@ -106,7 +106,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
     url,
     log,
     asked,
-    request: sender(url),
+    request: createSender(url),
     async stop() {
       await kernel.stop();
       await remove();

@@ -49,7 +49,13 @@ export function chooser(config: Partial<TransformConfig> = {}): Choose {
     const variants = createVariants({
       config: { ...CONFIG, ...config },
       settings: { current: async () => settings as SettingsValues },
-      bus: { publish: async () => nothing(), subscribe() {}, onGap() {}, onLost() {}, confirmed: async () => {} },
+      bus: {
+        publish: async () => nothing(),
+        subscribe() {},
+        onReconnect() {},
+        onLost() {},
+        waitForConfirmation: async () => {},
+      },
       storage: { locations: ['local'], at: nothing },
       media: { inspect: nothing, transform: nothing, pending: 0 },
       lock: { run: nothing, attempt: nothing },

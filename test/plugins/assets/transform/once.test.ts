@@ -7,7 +7,7 @@ import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
 import type { MediaReason } from '../../../../plugins/media/contract.ts';
 import { MediaError } from '../../../../plugins/media/library.ts';
 import type { Location } from '../../../../plugins/storage/contract.ts';
-import { failureOf } from '../../../support/plugin.ts';
+import { captureError } from '../../../support/plugin.ts';
 import { chooser, JPEG } from './ground.ts';
 
 type Making = (variant: Variant, runs: number) => Promise<unknown>;
@@ -37,9 +37,9 @@ function world(making: Making = async () => {}) {
       if (!deaf) for (const handle of handlers) handle(payload);
     },
     subscribe: (_channel, handle) => void handlers.push(handle),
-    onGap() {},
+    onReconnect() {},
     onLost() {},
-    confirmed: async () => {},
+    waitForConfirmation: async () => {},
   };
   const process = (maxConcurrent = 25) => {
     const once = createSingleFlight({
@@ -135,20 +135,20 @@ describe('createSingleFlight, which makes each variant once', () => {
       const { process, runs } = world(refused(reason));
       const one = process();
       const variant = await variantOf(10);
-      const failures = await Promise.all(times(50, () => failureOf<Failure>(one(variant))));
-      failures.push(await failureOf<Failure>(one(variant)));
+      const failures = await Promise.all(times(50, () => captureError<Failure>(one(variant))));
+      failures.push(await captureError<Failure>(one(variant)));
       for (const failure of failures) {
         expect(failure.code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
         expect(failure.message).to.equal(`because of ${reason}`);
         expect(failure.extensions).to.deep.equal({ invalidTransformations: ['resize'] });
       }
       expect(runs).to.have.length(1);
-      await failureOf(one(await variantOf(11)));
+      await captureError(one(await variantOf(11)));
       expect(runs, 'another one is tried').to.have.length(2);
     });
 
   it('a worker that ended makes the request fail with SERVICE_UNAVAILABLE', async () => {
-    const failure = await failureOf<Failure>(world(refused('broken')).process()(await variantOf(10)));
+    const failure = await captureError<Failure>(world(refused('broken')).process()(await variantOf(10)));
     expect(failure.code).to.equal('SERVICE_UNAVAILABLE');
     expect(failure.extensions).to.deep.include({ service: 'assets' });
   });
@@ -170,14 +170,14 @@ describe('createSingleFlight, which makes each variant once', () => {
     });
     const one = process();
     const variant = await variantOf(10);
-    expect((await failureOf<Failure>(one(variant))).code).to.equal('FORBIDDEN');
+    expect((await captureError<Failure>(one(variant))).code).to.equal('FORBIDDEN');
     expect(await one(variant)).to.equal('stored');
     expect(runs).to.have.length(2);
   });
 
   it('an image whose row says that it is too large is rejected without an attempt', async () => {
     const { process, runs } = world();
-    const failure = await failureOf<Failure>(process()(await variantOf(10), { ...JPEG, width: 6001, height: 6000 }));
+    const failure = await captureError<Failure>(process()(await variantOf(10), { ...JPEG, width: 6001, height: 6000 }));
     expect(failure.code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
     expect(failure.extensions).to.deep.equal({ invalidTransformations: ['width'] });
     expect(runs).to.have.length(0);
@@ -190,7 +190,7 @@ describe('createSingleFlight, which makes each variant once', () => {
     const [a, b, c] = await Promise.all([variantOf(1), variantOf(2), variantOf(3)]);
     const waiting = [one(a as Variant), one(b as Variant), ...times(10, () => one(a as Variant))];
     await new Promise(setImmediate);
-    const failure = await failureOf<Failure>(one(c as Variant));
+    const failure = await captureError<Failure>(one(c as Variant));
     expect(failure.code).to.equal('SERVICE_UNAVAILABLE');
     expect(failure.extensions).to.deep.equal({ service: 'assets', reason: '2 images are being made already' });
     gate.resolve();

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
-import { failureOf } from '../../../support/plugin.ts';
+import { captureError } from '../../../support/plugin.ts';
 import { chooser } from './ground.ts';
 
 const choose = chooser();
 const refusal = async (query: Record<string, unknown>) => {
-  const failure = await failureOf<Failure>(choose(query));
+  const failure = await captureError<Failure>(choose(query));
   expect(failure.code).to.equal('INVALID_QUERY');
   return failure.message;
 };
@@ -75,7 +75,7 @@ describe('transform parameters', () => {
   });
 
   it('parameters are validated for files that cannot be transformed too', async () => {
-    const failure = await failureOf<Failure>(choose({ width: '0' }, { file: { detected_type: 'application/pdf' } }));
+    const failure = await captureError<Failure>(choose({ width: '0' }, { file: { detected_type: 'application/pdf' } }));
     expect(failure.code).to.equal('INVALID_QUERY');
     expect(await choose({ width: '5' }, { file: { detected_type: 'application/pdf' } })).to.deep.equal({
       varies: false,
@@ -120,7 +120,7 @@ describe('transform parameters', () => {
       const many = (count: number) => JSON.stringify(Array.from({ length: count }, () => ['flop']));
       expect((await planned({ transforms: many(5) }))?.operations).to.have.length(5);
       expect(await refusal({ transforms: many(6) })).to.equal('transforms has 6 operations, 5 are allowed.');
-      const failure = await failureOf<Failure>(
+      const failure = await captureError<Failure>(
         chooser({ ASSETS_TRANSFORM_MAX_OPERATIONS: 1 })({ transforms: many(2) }),
       );
       expect(failure.message).to.equal('transforms has 2 operations, 1 are allowed.');

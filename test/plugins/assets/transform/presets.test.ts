@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Failure } from '#kernel';
-import { failureOf } from '../../../support/plugin.ts';
+import { captureError } from '../../../support/plugin.ts';
 import { chooser, type Policy } from './ground.ts';
 
 const choose = chooser();
 const refusal = async (query: Record<string, unknown>, policy: Policy = {}) => {
-  const failure = await failureOf<Failure>(choose(query, { policy }));
+  const failure = await captureError<Failure>(choose(query, { policy }));
   expect(failure.code).to.equal('INVALID_QUERY');
   return failure.message;
 };

@@ -5,15 +5,15 @@ import { expect } from 'chai';
 import { stopBundler } from '../../../../plugins/extensions/packages/bundler.ts';
 import { openPackageFiles } from '../../../../plugins/extensions/packages/package-files.ts';
 import { buildScript } from '../../../../plugins/extensions-confined/gate/artifact.ts';
-import { type Sketch, sketchFolder } from '../../extensions/sketch.ts';
+import { createPackageFolder, type PackageFolder } from '../../extensions/package-folder.ts';
 import { catchLoadFailure } from './packages.ts';
 
 const LIMIT = 1024 * 1024;
 
 describe('buildScript', () => {
-  let place: Sketch;
+  let place: PackageFolder;
   beforeEach(async () => {
-    place = await sketchFolder();
+    place = await createPackageFolder();
     await mkdir(join(place.path, 'own'));
   });
   afterEach(() => place.remove());

@@ -1,14 +1,14 @@
 import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { problems } from '#kernel';
+import { findProblems } from '#kernel';
 import { type ExtensionManifest, LoadFailure } from '../../../../plugins/extensions/model.ts';
 import { stopBundler } from '../../../../plugins/extensions/packages/bundler.ts';
 import { listAllowedIds } from '../../../../plugins/extensions-confined/gate/contributions.ts';
 import { type GateDeps, passGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
 import type { ContractEntry, GuestError } from '../../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
-import { type Sketch, sketchFolder } from '../../extensions/sketch.ts';
+import { createPackageFolder, type PackageFolder } from '../../extensions/package-folder.ts';
 import { catchLoadFailure, createDiscovered, ENDPOINT, packageJson } from './packages.ts';
 
 const NAME = 'service-extension-orders';
@@ -22,14 +22,14 @@ const entry = (more: Partial<ContractEntry> = {}): ContractEntry => ({
 });
 
 describe('passGate', () => {
-  let place: Sketch;
+  let place: PackageFolder;
   let contract: readonly ContractEntry[] | GuestError;
   let consent: LoadFailure | undefined;
   let probed: string[];
   const steps: string[] = [];
 
   beforeEach(async () => {
-    place = await sketchFolder();
+    place = await createPackageFolder();
     contract = [entry()];
     consent = undefined;
     probed = [];
@@ -39,7 +39,7 @@ describe('passGate', () => {
   after(() => stopBundler());
 
   const deps = (): GateDeps => ({
-    subjects: { problems: (grants) => problems({ type: 'object' }, grants) },
+    subjects: { findProblems: (grants) => findProblems({ type: 'object' }, grants) },
     settings: { parseDeclaration: () => ({ problems: [], declaration: {} }) },
     config: { EXTENSIONS_HOST_CHECK: 'warn' },
     consent: async () => {
@@ -150,7 +150,7 @@ describe('passGate', () => {
     });
 
     it('a source behind a link to outside is LOCAL_PATH_ESCAPES_ROOT', async () => {
-      const outside = await sketchFolder();
+      const outside = await createPackageFolder();
       try {
         await outside.write({ 'index.js': '' });
         await place.write(SOURCES);

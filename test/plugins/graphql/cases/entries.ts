@@ -2,7 +2,7 @@
  * The selection of a document, field by field, each with the path of its value in the answer of REST. Both the text of
  * the document and the expected answer are derived from this tree.
  */
-export type Entry =
+export type DocumentEntry =
   /** `__typename`: the only field when no other is readable. */
   | { readonly kind: 'typename'; readonly key: string; readonly type: string }
   | {
@@ -16,9 +16,9 @@ export type Entry =
       readonly as?: 'text' | 'number';
     }
   /** `<field>_func`: REST answers its members in the row itself. */
-  | { readonly kind: 'functions'; readonly key: string; readonly field: string; readonly of: readonly Entry[] }
+  | { readonly kind: 'functions'; readonly key: string; readonly field: string; readonly of: readonly DocumentEntry[] }
   /** `group`: REST answers its members in the row itself, and the document names no fields of it. */
-  | { readonly kind: 'groups'; readonly key: string; readonly field: string; readonly of: readonly Entry[] }
+  | { readonly kind: 'groups'; readonly key: string; readonly field: string; readonly of: readonly DocumentEntry[] }
   /** The row behind a many-to-one, or a list of rows. */
   | {
       readonly kind: 'rows';
@@ -26,7 +26,7 @@ export type Entry =
       readonly field: string;
       readonly args?: Arguments;
       readonly from: readonly string[];
-      readonly of: readonly Entry[];
+      readonly of: readonly DocumentEntry[];
     }
   /** The same where REST answers bare keys. */
   | {
@@ -43,7 +43,7 @@ export type Entry =
       readonly key: string;
       readonly field: string;
       readonly from: readonly string[];
-      readonly of: ReadonlyMap<string, readonly Entry[]>;
+      readonly of: ReadonlyMap<string, readonly DocumentEntry[]>;
       readonly unasked: ReadonlySet<string>;
     };
 
@@ -73,12 +73,12 @@ export class Inexpressible extends Error {
 export const isGraphqlName = (name: string): boolean => /^[_A-Za-z]\w*$/.test(name) && !name.startsWith('__');
 
 /** A root field with its selection. */
-export interface Root {
+export interface DocumentRoot {
   readonly key?: string;
   readonly field: string;
   readonly args?: Arguments;
   /** Absent for a field without subfields. */
-  readonly of?: readonly Entry[];
+  readonly of?: readonly DocumentEntry[];
 }
 
 export interface DocumentRequest {
@@ -86,7 +86,7 @@ export interface DocumentRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export function documentOf(operation: 'query' | 'mutation', roots: readonly Root[]): DocumentRequest {
+export function renderDocument(operation: 'query' | 'mutation', roots: readonly DocumentRoot[]): DocumentRequest {
   const found = new Map<Variable, string>();
   const fields = roots.map(({ key, field, args, of }) => {
     const called = key === undefined || key === field ? field : `${key}: ${field}`;
@@ -101,10 +101,10 @@ export function documentOf(operation: 'query' | 'mutation', roots: readonly Root
 
 type DeclaredVariables = Map<Variable, string>;
 
-const renderBlock = (entries: readonly Entry[], found: DeclaredVariables): string =>
+const renderBlock = (entries: readonly DocumentEntry[], found: DeclaredVariables): string =>
   ` { ${entries.map((entry) => renderEntry(entry, found)).join(' ')} }`;
 
-function renderEntry(entry: Entry, found: DeclaredVariables): string {
+function renderEntry(entry: DocumentEntry, found: DeclaredVariables): string {
   if (entry.kind === 'typename') return entry.key === '__typename' ? '__typename' : `${entry.key}: __typename`;
   const called = entry.key === entry.field ? entry.field : `${entry.key}: ${entry.field}`;
   const head = 'args' in entry ? `${called}${renderArguments(entry.args, found)}` : called;

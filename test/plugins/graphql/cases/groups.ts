@@ -1,6 +1,6 @@
 import type { Collection } from '../../../../plugins/schema/contract.ts';
 import { isObject, resolveAlias, toArguments } from './conditions.ts';
-import { type Arguments, type Entry, Inexpressible } from './entries.ts';
+import { type Arguments, type DocumentEntry, Inexpressible } from './entries.ts';
 import { parseCall, QUERY_STRINGS, restFunctionName, toList } from './names.ts';
 import { NUMBERS, type ReadableSchema, valueForm } from './readable-schema.ts';
 import { NAME_CLASH, parseAliases } from './requested-fields.ts';
@@ -14,12 +14,12 @@ export function toGroups(
   sight: ReadableSchema,
   collection: Collection,
   raw: Record<string, unknown>,
-): { readonly args: Arguments; readonly of: readonly Entry[] } {
+): { readonly args: Arguments; readonly of: readonly DocumentEntry[] } {
   if (typeof raw.aggregate === 'string' || typeof raw.aggregate === 'number') throw new Inexpressible(QUERY_STRINGS);
   const aliases = parseAliases(raw.alias);
   const groupBy = [...new Set(toList(raw.groupBy))];
   const functions = Object.entries((raw.aggregate ?? {}) as Record<string, unknown>);
-  const groups = groupBy.map((name): Entry => {
+  const groups = groupBy.map((name): DocumentEntry => {
     const meant = resolveAlias(name, aliases);
     if (meant !== name && functions.some(([fn]) => fn === name)) throw new Inexpressible(NAME_CLASH);
     const call = collection.fields.has(meant) ? undefined : parseCall(meant);
@@ -53,18 +53,18 @@ const toSort = (sort: string, functions: readonly (readonly [string, unknown])[]
     ? `${sort}All`
     : sort;
 
-function functionEntries(collection: Collection, fn: string, raw: unknown): readonly Entry[] {
+function functionEntries(collection: Collection, fn: string, raw: unknown): readonly DocumentEntry[] {
   const names = fn === 'countAll' ? ['*'] : [...new Set(toList(isObject(raw) ? Object.values(raw) : raw))];
   const isRows = names.includes('*');
   if (isRows && fn === 'countDistinct') throw new Inexpressible(DISTINCT_ROWS);
   const others = names.filter((name) => name !== '*');
-  const rows: Entry = {
+  const rows: DocumentEntry = {
     kind: 'column',
     key: 'countAll',
     field: 'countAll',
     from: others.length > 0 ? [fn, '*'] : [fn],
   };
-  const columns = others.map((name): Entry => {
+  const columns = others.map((name): DocumentEntry => {
     const field = collection.fields.get(name);
     if (field && (fn === 'min' || fn === 'max') && !isNumber(field.type)) throw new Inexpressible(NOT_A_NUMBER);
     const as = /^count/.test(fn) ? {} : ({ as: 'number' } as const);

@@ -1,9 +1,9 @@
-import type { Collection, Field, Overview } from '../../../../plugins/schema/contract.ts';
-import type { Entry } from './entries.ts';
+import type { Collection, Field, SchemaOverview } from '../../../../plugins/schema/contract.ts';
+import type { DocumentEntry } from './entries.ts';
 
 /** What the caller of a fixture may read of a schema, according to its rules. */
 export interface ReadableSchema {
-  readonly snapshot: Overview;
+  readonly snapshot: SchemaOverview;
   /** Whether the field is readable in at least some rows. */
   isFieldReadable(collection: string, field: string): boolean;
   isCollectionReadable(collection: string): boolean;
@@ -21,4 +21,4 @@ export function valueForm({ primary }: Collection, { name, type }: Field): { rea
   return type === 'decimal' || type === 'float' ? { as: 'number' } : {};
 }
 
-export const typenameEntry = (type: string): Entry => ({ kind: 'typename', key: '__typename', type });
+export const typenameEntry = (type: string): DocumentEntry => ({ kind: 'typename', key: '__typename', type });

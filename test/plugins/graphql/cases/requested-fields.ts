@@ -49,7 +49,11 @@ export function requestedFields(
     if (call && relation?.kind === 'many' && !sight.isCollectionReadable(relation.to) && !sight.includesHiddenNames)
       return;
     if (field ? isEmpty(field) || (rest.length > 0 && !field.relation) : !sight.includesHiddenNames) return;
-    if (field && only !== undefined && !(field.relation?.kind === 'any' && field.relation.allowed.includes(only)))
+    if (
+      field &&
+      only !== undefined &&
+      !(field.relation?.kind === 'any' && field.relation.allowedCollections.includes(only))
+    )
       return;
     const key = call && !isAlias ? restFunctionName(call) : called;
     const known: RequestedField = fieldsByKey.get(key) ?? {

@@ -1,12 +1,12 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Caller, envelope, Failure } from '#kernel';
-import { listed } from '../../../../plugins/access/listed.ts';
+import { permittedFields } from '../../../../plugins/access/permitted-fields.ts';
 import { createDocumentCaches } from '../../../../plugins/graphql/document/document-cache.ts';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
 import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
 import type { ExecuteDeps } from '../../../../plugins/graphql/execute/operation-run.ts';
 import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
-import { type Case, CEILINGS, type Ground, permissionsOf, textOf } from '../../query/harness.ts';
+import { CEILINGS, createPermissions, type QueryCase, readCaseText, type TestSchema } from '../../query/harness.ts';
 import type { DocumentRequest } from './entries.ts';
 
 /**
@@ -22,18 +22,18 @@ const refuseWrite = () => {
 const errorLog = { debug: () => {}, error: (about: unknown) => console.error(about) };
 
 /** Schemas by schema snapshot and permissions. */
-const schemaCache = new WeakMap<Ground, Map<string, GraphQLSchema>>();
+const schemaCache = new WeakMap<TestSchema, Map<string, GraphQLSchema>>();
 
-export function schemaOfCase(one: Case, ground: Ground): GraphQLSchema {
+export function schemaOfCase(one: QueryCase, ground: TestSchema): GraphQLSchema {
   const known = schemaCache.get(ground) ?? new Map<string, GraphQLSchema>();
   schemaCache.set(ground, known);
   const key = JSON.stringify(one.rules ?? 'everything');
   const found =
     known.get(key) ??
     buildSchema({
-      snapshot: ground.overview,
-      permissions: permissionsOf(one),
-      listed,
+      snapshot: ground.schema,
+      permissions: createPermissions(one),
+      permittedFields,
       scope: 'items',
       contributed: [],
       warn: () => {},
@@ -44,8 +44,8 @@ export function schemaOfCase(one: Case, ground: Ground): GraphQLSchema {
 
 /** Runs a document through all of the graphql plugin, with the database of a fixture. */
 export async function runDocument(
-  one: Case,
-  ground: Ground,
+  one: QueryCase,
+  ground: TestSchema,
   { text, variables }: DocumentRequest,
 ): Promise<CaseAnswer> {
   const ceilings = { ...CEILINGS, ...one.ceilings };
@@ -53,14 +53,14 @@ export async function runDocument(
   const deps = {
     items: {
       select: (_caller: Caller, _collection: string, { selection }: { selection: () => never }) =>
-        textOf(one, ground, selection()),
+        readCaseText(one, ground, selection()),
       ...Object.fromEntries(
         ['createOne', 'createMany', 'updateOne', 'updateMany', 'updateEach', 'upsertSingleton', 'deleteMany'].map(
           (name) => [name, refuseWrite],
         ),
       ),
     },
-    schema: { overview: async () => ground.overview },
+    schema: { overview: async () => ground.schema },
     ceilings,
     log: errorLog,
     showsSuggestions: true,
@@ -70,7 +70,7 @@ export async function runDocument(
     const document = documents.get(text);
     const [node] = [...document.operations.values()];
     if (!node) throw new Error('no operation');
-    const built = { schema, scope: 'items', version: ground.overview.version, documents } as const;
+    const built = { schema, scope: 'items', version: ground.schema.version, documents } as const;
     const call = { caller: { admin: false } as Caller, ctx: {} as never };
     const answer = await createExecute(deps)(built, { document, node, variables }, call);
     if (answer.kind === 'parts') throw new Error('nothing is long here');

@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../../../plugins/schema/contract.ts';
 import { isObject, toArguments } from './conditions.ts';
-import { type Arguments, type Entry, Inexpressible } from './entries.ts';
+import { type Arguments, type DocumentEntry, Inexpressible } from './entries.ts';
 import { type FunctionCall, KEY_TEXT, QUERY_STRINGS, restFunctionName } from './names.ts';
 import { type ReadableSchema, typenameEntry, valueForm } from './readable-schema.ts';
 import { assertGraphqlName, parseAliases, type RequestedField, requestedFields } from './requested-fields.ts';
@@ -22,9 +22,9 @@ export function toEntries(
   collection: Collection,
   fields: readonly string[],
   { parameters, deep }: DeepParameters,
-): readonly Entry[] {
+): readonly DocumentEntry[] {
   const aliases = parseAliases(parameters.alias);
-  const entries: Entry[] = [];
+  const entries: DocumentEntry[] = [];
   for (const one of requestedFields(sight, collection, fields, aliases)) {
     const { key, field, call } = one;
     if (!field) entries.push(unknownEntry(one));
@@ -35,19 +35,19 @@ export function toEntries(
 }
 
 /** An unknown field, which GraphQL refuses. */
-const unknownEntry = ({ key, call }: RequestedField): Entry => ({
+const unknownEntry = ({ key, call }: RequestedField): DocumentEntry => ({
   kind: 'column',
   key,
   field: call?.field ?? key,
   from: [key],
 });
 
-function addFunction(entries: Entry[], { name, column }: Field, key: string, call: FunctionCall): void {
+function addFunction(entries: DocumentEntry[], { name, column }: Field, key: string, call: FunctionCall): void {
   const { fn, path } = call;
   if (fn === 'json' && column?.array) throw new Inexpressible(IN_ARRAY);
   const field = `${assertGraphqlName(name)}_func`;
   const isOwn = key === restFunctionName(call) && fn !== 'json';
-  const one: Entry = {
+  const one: DocumentEntry = {
     kind: 'column',
     key: isOwn ? fn : assertGraphqlName(key),
     field: fn,
@@ -65,12 +65,12 @@ function fieldEntries(
   collection: Collection,
   one: RequestedField & { readonly field: Field },
   deep: Record<string, unknown>,
-): readonly Entry[] {
+): readonly DocumentEntry[] {
   const { key, field, nested } = one;
   const { relation } = field;
   const place = { key, field: assertGraphqlName(field.name), from: [key] };
   if (!relation) return [{ kind: 'column', ...place, ...valueForm(collection, field) }];
-  if (relation.kind === 'any') return anyEntries(sight, one, relation.allowed, deep);
+  if (relation.kind === 'any') return anyEntries(sight, one, relation.allowedCollections, deep);
   const to = sight.snapshot.collections.get(relation.to) as Collection;
   const below = deepParametersOf(deep, key);
   if (!sight.isCollectionReadable(to.name)) {
@@ -89,7 +89,7 @@ function anyEntries(
   { key, field, nested, scoped }: RequestedField & { readonly field: Field },
   allowed: readonly string[],
   deep: Record<string, unknown>,
-): readonly Entry[] {
+): readonly DocumentEntry[] {
   if (nested.length === 0 && scoped.size === 0) throw new Inexpressible(STORED_KEY);
   const open = allowed.filter((name) => sight.isCollectionReadable(name));
   const fieldsByCollection = open.map((name) => [name, [...nested, ...(scoped.get(name) ?? [])]] as const);

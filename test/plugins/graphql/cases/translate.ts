@@ -1,7 +1,14 @@
-import type { Collection, Overview } from '../../../../plugins/schema/contract.ts';
-import type { Case } from '../../query/harness.ts';
+import type { Collection, SchemaOverview } from '../../../../plugins/schema/contract.ts';
+import type { QueryCase } from '../../query/harness.ts';
 import { isObject, toArguments } from './conditions.ts';
-import { type DocumentRequest, documentOf, type Entry, Inexpressible, type Root, Variable } from './entries.ts';
+import {
+  type DocumentEntry,
+  type DocumentRequest,
+  type DocumentRoot,
+  Inexpressible,
+  renderDocument,
+  Variable,
+} from './entries.ts';
 import { toGroups } from './groups.ts';
 import { QUERY_STRINGS } from './names.ts';
 import type { ReadableSchema } from './readable-schema.ts';
@@ -12,11 +19,11 @@ import { toEntries } from './selection-entries.ts';
 export interface TranslatedCase extends DocumentRequest {
   /** Response key of the root field. */
   readonly key: string;
-  readonly of: readonly Entry[];
+  readonly of: readonly DocumentEntry[];
 }
 
 interface Options {
-  readonly snapshot: Overview;
+  readonly snapshot: SchemaOverview;
   readonly keysOf: ReadableSchema['keysOf'];
   readonly includesHiddenNames?: boolean;
   /** Sends the filter of the root as a variable. */
@@ -25,7 +32,7 @@ interface Options {
 
 /** Translates a case. @throws Inexpressible for queries that GraphQL cannot express. */
 export function translateCase(
-  one: Case,
+  one: QueryCase,
   { snapshot, keysOf, includesHiddenNames = false, sendsFilterAsVariable = false }: Options,
 ): TranslatedCase {
   const { query, rules } = one;
@@ -50,18 +57,18 @@ export function translateCase(
     sendsFilterAsVariable && isObject(args?.filter)
       ? { ...args, filter: new Variable(`${collection.name}_filter`, unwrapVariables(args.filter)) }
       : args;
-  return { key: field, of, ...documentOf('query', [{ field, ...(moved ? { args: moved } : {}), of }]) };
+  return { key: field, of, ...renderDocument('query', [{ field, ...(moved ? { args: moved } : {}), of }]) };
 }
 
-type RootWithEntries = Root & { readonly of: readonly Entry[] };
+type RootWithEntries = DocumentRoot & { readonly of: readonly DocumentEntry[] };
 
-function groupsRoot(one: Case, sight: ReadableSchema, collection: Collection): RootWithEntries {
+function groupsRoot(one: QueryCase, sight: ReadableSchema, collection: Collection): RootWithEntries {
   if (collection.singleton) throw new Inexpressible('groups of a singleton');
   const { args, of } = toGroups(sight, collection, one.query);
   return { field: `${collection.name}_aggregated`, args, of };
 }
 
-function rowsRoot({ query }: Case, sight: ReadableSchema, collection: Collection): RootWithEntries {
+function rowsRoot({ query }: QueryCase, sight: ReadableSchema, collection: Collection): RootWithEntries {
   const { alias, deep } = query;
   const args = toArguments(sight, collection, query, parseAliases(alias));
   if (collection.singleton && Object.keys(args).length > 0) throw new Inexpressible('conditions on a singleton');

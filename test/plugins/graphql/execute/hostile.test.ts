@@ -63,7 +63,7 @@ describe('resources of one GraphQL request', () => {
     };
     const { answer, reads } = createTestExecutor({ select: () => ({ batches: batches(), meta: null }) });
     const { data, errors } = await answer('{ a: posts(limit: -1) { title } b: posts(limit: -1) { title } }');
-    expect(reads.map(({ inParts }) => inParts)).to.deep.equal(['long', 'long']);
+    expect(reads.map(({ streaming }) => streaming)).to.deep.equal(['long', 'long']);
     expect([data, errors?.map(({ path, extensions }) => [path, extensions.code])]).to.deep.equal([
       null,
       [

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ClientGone, fail } from '#kernel';
 import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
-import type { Stream } from '../../../../plugins/query/contract.ts';
+import type { RowStream } from '../../../../plugins/query/contract.ts';
 import { createTestExecutor } from './test-executor.ts';
 
 const failing = async (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined).catch((error) => error);
@@ -21,12 +21,12 @@ describe('executing GraphQL queries', () => {
       failed: false,
       text: `{"data":{"posts":${list},"two":${list},"posts_by_id":{"key":7 },"about":[ {"of" :"about"}],"posts_aggregated":${list}}}`,
     });
-    expect(reads.map(({ collection, key, inParts }) => ({ collection, key, inParts }))).to.deep.equal([
-      { collection: 'posts', key: undefined, inParts: 'long' },
-      { collection: 'posts', key: undefined, inParts: 'long' },
-      { collection: 'posts', key: '7', inParts: undefined },
-      { collection: 'about', key: undefined, inParts: undefined },
-      { collection: 'posts', key: undefined, inParts: undefined },
+    expect(reads.map(({ collection, key, streaming }) => ({ collection, key, streaming }))).to.deep.equal([
+      { collection: 'posts', key: undefined, streaming: 'long' },
+      { collection: 'posts', key: undefined, streaming: 'long' },
+      { collection: 'posts', key: '7', streaming: undefined },
+      { collection: 'about', key: undefined, streaming: undefined },
+      { collection: 'posts', key: undefined, streaming: undefined },
     ]);
   });
 
@@ -190,7 +190,7 @@ describe('executing GraphQL queries', () => {
         const error = (await failing(run(text, variables))) as DocumentFailure;
         expect(error).to.be.instanceOf(DocumentFailure);
         expect(error.status).to.equal(400);
-        expect(error.shown().code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
+        expect(error.toClientView().code).to.equal('GRAPHQL_VALIDATION_EXCEPTION');
         expect(error.extensions.graphqlErrors).to.have.length(1);
         expect(error.message).to.match(/^Variable "\$(id|limit)"/);
       }
@@ -214,7 +214,7 @@ describe('executing GraphQL queries', () => {
       await run(text);
       await run(text, { limit: null });
       await run(text, { limit: 2 });
-      expect(reads.map(({ selection }) => selection.terms)).to.deep.equal([{ limit: 5 }, undefined, { limit: 2 }]);
+      expect(reads.map(({ selection }) => selection.parameters)).to.deep.equal([{ limit: 5 }, undefined, { limit: 2 }]);
     });
 
     it('variables decide in each run which root fields are included', async () => {
@@ -318,7 +318,7 @@ describe('executing GraphQL queries', () => {
       const run = prepare(text);
       await run({ v: true });
       await run({ v: false });
-      expect(reads.map(({ selection }) => 'shown' in selection && selection.shown.length)).to.deep.equal([2, 1]);
+      expect(reads.map(({ selection }) => 'items' in selection && selection.items.length)).to.deep.equal([2, 1]);
       expect(reads[0]?.text).not.to.equal(reads[1]?.text);
     });
 
@@ -336,7 +336,7 @@ describe('executing GraphQL queries', () => {
   describe('a long list', () => {
     const streamOf = (batches: readonly (readonly string[])[]) => {
       const state = { returned: 0 };
-      const stream: Stream = {
+      const stream: RowStream = {
         meta: null,
         batches: {
           [Symbol.asyncIterator]() {
@@ -356,7 +356,7 @@ describe('executing GraphQL queries', () => {
       };
       return { stream, state };
     };
-    const partsOf = async (text: string, stream: Stream) => {
+    const partsOf = async (text: string, stream: RowStream) => {
       const answer = await createTestExecutor({ select: () => stream }).run(text);
       if (answer.kind !== 'parts') throw new Error('the answer comes in one piece');
       return answer.parts;
@@ -393,7 +393,7 @@ describe('executing GraphQL queries', () => {
       await run('{ about { title } }');
       await run('{ posts_aggregated { countAll } }');
       await run('{ posts_by_id(id: 1) { id } }');
-      expect(reads.map(({ inParts }) => inParts)).to.deep.equal([
+      expect(reads.map(({ streaming }) => streaming)).to.deep.equal([
         'long',
         'long',
         undefined,

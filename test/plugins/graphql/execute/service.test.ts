@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { asAdmin, type Person, personWith } from '../../../http/people.ts';
 import type { FreshDatabase } from '../../../support/database.ts';
-import { type InProcess, migratedDatabase, startService } from '../../../support/service.ts';
+import { createMigratedDatabase, type InProcessService, startService } from '../../../support/service.ts';
 import { statementsDuring } from '../../../support/statements.ts';
 
 describe('GraphQL documents run by the whole service', () => {
   let database: FreshDatabase;
-  let service: InProcess;
+  let service: InProcessService;
   let writer: Person;
   let reader: Person;
   before(async () => {
-    database = await migratedDatabase('graphql_execute');
+    database = await createMigratedDatabase('graphql_execute');
     await database.query(`
       create table person (id serial primary key, name text not null);
       create table post (id serial primary key, title text unique, views numeric(10, 2), day date, meta jsonb, author int references person);

@@ -4,10 +4,10 @@ import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
 import type { ExecuteDeps } from '../../../../plugins/graphql/execute/operation-run.ts';
 import type { GraphqlResponse } from '../../../../plugins/graphql/execute/response.ts';
 import type { HttpContext } from '../../../../plugins/http/contract.ts';
-import type { Selecting } from '../../../../plugins/items/contract.ts';
-import type { GroupSelection, ReadText, Selection, Stream } from '../../../../plugins/query/contract.ts';
-import type { Overview } from '../../../../plugins/schema/contract.ts';
-import { callerOf } from '../../../support/caller.ts';
+import type { SelectionRequest } from '../../../../plugins/items/contract.ts';
+import type { GroupSelection, ReadText, RowStream, Selection } from '../../../../plugins/query/contract.ts';
+import type { SchemaOverview } from '../../../../plugins/schema/contract.ts';
+import { createCaller } from '../../../support/caller.ts';
 import { createSmallSchema, prepareOperation } from '../plan/small-schema.ts';
 
 /** A call of the items service by the executor. */
@@ -17,7 +17,7 @@ export interface ItemsCall {
   readonly args: readonly unknown[];
 }
 
-export interface ItemsRead extends Omit<Selecting, 'selection'> {
+export interface ItemsRead extends Omit<SelectionRequest, 'selection'> {
   readonly collection: string;
   /** The selection of the call. */
   readonly selection: Selection | GroupSelection;
@@ -25,7 +25,7 @@ export interface ItemsRead extends Omit<Selecting, 'selection'> {
 
 interface Options {
   /** Answers a read, or throws. By default a read answers its response keys. */
-  readonly select?: (read: ItemsRead) => string | Stream | Promise<string>;
+  readonly select?: (read: ItemsRead) => string | RowStream | Promise<string>;
   /** Answers a write, or throws. */
   readonly write?: (call: ItemsCall) => unknown;
   readonly checkQuery?: (collection: string, query: object) => void;
@@ -54,8 +54,8 @@ export function createTestExecutor(options: Options = {}) {
   };
   const deps: ExecuteDeps = {
     items: {
-      async select(_caller, collection, { selection, ...request }): Promise<ReadText | Stream> {
-        const read = { collection, ...request, selection: options.hasCachedStatements ? { shown: [] } : selection() };
+      async select(_caller, collection, { selection, ...request }): Promise<ReadText | RowStream> {
+        const read = { collection, ...request, selection: options.hasCachedStatements ? { items: [] } : selection() };
         reads.push(read);
         calls.push({ verb: 'select', collection, args: [] });
         const answer = await (options.select?.(read) ?? responseKeys(read));
@@ -74,7 +74,8 @@ export function createTestExecutor(options: Options = {}) {
       deleteMany: (_caller, ...rest) => recordWrite('deleteMany', ...rest),
     },
     schema: {
-      overview: async () => ({ collections: new Map([['posts', { primary: 'post_id' }]]) }) as unknown as Overview,
+      snapshot: async () =>
+        ({ collections: new Map([['posts', { primary: 'post_id' }]]) }) as unknown as SchemaOverview,
     },
     ceilings: { depth: 10, nodes: options.nodes ?? 2000 },
     log,
@@ -82,7 +83,7 @@ export function createTestExecutor(options: Options = {}) {
   };
   const execute = createExecute(deps);
   const built = createSmallSchema(options.fields);
-  const caller = callerOf({ user: 'u' });
+  const caller = createCaller({ user: 'u' });
   const ctx = {} as HttpContext;
 
   /** Prepares an operation that can run again with other variables, like a cached document. */
@@ -113,4 +114,4 @@ export function createTestExecutor(options: Options = {}) {
 }
 
 const responseKeys = ({ selection }: ItemsRead): string =>
-  JSON.stringify(('shown' in selection ? selection.shown : selection.groups).map(({ key }) => key));
+  JSON.stringify(('items' in selection ? selection.items : selection.groups).map(({ key }) => key));

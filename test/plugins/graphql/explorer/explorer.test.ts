@@ -5,9 +5,9 @@ import { decompress } from '../../../../plugins/graphql/explorer/assets.ts';
 import { type Bundle, buildBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
 import { createExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
-import { type Booted, withPlugins } from '../../../support/plugin.ts';
+import { type BootedKernel, withPlugins } from '../../../support/plugin.ts';
 import { TEST_ROUTE } from '../../../support/route-descriptions.ts';
-import { type Send, sender } from '../../../support/send.ts';
+import { createSender, type Send } from '../../../support/send.ts';
 
 const HTML = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 const BUNDLE: Bundle = {
@@ -25,7 +25,7 @@ interface Setting {
 interface Served {
   readonly request: Send;
   readonly url: string;
-  readonly log: Booted['log'];
+  readonly log: BootedKernel['log'];
 }
 
 /** Starts an explorer before routes that answer all other clients with data. */
@@ -63,7 +63,7 @@ const withExplorer = (
       await kernel.start();
       const { port } = await kernel.listen();
       const url = `http://127.0.0.1:${port}`;
-      await work({ request: sender(url), url, log });
+      await work({ request: createSender(url), url, log });
     },
     { product: ['http'], environment: { LOG_LEVEL: 'info' } },
   );

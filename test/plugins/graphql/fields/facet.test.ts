@@ -3,7 +3,7 @@ import type { BootFailure } from '#kernel';
 import { renderAuthorities } from '../../../../plugins/broker/library.ts';
 import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
 import { createRefusedReporter } from '../../../../plugins/graphql/fields/report-refused.ts';
-import { failureOf, type PluginSketch, withPlugins } from '../../../support/plugin.ts';
+import { captureError, type TestPlugin, withPlugins } from '../../../support/plugin.ts';
 
 const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlField => ({
   scope: 'system',
@@ -13,7 +13,7 @@ const field = (definition: string, more: Partial<GraphqlField> = {}): GraphqlFie
   ...more,
 });
 
-const contributor = (names: unknown, fields: readonly GraphqlField[], name = 'library'): PluginSketch => ({
+const contributor = (names: unknown, fields: readonly GraphqlField[], name = 'library'): TestPlugin => ({
   name,
   manifest: { contributes: { 'graphql.fields': { names } } },
   register(host) {
@@ -27,7 +27,7 @@ interface Owned {
 }
 
 /** Defines the facet in place of the plugin `graphql`, which needs a database. */
-const reader = (receive: (all: () => readonly Owned[]) => void = () => {}): PluginSketch => ({
+const reader = (receive: (all: () => readonly Owned[]) => void = () => {}): TestPlugin => ({
   name: 'reader',
   manifest: { facets: ['graphql.fields'], capabilities: { log: true } },
   register(host) {
@@ -53,7 +53,7 @@ describe('the facet graphql.fields', () => {
 
   it('refuses a field that the manifest does not declare', async () => {
     for (const definition of ['books_lent: Int', 'books_readers: Int', ' books_read: Int', '']) {
-      const failure = await failureOf<BootFailure>(
+      const failure = await captureError<BootFailure>(
         withPlugins([contributor(['books_read'], [field(definition)]), reader()], () => {}),
       );
       expect(failure.message, definition).to.match(
@@ -64,7 +64,7 @@ describe('the facet graphql.fields', () => {
 
   it('refuses a manifest with invalid field names', async () => {
     for (const names of [undefined, [], ['Books'], ['__schema'], ['books-read'], 'books']) {
-      const failure = await failureOf<BootFailure>(withPlugins([contributor(names, []), reader()], () => {}));
+      const failure = await captureError<BootFailure>(withPlugins([contributor(names, []), reader()], () => {}));
       expect(failure.plugin, JSON.stringify(names)).to.equal('library');
     }
   });
@@ -108,7 +108,7 @@ describe('the facet graphql.fields', () => {
     let add =
       (_field: GraphqlField): (() => void) =>
       () => {};
-    const late: PluginSketch = {
+    const late: TestPlugin = {
       name: 'late',
       manifest: { contributes: { 'graphql.fields': { names: ['books', 'more'] } } },
       register: (host) => void (add = (one) => host.contribute(graphqlFields, one)),

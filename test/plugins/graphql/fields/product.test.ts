@@ -11,7 +11,7 @@ import {
 import { type GraphqlField, graphqlFields } from '../../../../plugins/graphql/contract.ts';
 import { fieldNameOf } from '../../../../plugins/graphql/library.ts';
 import { floors } from '../../../../plugins/preset.ts';
-import { type PluginSketch, withPlugins } from '../../../support/plugin.ts';
+import { type TestPlugin, withPlugins } from '../../../support/plugin.ts';
 
 /** Types of collections that contributed fields may name. */
 const COLLECTION_TYPES = `
@@ -22,7 +22,7 @@ async function contributed(environment: Record<string, string> = {}): Promise<re
   let all: readonly GraphqlField[] = [];
   let read: () => void = () => {};
   // Defines the facet in place of the plugin `graphql`.
-  const reader: PluginSketch = {
+  const reader: TestPlugin = {
     name: 'reader',
     manifest: { facets: ['graphql.fields'] },
     register(host) {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type FieldNode, type GraphQLField, Kind, parse, validate } from 'graphql';
 import { fragmentsOf, operationsOf } from '../../../../plugins/graphql/document/document-size.ts';
 import { findOperands, toPlaceholderValues, withPlaceholders } from '../../../../plugins/graphql/plan/operands.ts';
-import { Given } from '../../../../plugins/query/library.ts';
+import { Placeholder } from '../../../../plugins/query/library.ts';
 import { buildSnapshot, buildTestSchema } from '../schema/test-schema.ts';
 
 const { schema } = buildTestSchema(
@@ -93,7 +93,7 @@ describe('findOperands: variables that become placeholders of statements', () =>
   it('replaces operands by placeholders in the variables', () => {
     const coerced = Object.assign(Object.create(null), { a: '7', b: 1 });
     const { coerced: open } = withPlaceholders({ sources: {}, coerced }, { a: '7' });
-    expect(open.a).to.be.instanceOf(Given).and.to.include({ name: 'a', value: '7' });
+    expect(open.a).to.be.instanceOf(Placeholder).and.to.include({ name: 'a', value: '7' });
     expect(open.b).to.equal(1);
     expect(open.constructor).to.equal(undefined);
     expect(coerced.a).to.equal('7');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { toGroupSelection } from '../../../../plugins/graphql/plan/groups.ts';
 import { toSelection } from '../../../../plugins/graphql/plan/selection.ts';
-import type { Terms } from '../../../../plugins/query/contract.ts';
+import type { ListParameters } from '../../../../plugins/query/contract.ts';
 import { collectRootFields, createSmallSchema } from './small-schema.ts';
 
 const built = createSmallSchema();
@@ -14,8 +14,8 @@ function selectionIn(text: string, variables: Record<string, unknown> = {}, opti
   return toSelection(context, root.field, root.nodes);
 }
 
-const shownIn = (text: string, variables: Record<string, unknown> = {}) => selectionIn(text, variables).shown;
-const termsIn = (text: string, variables: Record<string, unknown> = {}) => selectionIn(text, variables).terms;
+const shownIn = (text: string, variables: Record<string, unknown> = {}) => selectionIn(text, variables).items;
+const termsIn = (text: string, variables: Record<string, unknown> = {}) => selectionIn(text, variables).parameters;
 const column = (key: string, field = key) => ({ kind: 'column', key, field });
 const ID = { kind: 'column', key: 'id', field: 'id', as: 'text' };
 const typename = (value: string, key = '__typename') => ({ kind: 'constant', key, value });
@@ -207,9 +207,9 @@ describe('toSelection and toGroupSelection', () => {
     });
 
     it('list arguments are reported for every node with its collection', () => {
-      const found: [string, Terms][] = [];
+      const found: [string, ListParameters][] = [];
       const text = '{ posts(limit: 3) { author { posts(sort: "id") { comments(page: 2) { id } } } } }';
-      selectionIn(text, {}, { onParameters: (...one: [string, Terms]) => found.push(one) });
+      selectionIn(text, {}, { onParameters: (...one: [string, ListParameters]) => found.push(one) });
       expect(found).to.deep.equal([
         ['posts', { limit: 3 }],
         ['posts', { sort: ['id'] }],

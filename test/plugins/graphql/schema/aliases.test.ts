@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { alternativeAlias, toAlias, toOriginal, toOriginals } from '../../../../plugins/graphql/schema/aliases.ts';
-import { seeded } from '../../../support/random.ts';
+import { createRandom } from '../../../support/random.ts';
 
 const NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 /** Texts that are no GraphQL names, or that look like the beginning, middle or end of an alias. */
@@ -32,7 +32,7 @@ describe('toAlias', () => {
   });
 
   it('gives each text an alias of its own, from which the text can be read back, whatever other texts there are', () => {
-    const random = seeded(1);
+    const random = createRandom(1);
     const texts = new Set<string>();
     while (texts.size < 20_000) {
       let text = '';

@@ -1,26 +1,26 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../../../plugins/access/contract.ts';
-import { listed } from '../../../../plugins/access/listed.ts';
-import { adminSet } from '../../../../plugins/access/permissions/set.ts';
+import { createAdminPermissionSet } from '../../../../plugins/access/permissions/permission-set.ts';
+import { permittedFields } from '../../../../plugins/access/permitted-fields.ts';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
 import { createSchemaCache } from '../../../../plugins/graphql/schema/schema-cache.ts';
-import type { Overview } from '../../../../plugins/schema/contract.ts';
-import { callerOf } from '../../../support/caller.ts';
+import type { SchemaOverview } from '../../../../plugins/schema/contract.ts';
+import { createCaller } from '../../../support/caller.ts';
 import { garbageCollector } from '../../../support/garbage.ts';
 import { buildPermissionSet, buildSnapshot } from './test-schema.ts';
 
-const caller = (key: string): Caller => callerOf({ role: key });
-const version = (name: string, fields: Record<string, string> = {}): Overview => ({
+const caller = (key: string): Caller => createCaller({ role: key });
+const version = (name: string, fields: Record<string, string> = {}): SchemaOverview => ({
   ...buildSnapshot({ post: { id: 'integer key', ...fields } }),
   version: name,
 });
 
 function memory(capacity = 10) {
   const state = {
-    snapshot: version('1') as Overview,
+    snapshot: version('1') as SchemaOverview,
     /** The snapshot after a refresh. */
-    fresh: undefined as Overview | undefined,
+    fresh: undefined as SchemaOverview | undefined,
     sets: new Map<string, PermissionSet>(),
     contributed: [] as { owner: string; value: GraphqlField }[],
     warnings: [] as unknown[],
@@ -28,12 +28,13 @@ function memory(capacity = 10) {
   };
   const schemas = createSchemaCache({
     schema: {
-      overview: async () => state.snapshot,
+      snapshot: async () => state.snapshot,
       refresh: async () => (state.snapshot = state.fresh ?? state.snapshot),
     },
     access: {
-      permissions: async ({ role }) => state.sets.get(role ?? '') ?? { ...adminSet('1'), key: role ?? 'public' },
-      listed,
+      permissions: async ({ role }) =>
+        state.sets.get(role ?? '') ?? { ...createAdminPermissionSet('1'), key: role ?? 'public' },
+      permittedFields,
     },
     contributed: () => state.contributed,
     capacity,

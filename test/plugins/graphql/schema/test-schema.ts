@@ -9,13 +9,16 @@ import {
   validateSchema,
 } from 'graphql';
 import type { Action, Permission, PermissionSet } from '../../../../plugins/access/contract.ts';
-import { listed } from '../../../../plugins/access/listed.ts';
-import { adminSet, permissionSet } from '../../../../plugins/access/permissions/set.ts';
+import {
+  createAdminPermissionSet,
+  createPermissionSet,
+} from '../../../../plugins/access/permissions/permission-set.ts';
+import { permittedFields } from '../../../../plugins/access/permitted-fields.ts';
 import type { GraphqlField, GraphqlScope } from '../../../../plugins/graphql/contract.ts';
 import { type Binding, bindingOf } from '../../../../plugins/graphql/schema/binding.ts';
 import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
-import type { Collection, Column, Field, Overview } from '../../../../plugins/schema/contract.ts';
-import { type Sketch, sketch } from '../../query/overview.ts';
+import type { Collection, Column, Field, SchemaOverview } from '../../../../plugins/schema/contract.ts';
+import { type Sketch, sketchSchema } from '../../query/schema-sketch.ts';
 
 /** Changes that a sketch cannot express: `'book.title': { column: { nullable: false } }`, `book: { kind: 'view' }`. */
 export type Changes = Readonly<
@@ -30,8 +33,8 @@ export type Changes = Readonly<
   >
 >;
 
-export function buildSnapshot(tables: Sketch, changes: Changes = {}): Overview {
-  const sketched = sketch(tables);
+export function buildSnapshot(tables: Sketch, changes: Changes = {}): SchemaOverview {
+  const sketched = sketchSchema(tables);
   const collections = [...sketched.collections.values()].map((collection): [string, Collection] => {
     const fields = [...collection.fields.values()].map((field): [string, Field] => {
       const { column, note, ...more } = changes[`${collection.name}.${field.name}`] ?? {};
@@ -73,7 +76,7 @@ export function buildPermissionSet(all: RightsByCollection, key = 'user'): Permi
       }));
     }),
   );
-  return permissionSet('1', key, rows);
+  return createPermissionSet('1', key, rows);
 }
 
 export interface TestSchema {
@@ -97,14 +100,14 @@ interface TestSchemaOptions {
 
 /** Builds a schema, and expects it to be valid. */
 export function buildTestSchema(
-  snapshot: Overview,
-  { permissions = adminSet('1'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
+  snapshot: SchemaOverview,
+  { permissions = createAdminPermissionSet('1'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
 ): TestSchema {
   const warnings: TestSchema['warnings'][number][] = [];
   const schema = buildSchema({
     snapshot,
     permissions,
-    listed,
+    permittedFields,
     scope,
     contributed: contributed.map((value) => ({ owner: 'contributor', value })),
     warn: (message, about) => void warnings.push({ message, about }),

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Refusal } from '../../../../plugins/broker/library.ts';
 import { createCallLimit } from '../../../../plugins/items/capability/call-limit.ts';
 import { createSemaphores } from '../../../../plugins/workers/library.ts';
-import { failureOf } from '../../../support/plugin.ts';
+import { captureError } from '../../../support/plugin.ts';
 
 describe('createCallLimit', () => {
   const always = new AbortController().signal;
@@ -12,11 +12,13 @@ describe('createCallLimit', () => {
     const held = Promise.withResolvers<string>();
     const first = inPlace('ext', always, () => held.promise);
     const leaving = new AbortController();
-    const left = failureOf<Refusal>(inPlace('ext', leaving.signal, async () => 'b'));
+    const left = captureError<Refusal>(inPlace('ext', leaving.signal, async () => 'b'));
     const last = inPlace('ext', always, async () => 'c');
     leaving.abort();
     expect(await left).to.include({ code: 'timeout' });
-    expect(await failureOf<Refusal>(inPlace('ext', leaving.signal, async () => 'd'))).to.include({ code: 'timeout' });
+    expect(await captureError<Refusal>(inPlace('ext', leaving.signal, async () => 'd'))).to.include({
+      code: 'timeout',
+    });
     held.resolve('a');
     expect(await Promise.all([first, last])).to.deep.equal(['a', 'c']);
   });
@@ -26,6 +28,6 @@ describe('createCallLimit', () => {
     const failing = inPlace('ext', always, async () => {
       throw new Error('the work');
     });
-    expect((await failureOf(failing)).message).to.equal('the work');
+    expect((await captureError(failing)).message).to.equal('the work');
   });
 });

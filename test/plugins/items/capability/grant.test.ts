@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { authorities, problems, type Subject } from '#kernel';
+import { authorities, findProblems, type GrantHolder } from '#kernel';
 import { renderAuthorities } from '../../../../plugins/broker/library.ts';
 import {
   describeItems,
@@ -9,7 +9,7 @@ import {
 } from '../../../../plugins/items/capability/grant.ts';
 import { filesCapability, schemaCapability } from '../../../../plugins/items/capability/reserved-capabilities.ts';
 
-const fits = (grant: unknown) => problems(itemsGrantSchema, grant).length === 0;
+const fits = (grant: unknown) => findProblems(itemsGrantSchema, grant).length === 0;
 const user: ItemsGrant = { accountability: 'user' };
 const full: ItemsGrant = { accountability: 'full-access' };
 
@@ -74,14 +74,14 @@ describe('the grant of the capability items', () => {
 
   it('has two reserved capabilities beside it that give nothing yet', () => {
     const { schema, describe: files, widens } = filesCapability;
-    expect(problems(schema, user)).to.deep.equal([]);
+    expect(findProblems(schema, user)).to.deep.equal([]);
     for (const grant of [{}, 'system', { accountability: 'user', more: 1 }])
-      expect(problems(schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
+      expect(findProblems(schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
     expect(files({ accountability: 'user' })).to.deep.equal(authorities('reserves', ['files'], 'as the calling user'));
     expect(widens({ accountability: 'user' }, { accountability: 'full-access' })).to.equal(true);
-    expect(problems(schemaCapability.schema, ['read', 'write'])).to.deep.equal([]);
+    expect(findProblems(schemaCapability.schema, ['read', 'write'])).to.deep.equal([]);
     for (const grant of [[], ['alter'], {}, 'read'])
-      expect(problems(schemaCapability.schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
+      expect(findProblems(schemaCapability.schema, grant), JSON.stringify(grant)).not.to.deep.equal([]);
     expect(schemaCapability.describe(['write', 'read'])).to.deep.equal(
       authorities('reserves', ['the schema'], 'read, write'),
     );
@@ -89,7 +89,7 @@ describe('the grant of the capability items', () => {
       schemaCapability.widens(['read'], ['read', 'write']),
       schemaCapability.widens(['read'], ['read']),
     ]).to.deep.equal([true, false]);
-    const subject = {} as Subject;
+    const subject = {} as GrantHolder;
     expect(filesCapability.bind({ accountability: 'user' }, subject)).to.equal(undefined);
     expect(schemaCapability.bind(['read'], subject)).to.equal(undefined);
   });

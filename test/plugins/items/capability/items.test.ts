@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Caller, fail } from '#kernel';
 import { InvocationSecrets, type Refusal } from '../../../../plugins/broker/library.ts';
-import { failureOf } from '../../../support/plugin.ts';
+import { captureError } from '../../../support/plugin.ts';
 import { type Call, caller, callWith, type ItemsService, itemsService, ROLE, USER } from './service.ts';
 
 const SQL = `
@@ -44,9 +44,9 @@ describe('the capability items', () => {
   });
   after(() => service?.stop());
 
-  const codeOf = async (run: Promise<unknown>) => (await failureOf<Refusal>(run)).code;
+  const codeOf = async (run: Promise<unknown>) => (await captureError<Refusal>(run)).code;
   const denied = async (run: Promise<unknown>) => {
-    const refusal = await failureOf<Refusal>(run);
+    const refusal = await captureError<Refusal>(run);
     expect([refusal.code, refusal.message]).to.deep.equal(['denied', 'Not allowed.']);
   };
   const count = async (table: string) =>
@@ -339,7 +339,7 @@ describe('the capability items', () => {
     await database.query(
       `insert into platform_permissions (role, collection, action, fields) values ('${ROLE}', 'slow', 'read', '*')`,
     );
-    const brokerAccess = subjects.admit({
+    const brokerAccess = subjects.register({
       name: 'pilot',
       version: '2.0.0',
       runtime: 'confined',
@@ -348,7 +348,7 @@ describe('the capability items', () => {
     const stop = new AbortController();
     const who = caller({ admin: true });
     const invocation = { id: 'run', caller: who, signal: stop.signal, secrets: new InvocationSecrets() };
-    const running = failureOf<Refusal>(brokerAccess.call('items.readMany', ['slow'], invocation));
+    const running = captureError<Refusal>(brokerAccess.call('items.readMany', ['slow'], invocation));
     const isRunning = async () =>
       (
         await database.query(

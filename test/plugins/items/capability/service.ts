@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller, CallerFields, Host } from '#kernel';
 import { boot, type Kernel } from '#kernel/boot';
-import { broker, type Invocation, type Secrets, type Subjects } from '../../../../plugins/broker/contract.ts';
+import { type Broker, broker, type Invocation, type Secrets } from '../../../../plugins/broker/contract.ts';
 import { InvocationSecrets } from '../../../../plugins/broker/library.ts';
-import { callerOf } from '../../../support/caller.ts';
+import { createCaller } from '../../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../../support/database.ts';
-import { quiet, sketch } from '../../../support/plugin.ts';
+import { silentSettings, writePlugins } from '../../../support/plugin.ts';
 
 // biome-ignore format: a list of names
 const PRODUCT = [
@@ -18,10 +18,10 @@ const PRODUCT = [
 export const ROLE = '11111111-1111-4111-8111-111111111111';
 export const USER = '22222222-2222-4222-8222-222222222222';
 export const caller = (more: Partial<CallerFields> = {}): Caller =>
-  callerOf({ user: USER, role: ROLE, ip: '192.0.2.7', ...more });
+  createCaller({ user: USER, role: ROLE, ip: '192.0.2.7', ...more });
 
 export interface ItemsService {
-  readonly subjects: Subjects;
+  readonly subjects: Broker;
   readonly host: Host;
   readonly database: FreshDatabase;
   stop(): Promise<void>;
@@ -32,8 +32,8 @@ export async function itemsService(sql: string, environment: Record<string, stri
   const database = await freshDatabase('items_capability');
   const data = await mkdtemp(join(tmpdir(), 'tenon-items-'));
   let host: Host | undefined;
-  let subjects: Subjects | undefined;
-  const { composition, remove } = await sketch([
+  let subjects: Broker | undefined;
+  const { composition, remove } = await writePlugins([
     {
       name: 'runner',
       manifest: {
@@ -56,7 +56,12 @@ export async function itemsService(sql: string, environment: Record<string, stri
   try {
     const root = new URL('../../../../plugins/', import.meta.url);
     const plugins = [...PRODUCT.map((name) => new URL(`${name}/`, root)), ...composition.plugins];
-    const env = { ...quiet, DATA_PATH: data, EXTENSIONS_PATH: '/dev/null', DB_CONNECTION_STRING: database.url };
+    const env = {
+      ...silentSettings,
+      DATA_PATH: data,
+      EXTENSIONS_PATH: '/dev/null',
+      DB_CONNECTION_STRING: database.url,
+    };
     kernel = await boot(
       { plugins },
       {
@@ -72,7 +77,7 @@ export async function itemsService(sql: string, environment: Record<string, stri
     await kernel.migrate();
     await database.query(sql);
     await kernel.start();
-    return { subjects: subjects as Subjects, host: host as Host, database, stop };
+    return { subjects: subjects as Broker, host: host as Host, database, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -90,8 +95,8 @@ export type Call = (
 export function callWith(service: ItemsService, grant: unknown): Call {
   const { subjects } = service;
   const grants = { items: grant };
-  if (subjects.problems(grants).length > 0) throw new Error(subjects.problems(grants).join('\n'));
-  const brokerAccess = subjects.admit({ name: 'pilot', version: '2.0.0', runtime: 'confined', grants });
+  if (subjects.findProblems(grants).length > 0) throw new Error(subjects.findProblems(grants).join('\n'));
+  const brokerAccess = subjects.register({ name: 'pilot', version: '2.0.0', runtime: 'confined', grants });
   return (method, args, who = caller(), secrets = new InvocationSecrets()) => {
     const invocation: Invocation = { id: 'run', caller: who, signal: new AbortController().signal, secrets };
     // Serialised, as between two processes.

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { BootFailure, type Discovered, Failure, type Log, type PackagesApi } from '#kernel';
+import { BootFailure, Failure, type Log, type PackagesApi, type PluginInfo } from '#kernel';
 import { assertClaimsFree } from './claims.ts';
 import { assertPluginName, pluginFolders } from './folders.ts';
 
@@ -10,7 +10,7 @@ export interface ThirdPartyRecord {
   readonly version?: string;
   readonly folder: string;
   /** Absent if it cannot be read. */
-  readonly manifest?: Discovered['manifest'];
+  readonly manifest?: PluginInfo['manifest'];
   readonly status: 'loaded' | 'failed';
   readonly failure?: BootFailure;
 }
@@ -24,7 +24,7 @@ export interface PluginChanges {
 /**
  * Third-party plugins in this process: discovered in a folder, loaded with consent and unloaded while the service runs.
  */
-export interface ThirdParty {
+export interface ThirdPartyLifecycle {
   records(): readonly ThirdPartyRecord[];
   /**
    * Reads the folder again: loads plugins that are new or failed before, unloads removed ones. A failing plugin does
@@ -46,20 +46,20 @@ interface Deps {
   /** The folder with plugins; undefined for none. */
   readonly folder: string | undefined;
   /** Why a plugin may not be loaded yet; undefined if it may. */
-  readonly consent: (plugin: Discovered) => Promise<string | undefined>;
+  readonly consent: (plugin: PluginInfo) => Promise<string | undefined>;
   /** Called with the folders of all plugins before any of them is loaded. */
   readonly onDiscovered?: (folders: readonly string[]) => void;
   /** Creates the tables that a plugin contributes, before its own hooks run. */
   readonly migrate?: () => Promise<void>;
   /** Called before a plugin is unloaded. */
-  readonly beforeUnload?: (plugin: Discovered) => void;
+  readonly beforeUnload?: (plugin: PluginInfo) => void;
   readonly log: Log;
 }
 
 /** Runs a refresh outside of the request that caused it: plugins must not inherit its asynchronous context. */
 const withoutRequestContext = AsyncLocalStorage.snapshot();
 
-export class ThirdPartyPlugins implements ThirdParty {
+export class ThirdPartyPlugins implements ThirdPartyLifecycle {
   readonly #records = new Map<string, ThirdPartyRecord>();
   readonly #deps: Deps;
   #isStarted = false;
@@ -98,7 +98,7 @@ export class ThirdPartyPlugins implements ThirdParty {
     return turn;
   }
 
-  #loaded(): readonly Discovered[] {
+  #loaded(): readonly PluginInfo[] {
     return this.#deps.packages.loaded().filter(({ core }) => !core);
   }
 
@@ -106,8 +106,8 @@ export class ThirdPartyPlugins implements ThirdParty {
     const before = this.#loaded();
     await this.#update(await pluginFolders(this.#deps.folder));
     const after = this.#loaded();
-    const missingIn = (all: readonly Discovered[]) => (one: Discovered) => !all.includes(one);
-    const nameOf = ({ name }: Discovered) => name;
+    const missingIn = (all: readonly PluginInfo[]) => (one: PluginInfo) => !all.includes(one);
+    const nameOf = ({ name }: PluginInfo) => name;
     return {
       added: after.filter(missingIn(before)).map(nameOf),
       removed: before.filter(missingIn(after)).map(nameOf),
@@ -135,7 +135,7 @@ export class ThirdPartyPlugins implements ThirdParty {
 
   /** False if another attempt may succeed once other plugins are loaded. */
   async #loadFrom(folder: string): Promise<boolean> {
-    let plugin: Discovered;
+    let plugin: PluginInfo;
     try {
       plugin = await this.#deps.packages.inspect(folder);
       assertPluginName(folder, plugin.name);
@@ -156,7 +156,7 @@ export class ThirdPartyPlugins implements ThirdParty {
   }
 
   /** Runs `work` and records the result. A failing plugin is removed with all it began; the others run. */
-  async #attempt(plugin: Discovered, work: () => Promise<void>): Promise<void> {
+  async #attempt(plugin: PluginInfo, work: () => Promise<void>): Promise<void> {
     const { name, version, folder, manifest } = plugin;
     try {
       await work();

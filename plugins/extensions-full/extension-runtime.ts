@@ -1,11 +1,11 @@
 import type { Authority, Caller, EventsApi, Log } from '#kernel';
-import type { Admitted } from '../broker/contract.ts';
+import type { PackageHandle } from '../broker/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { SettingsReader } from '../extension-settings/contract.ts';
 import type { DiscoveredExtension } from '../extensions/contract.ts';
 import { toAccountability } from './caller.ts';
 import type { FullDeps } from './deps.ts';
-import { parsedEnvironment } from './parsed-environment.ts';
+import { parseEnvironment } from './environment.ts';
 import { type PlainSchema, toPlainSchema } from './plain-schema.ts';
 import type { UndoStack } from './undo-stack.ts';
 
@@ -48,7 +48,7 @@ export function createExtensionRuntime(
   filters: string[] = [],
 ): ExtensionRuntime {
   const authorities: Authority[] = [];
-  const brokerAccess: Admitted = deps.subjects.admit({
+  const brokerAccess: PackageHandle = deps.subjects.register({
     name: extension.name,
     version: extension.version ?? 'local',
     runtime: 'full',
@@ -65,15 +65,15 @@ export function createExtensionRuntime(
     events: brokerAccess.get('events'),
     log: brokerAccess.get('log'),
     db,
-    env: parsedEnvironment(deps.packages.settings()),
+    env: parseEnvironment(deps.packages.settings()),
     settings: deps.settings.createReader({ id: extension.id, name: extension.name, declaration }),
     filters,
     recordAuthority: (authority) => void authorities.push(authority),
-    asSystem: (reason) => brokerAccess.subject.asSystem(reason),
+    asSystem: (reason) => brokerAccess.holder.asSystem(reason),
     get database() {
       return db.builder();
     },
-    schema: async () => toPlainSchema(await deps.schema.overview()),
+    schema: async () => toPlainSchema(await deps.schema.snapshot()),
   };
 }
 

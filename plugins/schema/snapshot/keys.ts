@@ -1,6 +1,6 @@
 import type { CatalogTable } from '../catalog/content.ts';
 import type { Column, Field } from '../contract.ts';
-import type { MutableFields } from '../snapshot/fields.ts';
+import type { MutableFields } from './fields.ts';
 
 /** See `Collection.primary`, `key` and `hasKey`. */
 export interface TableKey {
@@ -19,11 +19,15 @@ export function findTableKey(collection: string, table: CatalogTable, fields: Mu
   const [only] = parts as readonly [Field];
   return parts.length === 1
     ? { primary: only.name, key: only, hasKey: true }
-    : { primary: null, key: joint(collection, parts.map(({ name }) => name).join(), parts), hasKey: true };
+    : {
+        primary: null,
+        key: createCompositeField(collection, parts.map(({ name }) => name).join(), parts),
+        hasKey: true,
+      };
 }
 
 /** A field whose value consists of several columns. */
-export const joint = (collection: string, name: string, parts: readonly Field[]) => ({
+export const createCompositeField = (collection: string, name: string, parts: readonly Field[]) => ({
   collection,
   name,
   type: 'string' as const,
@@ -47,7 +51,7 @@ function findKeyColumns(table: CatalogTable, fields: MutableFields): readonly Fi
 
 /** `tableoid` and `ctid`: rows of different partitions may have the same `ctid`. */
 const createRowLocationField = (collection: string): Field => ({
-  ...joint(collection, 'ctid', [
+  ...createCompositeField(collection, 'ctid', [
     createSystemColumnField(collection, 'tableoid', 'oid'),
     createSystemColumnField(collection, 'ctid', 'tid'),
   ]),
@@ -57,7 +61,7 @@ const createRowLocationField = (collection: string): Field => ({
 const ROW_LOCATION = 'row-place';
 
 /** Whether this is the row location, the key of a table without a key. */
-export const isPlaceOfRow = ({ special }: Field): boolean => special.includes(ROW_LOCATION);
+export const isRowLocation = ({ special }: Field): boolean => special.includes(ROW_LOCATION);
 
 const createSystemColumnField = (collection: string, name: string, sqlType: string): Field => {
   const column: Column = {
@@ -81,6 +85,6 @@ const createSystemColumnField = (collection: string, name: string, sqlType: stri
     enumValues: null,
     comment: null,
   };
-  const { parts: _none, ...field } = joint(collection, name, []);
+  const { parts: _none, ...field } = createCompositeField(collection, name, []);
   return { ...field, type: 'unknown', column };
 };

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 /** Files by path; objects are written as JSON. */
 export type Files = Readonly<Record<string, unknown>>;
 
-export interface Sketch {
+export interface PackageFolder {
   readonly path: string;
   write(files: Files): Promise<void>;
   drop(...paths: string[]): Promise<void>;
@@ -13,7 +13,7 @@ export interface Sketch {
 }
 
 /** A temporary folder with these files. */
-export async function sketchFolder(files: Files = {}): Promise<Sketch> {
+export async function createPackageFolder(files: Files = {}): Promise<PackageFolder> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'tenon-extensions-')));
   const write = async (more: Files) => {
     for (const [name, content] of Object.entries(more)) {
@@ -33,7 +33,7 @@ export async function sketchFolder(files: Files = {}): Promise<Sketch> {
 }
 
 /** A package.json with this manifest. */
-export const packageOf = (name: string, manifest: object, more: object = {}): object => ({
+export const createPackageJson = (name: string, manifest: object, more: object = {}): object => ({
   name,
   version: '1.0.0',
   type: 'module',

@@ -7,7 +7,13 @@ import { quarters, see } from '../plugins/assets/transform/images.ts';
 import { type Asset, asset, upload } from '../plugins/assets/transform/upload.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { filesIn } from '../support/files-in.ts';
-import { type InProcess, migratedDatabase, type Spawned, spawnService, startService } from '../support/service.ts';
+import {
+  createMigratedDatabase,
+  type InProcessService,
+  type SpawnedService,
+  spawnService,
+  startService,
+} from '../support/service.ts';
 
 /** Said once for each run of the image library that made something, and for each that did not. */
 const MADE = 'an image was made';
@@ -32,7 +38,7 @@ describe('assets: many concurrent requests for one new variant', () => {
   const variants = async () => (await filesIn(root)).filter((name) => /__\w+\.\w+$/.test(name));
 
   describe('one process', () => {
-    let service: InProcess;
+    let service: InProcessService;
     beforeEach(async () => {
       service = await startService({ env: { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug' } });
     });
@@ -70,8 +76,8 @@ describe('assets: many concurrent requests for one new variant', () => {
 
   describe('two processes on one database and one storage', () => {
     let database: FreshDatabase;
-    const running: Spawned[] = [];
-    before(async () => void (database = await migratedDatabase('herd')));
+    const running: SpawnedService[] = [];
+    before(async () => void (database = await createMigratedDatabase('herd')));
     afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
     after(() => database?.drop());
 
@@ -79,7 +85,7 @@ describe('assets: many concurrent requests for one new variant', () => {
       const env = { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug' };
       running.push(await spawnService({ database, env }));
       running.push(await spawnService({ database, env }));
-      const [one, other] = running as [Spawned, Spawned];
+      const [one, other] = running as [SpawnedService, SpawnedService];
       const id = await upload(one, photo);
       const queries: Record<string, string>[] = [{ width: '1200', format: 'avif' }, { width: '300' }];
       for (const [at, query] of queries.entries()) {

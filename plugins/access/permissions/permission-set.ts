@@ -10,7 +10,7 @@ const FULL_ACCESS: Omit<Permission, 'collection' | 'action'> = {
 const NONE: readonly Permission[] = [];
 
 /** Indexes permissions by collection and action, stored ones before those of app access. */
-export function permissionSet(
+export function createPermissionSet(
   version: string,
   key: string,
   stored: readonly Permission[],
@@ -33,7 +33,7 @@ export function permissionSet(
 }
 
 /** The permissions of an admin: each action on each collection has one permission without any restriction. */
-export const adminSet = (version: string): PermissionSet => ({
+export const createAdminPermissionSet = (version: string): PermissionSet => ({
   version,
   key: 'admin',
   admin: true,

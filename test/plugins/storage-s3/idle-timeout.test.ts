@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { withIdleTimeout } from '../../../plugins/storage-s3/idle-timeout.ts';
-import { failureOf } from '../../support/plugin.ts';
+import { captureError } from '../../support/plugin.ts';
 import { bytes as bytesOf, hashOf, read } from '../storage/bytes.ts';
 
 /** Milliseconds. */
@@ -36,7 +36,7 @@ describe('withIdleTimeout, the idle timeout of downloads', () => {
 
   it('a download fails if the server sends nothing for the idle timeout', async () => {
     answer = (response) => response.writeHead(200, { 'content-length': 1000 }).write('the beginning');
-    const error = await failureOf(read((await download()).bytes));
+    const error = await captureError(read((await download()).bytes));
     expect(error.message).to.equal(`the server has sent nothing more of a.bin for ${LIMIT} ms`);
   });
 

@@ -1,9 +1,9 @@
 import type { Host } from '#kernel';
 import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type PluginSketch, quiet, sketch } from '../../support/plugin.ts';
+import { silentSettings, type TestPlugin, writePlugins } from '../../support/plugin.ts';
 
-export interface Ground {
+export interface TestKernel {
   readonly kernel: Kernel;
   readonly database: FreshDatabase;
   /** Parsed log lines so far. */
@@ -21,11 +21,19 @@ export interface TestKernelOptions {
 const folders = ['broker', 'database', 'cluster'].map((name) => new URL(`../../../plugins/${name}/`, import.meta.url));
 
 /** Boots the plugins broker, database and cluster with the sketched plugins, on a new database. */
-export async function startGround(sketches: readonly PluginSketch[], options: TestKernelOptions = {}): Promise<Ground> {
+export async function startTestKernel(
+  sketches: readonly TestPlugin[],
+  options: TestKernelOptions = {},
+): Promise<TestKernel> {
   const database = options.database ?? (await freshDatabase('ground'));
-  const { composition, remove } = await sketch(sketches);
+  const { composition, remove } = await writePlugins(sketches);
   const log: Record<string, unknown>[] = [];
-  const environment = { ...quiet, LOG_LEVEL: 'debug', DB_CONNECTION_STRING: database.url, ...options.environment };
+  const environment = {
+    ...silentSettings,
+    LOG_LEVEL: 'debug',
+    DB_CONNECTION_STRING: database.url,
+    ...options.environment,
+  };
   let kernel: Kernel | undefined;
   const stop = async () => {
     await kernel?.stop();
@@ -49,11 +57,11 @@ export async function startGround(sketches: readonly PluginSketch[], options: Te
 }
 
 /** A plugin with this database grant; `receive` gets its host. */
-export function holder(
+export function pluginWithGrant(
   grant: object,
   receive: (host: Host) => void,
   more: { name?: string; uses?: Record<string, string>; contributes?: Record<string, object> } = {},
-): PluginSketch {
+): TestPlugin {
   const { name = 'holder', ...manifest } = more;
   return { name, manifest: { ...manifest, capabilities: { database: grant } }, register: receive };
 }

@@ -7,30 +7,32 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import { objectsIn } from '../plugins/files/support.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { migratedDatabase, type Spawned, spawnService } from '../support/service.ts';
+import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
 
 /** A database and a storage folder that several service processes share. */
-export interface FailingGround {
+export interface FailingEnvironment {
   readonly database: FreshDatabase;
   readonly folder: string;
-  start(env?: Readonly<Record<string, string>>): Promise<Spawned>;
+  start(env?: Readonly<Record<string, string>>): Promise<SpawnedService>;
   /** Names of objects in rows, in the ledger of orphaned objects and in the folder, without image variants. */
-  state(): Promise<State>;
+  state(): Promise<FileState>;
   /** Stops the started processes and removes database and folder. */
   remove(): Promise<void>;
 }
 
-export interface State {
+export interface FileState {
   /** Names of objects that rows refer to. */
   readonly named: readonly string[];
   readonly objects: readonly string[];
-  readonly loose: readonly string[];
+  readonly orphanEntries: readonly string[];
 }
 
-export async function failingGround(common: Readonly<Record<string, string>> = {}): Promise<FailingGround> {
-  const database = await migratedDatabase('files_failing');
+export async function createFailingEnvironment(
+  common: Readonly<Record<string, string>> = {},
+): Promise<FailingEnvironment> {
+  const database = await createMigratedDatabase('files_failing');
   const folder = await mkdtemp(join(tmpdir(), 'tenon-failing-'));
-  const started: Spawned[] = [];
+  const started: SpawnedService[] = [];
   return {
     database,
     folder,
@@ -46,10 +48,10 @@ export async function failingGround(common: Readonly<Record<string, string>> = {
       const names = async (text: string) =>
         (await database.query<{ name: string }>(text)).map(({ name }) => name).sort();
       const named = await names('select filename_disk as name from platform_files where filename_disk is not null');
-      const orphaned = await names('select name from platform_orphaned_objects');
+      const orphanEntries = await names('select name from platform_orphaned_objects');
       return {
         named,
-        loose: orphaned,
+        orphanEntries,
         objects: (await objectsIn(folder)).filter((name) => !name.startsWith('.groups/')),
       };
     },
@@ -62,8 +64,8 @@ export async function failingGround(common: Readonly<Record<string, string>> = {
 }
 
 /** Asserts that each row has its object, and that there are no other objects. */
-export function expectOrder({ named, objects, loose: orphaned }: State): void {
-  expect(orphaned, 'in the ledger').to.deep.equal([]);
+export function expectConsistentFiles({ named, objects, orphanEntries }: FileState): void {
+  expect(orphanEntries, 'in the ledger').to.deep.equal([]);
   expect(objects, 'in the folder').to.deep.equal(named);
 }
 
@@ -93,7 +95,7 @@ export interface FormOptions {
 const BOUNDARY = 'between-the-parts-of-a-form';
 
 /** A multipart form whose file is sent in parts. */
-export function slowForm({ url, admin }: Spawned, options: FormOptions = {}): SlowForm {
+export function slowForm({ url, admin }: SpawnedService, options: FormOptions = {}): SlowForm {
   const { method = 'POST', path = '/files', name = 'a.txt', type = 'text/plain', fields = {}, agent = false } = options;
   const headers = {
     authorization: `Bearer ${admin.token}`,
@@ -122,14 +124,22 @@ export function slowForm({ url, admin }: Spawned, options: FormOptions = {}): Sl
   };
 }
 
-export function sendForm(service: Spawned, bytes: string | Uint8Array, options: FormOptions = {}): Promise<Answer> {
+export function sendForm(
+  service: SpawnedService,
+  bytes: string | Uint8Array,
+  options: FormOptions = {},
+): Promise<Answer> {
   const form = slowForm(service, options);
   if (bytes.length > 0) form.write(bytes);
   return form.end();
 }
 
 /** The id of a new file. */
-export async function upload(service: Spawned, bytes: string | Uint8Array, options: FormOptions = {}): Promise<string> {
+export async function upload(
+  service: SpawnedService,
+  bytes: string | Uint8Array,
+  options: FormOptions = {},
+): Promise<string> {
   const { status, body } = await sendForm(service, bytes, options);
   expect(status, JSON.stringify(body)).to.equal(200);
   return body.data.id;
@@ -142,7 +152,7 @@ export const picture = (): Promise<Buffer> =>
     .toBuffer();
 
 export async function asset(
-  { url, admin }: Pick<Spawned, 'url' | 'admin'>,
+  { url, admin }: Pick<SpawnedService, 'url' | 'admin'>,
   id: string,
   query = '',
   headers: Readonly<Record<string, string>> = {},

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { Caller, Host } from '#kernel';
 import { type Items, items } from '../../plugins/items/contract.ts';
 import { floors } from '../../plugins/preset.ts';
-import { callerOf } from '../support/caller.ts';
+import { createCaller } from '../support/caller.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
-import { type Reply, sender } from '../support/send.ts';
-import { ADMIN, adminToken, migratedDatabase, QUICK_HASHES, SECRET_OF_TESTS } from '../support/service.ts';
+import { createSender, type Reply } from '../support/send.ts';
+import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASHES, TEST_SECRET } from '../support/service.ts';
 
-export interface Asking {
+export interface SelectHarness {
   readonly items: Items;
   readonly database: FreshDatabase;
   readonly admin: Caller;
@@ -23,20 +23,20 @@ export interface Asking {
 const EVENTS = ['post', 'hero'].flatMap((name) => [`${name}.items.read`, `${name}.items.query`]);
 
 /** Starts all core plugins on tables made by `sql`, and a plugin that uses the service `items` and may listen to events. */
-export async function asking(
+export async function withSelectHarness(
   sql: string,
-  work: (asking: Asking) => Promise<void>,
+  work: (asking: SelectHarness) => Promise<void>,
   // biome-ignore lint/suspicious/noExplicitAny: hosts are made from the manifest
   listen: (host: Host<any>) => void = () => {},
 ): Promise<void> {
-  const database = await migratedDatabase('select');
+  const database = await createMigratedDatabase('select');
   const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
   const environment = {
     DB_CONNECTION_STRING: database.url,
     DATA_PATH: data,
     EXTENSIONS_PATH: join(data, 'extensions'),
     LOG_STYLE: 'raw',
-    SECRET: SECRET_OF_TESTS,
+    SECRET: TEST_SECRET,
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
     ...QUICK_HASHES,
@@ -60,9 +60,9 @@ export async function asking(
         await kernel.migrate();
         await kernel.start();
         const { port } = await kernel.listen();
-        const request = sender(`http://127.0.0.1:${port}`);
+        const request = createSender(`http://127.0.0.1:${port}`);
         const token = await adminToken(database);
-        const send: Asking['send'] = async (method, path, body) => {
+        const send: SelectHarness['send'] = async (method, path, body) => {
           const reply = await request(method, path, { token, body });
           if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
           return reply;
@@ -70,13 +70,13 @@ export async function asking(
         await work({
           items: service as Items,
           database,
-          admin: callerOf({ admin: true, app: true }),
+          admin: createCaller({ admin: true, app: true }),
           send,
           async callerWith(grants) {
             const role = (await send('POST', '/roles', { name: 'reader', app_access: false })).body.data.id;
             for (const [collection, [fields, permissions = null]] of Object.entries(grants))
               await send('POST', '/permissions', { collection, action: 'read', fields, permissions, role });
-            return callerOf({ role });
+            return createCaller({ role });
           },
         });
       },

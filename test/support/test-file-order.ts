@@ -2,7 +2,7 @@
  * Test files of ten seconds and more. A run begins with them, the longest first: a long one at the end would leave all processes
  * but its own without work. Those that collect garbage to measure memory also take less time in a young process.
  */
-export const LONG_FIRST: readonly string[] = [
+export const LONGEST_TEST_FILES: readonly string[] = [
   'test/plugins/storage-s3/conformance.test.ts',
   'test/plugins/storage/database-example.test.ts',
   'test/plugins/storage-local/conformance.test.ts',
@@ -27,7 +27,7 @@ export const LONG_FIRST: readonly string[] = [
   'test/http/permissions-graphql.test.ts',
   'test/contract/grants-ground.test.ts',
   'test/browser/explorer.test.ts',
-  'test/http/assets-herd.test.ts',
+  'test/http/assets-concurrency.test.ts',
   'test/http/extensions-required.test.ts',
   'test/plugins/query/hostile.test.ts',
   'test/http/graphql-values.test.ts',
@@ -40,7 +40,7 @@ export const LONG_FIRST: readonly string[] = [
   'test/http/extensions-consent-bypass.test.ts',
   'test/http/hostile-fuzz.test.ts',
   'test/http/stream.test.ts',
-  'test/plugins/storage-s3/silence.test.ts',
+  'test/plugins/storage-s3/idle-timeout.test.ts',
   'test/http/files-import.test.ts',
   'test/http/assets-serving.test.ts',
   'test/sandbox/posture/posture.test.ts',
@@ -54,7 +54,7 @@ export const LONG_FIRST: readonly string[] = [
 ];
 
 /** The files of a run, as paths from the repository's root, in the order in which processes take them. */
-export const inOrder = (files: readonly string[]): readonly string[] => [
-  ...LONG_FIRST.filter((path) => files.includes(path)),
-  ...files.filter((path) => !LONG_FIRST.includes(path)).sort(),
+export const sortTestFiles = (files: readonly string[]): readonly string[] => [
+  ...LONGEST_TEST_FILES.filter((path) => files.includes(path)),
+  ...files.filter((path) => !LONGEST_TEST_FILES.includes(path)).sort(),
 ];

@@ -3,7 +3,7 @@ import type { Action, Permission, PermissionSet } from './contract.ts';
 import { listsField } from './restrict/rules.ts';
 
 /** See `Access.permittedFields`. */
-export function listed(
+export function permittedFields(
   set: PermissionSet,
   action: Action,
   collection: Collection,

@@ -4,11 +4,11 @@ import type {
   Field,
   FieldMeta,
   FieldType,
-  Overview,
   Relation,
   RelationEnd,
+  SchemaOverview,
 } from '../../../plugins/schema/contract.ts';
-import { joint } from '../../../plugins/schema/overview/keys.ts';
+import { createCompositeField } from '../../../plugins/schema/snapshot/keys.ts';
 
 /**
  * A short notation of a schema, for tests of the query engine without a service:
@@ -58,7 +58,7 @@ const wordValue = (words: string, name: string): string | undefined =>
     ?.slice(name.length + 1)
     .replaceAll('_', ' ');
 
-export function sketch(tables: Sketch, schema = 'public'): Overview {
+export function sketchSchema(tables: Sketch, schema = 'public'): SchemaOverview {
   const relations: Relation[] = [];
   for (const [collection, fields] of Object.entries(tables)) {
     for (const [field, words] of columnsAndAliases(fields)) {
@@ -84,13 +84,13 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
       name,
       table: { schema, name, comment: null },
       kind: 'table',
-      reacts: false,
+      hasSideEffects: false,
       system: false,
       meta: null,
       primary: isComposite ? null : keyOf(fields),
-      key: isComposite ? joint(name, keys.join(), partsOf(all, keys)) : (all.get(keyOf(fields)) ?? null),
+      key: isComposite ? createCompositeField(name, keys.join(), partsOf(all, keys)) : (all.get(keyOf(fields)) ?? null),
       hasKey: true,
-      jointFields: joints,
+      compositeForeignKeys: joints,
       fields: all,
       singleton: (fields.$ ?? '').includes('singleton'),
       sortField: wordValue(fields.$ ?? '', 'sort') ?? null,
@@ -100,7 +100,7 @@ export function sketch(tables: Sketch, schema = 'public'): Overview {
     version: 'sketch',
     collections: new Map(collections.map((one) => [one.name, one])),
     relations,
-    listed: new Map(),
+    listedTables: new Map(),
   };
 }
 
@@ -188,7 +188,7 @@ function jointOf(
 ): Field {
   const [, to = '', columns = ''] = words.split(' ');
   const relation = relations.find((one) => one.collection === collection && one.field === name) as Relation;
-  const field = joint(collection, name, partsOf(all, columns.split('|')));
+  const field = createCompositeField(collection, name, partsOf(all, columns.split('|')));
   return { ...field, relation: { kind: 'one', relation, to } };
 }
 
@@ -201,7 +201,7 @@ function elementIn(sqlType: string): ElementType {
 function endOf(relation: Relation, words: string): RelationEnd {
   const [kind, related = '', allowed = ''] = words.split(' ');
   return kind === 'any'
-    ? { kind, relation, by: related, allowed: allowed.split('|') }
+    ? { kind, relation, collectionField: related, allowedCollections: allowed.split('|') }
     : { kind: 'one', relation, to: related };
 }
 

@@ -1,11 +1,11 @@
-import type { Entry } from './entries.ts';
+import type { DocumentEntry } from './entries.ts';
 import { type JsonText, parseJsonText } from './json-text.ts';
 
 /**
  * Converts the JSON text of REST into the form of a document: keys are renamed and ordered as in the document, an `ID`
  * is a text, a `Float` a number, functions are grouped. Everything else keeps its bytes.
  */
-export function inForm(rest: string, entries: readonly Entry[]): string {
+export function toDocumentForm(rest: string, entries: readonly DocumentEntry[]): string {
   const json = parseJsonText(rest);
   return json.kind === 'list'
     ? `[${json.of.map((row) => renderRow(row, entries)).join(',')}]`
@@ -16,13 +16,13 @@ export function inForm(rest: string, entries: readonly Entry[]): string {
 export const joinLines = (json: string): string => json.replaceAll(', \n {', ', {');
 
 /** Whether the document has the form of REST, so that no byte may differ. */
-export const hasRestForm = (entries: readonly Entry[]): boolean =>
+export const hasRestForm = (entries: readonly DocumentEntry[]): boolean =>
   entries.every((entry) => {
     if (entry.kind === 'column') return !entry.as && entry.from.length === 1 && entry.from[0] === entry.key;
     return entry.kind === 'rows' && entry.from[0] === entry.key && hasRestForm(entry.of);
   });
 
-function renderRow(row: JsonText, entries: readonly Entry[]): string {
+function renderRow(row: JsonText, entries: readonly DocumentEntry[]): string {
   if (row.kind !== 'object') return row.text;
   // Keys longer than names of PostgreSQL are added by another of its functions, with other spaces.
   const isLong = entries.some(({ key }) => Buffer.byteLength(key) > 63);
@@ -30,7 +30,7 @@ function renderRow(row: JsonText, entries: readonly Entry[]): string {
   return `{${entries.map((entry) => `${JSON.stringify(entry.key)}${colon}${renderEntry(row, entry)}`).join(comma)}}`;
 }
 
-function renderEntry(row: JsonText, entry: Entry): string {
+function renderEntry(row: JsonText, entry: DocumentEntry): string {
   switch (entry.kind) {
     case 'typename':
       return JSON.stringify(entry.type);
@@ -57,7 +57,7 @@ const renderRelated = (json: JsonText, one: (json: JsonText) => string): string 
  * REST does not answer the collection of the row, but only the fields selected for it, or a bare key without any. In
  * that case GraphQL answers an empty object if the row exists.
  */
-function renderManyToAny(json: JsonText, { of, unasked }: Extract<Entry, { kind: 'any' }>): string {
+function renderManyToAny(json: JsonText, { of, unasked }: Extract<DocumentEntry, { kind: 'any' }>): string {
   if (json.kind !== 'object') return json.text !== 'null' && unasked.has(JSON.parse(json.text)) ? '{}' : 'null';
   if (json.of.size === 0) return '{}';
   const fits = [...of.values()].find((entries) => {
@@ -69,7 +69,7 @@ function renderManyToAny(json: JsonText, { of, unasked }: Extract<Entry, { kind:
 }
 
 /** The keys of a row of REST that entries read. */
-const restKeys = (entries: readonly Entry[]): ReadonlySet<string> =>
+const restKeys = (entries: readonly DocumentEntry[]): ReadonlySet<string> =>
   new Set(
     entries.flatMap((entry) => {
       if (entry.kind === 'typename') return [];
