@@ -126,7 +126,7 @@ function addTable(node: Node, { names, use }: VisitScope, found: ParsedParts): v
   const { catalogname, schemaname, relname } = node;
   if (catalogname === undefined && schemaname === undefined && names.has(String(relname))) return;
   const schema = [catalogname, schemaname].filter((one) => one !== undefined).join('.');
-  found.tables.push({ schema === '' ? undefined : schema, name: String(relname), use });
+  found.tables.push({ schema: schema === '' ? undefined : schema, name: String(relname), use });
 }
 
 /** `drop` and `comment` name objects by lists: schema and table, or schema, table and trigger. */
