@@ -32,7 +32,7 @@ describe('/files', () => {
   });
   beforeEach(async () => {
     expect((await admin('DELETE', '/files', { query: { limit: -1 } })).status).to.equal(204);
-    expect(await readStoredFiles(service.database, folder)).to.deep.equal({ rows: [], loose: 0, objects: [] });
+    expect(await readStoredFiles(service.database, folder)).to.deep.equal({ rows: [], orphanEntries: 0, objects: [] });
   });
   afterEach(async () => {
     const kept = await waitUntilConsistent(service.database, folder);

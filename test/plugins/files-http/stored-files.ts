@@ -12,8 +12,8 @@ export async function readStoredFiles(database: FreshDatabase, folder: string): 
   const rows = await database.query<{ name: string }>(
     'select filename_disk as name from platform_files where filename_disk is not null order by 1',
   );
-  const loose = await database.query('select 1 from platform_loose_objects');
-  return { rows: rows.map(({ name }) => name), orphanEntries: loose.length, objects: await objectsIn(folder) };
+  const entries = await database.query('select 1 from platform_loose_objects');
+  return { rows: rows.map(({ name }) => name), orphanEntries: entries.length, objects: await objectsIn(folder) };
 }
 
 /** Waits until the clean-up after a disconnected client is done: it sends no notification. */

@@ -364,17 +364,17 @@ describe('files.create and files.check', () => {
 });
 
 const HOOK = `
-const told = globalThis[Symbol.for('tenon.test.files')];
+const events = globalThis[Symbol.for('tenon.test.files')];
 export default ({ filter, action }) => {
   for (const name of ['files.create', 'files.update', 'files.upload', 'files.delete']) {
-    filter(name, (payload, { event }) => void told.push('filter ' + event));
-    action(name, ({ event, key, keys, collection, payload }) => void told.push({ event, key: key ?? keys, collection, size: payload?.filesize }));
+    filter(name, (payload, { event }) => void events.push('filter ' + event));
+    action(name, ({ event, key, keys, collection, payload }) => void events.push({ event, key: key ?? keys, collection, size: payload?.filesize }));
   }
 };`;
 
 describe('files: events that extensions receive', () => {
-  const told: unknown[] = [];
-  Object.assign(globalThis, { [Symbol.for('tenon.test.files')]: told });
+  const events: unknown[] = [];
+  Object.assign(globalThis, { [Symbol.for('tenon.test.files')]: events });
   let folder: string;
   let ground: FilesGround;
   before(async () => {
@@ -398,14 +398,14 @@ describe('files: events that extensions receive', () => {
     await ground.stop();
     await rm(folder, { recursive: true, force: true });
   });
-  beforeEach(() => void told.splice(0));
+  beforeEach(() => void events.splice(0));
 
   it('an upload and a replacement emit one files.upload each', async () => {
     const { caller } = ground.admin;
     const id = await ground.files.create(caller, text('123'));
     await ground.files.replace(caller, id, text('12'));
-    await until(() => told.length >= 2);
-    expect(told).to.deep.equal([
+    await until(() => events.length >= 2);
+    expect(events).to.deep.equal([
       { event: 'files.upload', key: id, collection: 'platform_files', size: 3 },
       { event: 'files.upload', key: id, collection: 'platform_files', size: 2 },
     ]);
@@ -417,8 +417,8 @@ describe('files: events that extensions receive', () => {
     const { id } = created.body.data;
     await request('PATCH', `/files/${id}`, { token: admin.token, body: { title: 'new' } });
     await request('DELETE', `/files/${id}`, { token: admin.token });
-    await until(() => told.length >= 6);
-    const names = told.map((one) => (typeof one === 'string' ? one : (one as { event: string }).event));
+    await until(() => events.length >= 6);
+    const names = events.map((one) => (typeof one === 'string' ? one : (one as { event: string }).event));
     expect(names).to.have.members([
       'filter files.create',
       'files.create',
