@@ -176,7 +176,11 @@ describe('files in GraphQL', () => {
     ).to.deep.equal({
       delete_files_items: { ids: others },
     });
-    expect(await waitUntilConsistent(service.database, folder)).to.deep.equal({ rows: [], orphanEntries: 0, objects: [] });
+    expect(await waitUntilConsistent(service.database, folder)).to.deep.equal({
+      rows: [],
+      orphanEntries: 0,
+      objects: [],
+    });
   });
 
   it('import_file creates a file from a URL', async () => {
