@@ -37,14 +37,20 @@ interface OrphanedObject {
   readonly isReferenced: boolean;
 }
 
-export function createOrphanRemoval({ db, lock, log, storage, stopping }: Deps): OrphanRemoval {
+function orphanStatements(db: Db) {
   const ledger = db.write('platform_orphaned_objects');
-  const CLOCK = db.sql`select now()::text as until`;
-  const SELECT_BATCH = db.sql`select l.id, l.name, exists (
+  return {
+    CLOCK: db.sql`select now()::text as until`,
+    SELECT_BATCH: db.sql`select l.id, l.name, exists (
       select from ${db.read('platform_files')} f where f.storage = l.storage and f.filename_disk = l.name) as "isReferenced"
-    from ${ledger} l where l.writer is null and l.storage = $1 and l.since <= $2 order by l.since limit $3`;
-  const POSTPONE = db.sql`update ${ledger} set since = now() where id = $1`;
-  const DELETE_ENTRY = db.sql`delete from ${ledger} where id = $1`;
+    from ${ledger} l where l.writer is null and l.storage = $1 and l.since <= $2 order by l.since limit $3`,
+    POSTPONE: db.sql`update ${ledger} set since = now() where id = $1`,
+    DELETE_ENTRY: db.sql`delete from ${ledger} where id = $1`,
+  };
+}
+
+export function createOrphanRemoval({ db, lock, log, storage, stopping }: Deps): OrphanRemoval {
+  const { CLOCK, SELECT_BATCH, POSTPONE, DELETE_ENTRY } = orphanStatements(db);
   const unavailable = new Set<string>();
   const running = new Map<string, Promise<boolean>>();
   const next = new Map<string, Promise<boolean>>();

@@ -15,7 +15,7 @@ type WebRequest = Parameters<Server['handleWeb']>[0];
  * Passes a request to the library and its response to the client. Its errors become failures like those of other routes.
  * @param limit Bytes of the largest upload.
  */
-export async function handleWithLibrary(ctx: HttpContext, server: Server, limit: number | undefined): Promise<void> {
+export async function forwardToLibrary(ctx: HttpContext, server: Server, limit: number | undefined): Promise<void> {
   let failure: unknown;
   server.options.onResponseError = (_request, error) => {
     failure = error;

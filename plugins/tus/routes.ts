@@ -6,7 +6,7 @@ import type { Schema } from '../schema/contract.ts';
 import { APPEND, CREATE, OFFSET, OPTIONS, OPTIONS_OF_ONE, TERMINATE } from './descriptions.ts';
 import { createUnknownUploadFailure, createVersionFailure } from './failures.ts';
 import { type FinishDeps, finishUpload } from './finish.ts';
-import { handleWithLibrary } from './library-exchange.ts';
+import { forwardToLibrary } from './library-exchange.ts';
 import { describeUpload, type UploadDescription } from './metadata.ts';
 import { createStore, type StoreDeps } from './store.ts';
 import { hasAllBytes, type Upload } from './uploads.ts';
@@ -76,7 +76,7 @@ export function tusRoutes(deps: RoutesDeps): readonly Route[] {
 
 async function createUpload(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
   assertVersion(ctx);
-  await handleByLibrary(deps, ctx, randomUUID());
+  await handleTusRequest(deps, ctx, randomUUID());
 }
 
 async function changeUpload(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
@@ -89,7 +89,7 @@ async function changeUpload(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
     const { incoming, replaces } = await (await loadLibrary(deps)).aboutOf(upload.metadata);
     await deps.files.check(ctx.state.caller, incoming, replaces ?? undefined);
   }
-  await handleByLibrary(deps, ctx, upload.id);
+  await handleTusRequest(deps, ctx, upload.id);
 }
 
 async function sendOffset(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
@@ -100,12 +100,12 @@ async function sendOffset(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
   if (hasAllBytes(upload) && !upload.completed && upload.expires.getTime() > Date.now()) {
     await finishUpload(deps, ctx.state.caller, upload.id, (await loadLibrary(deps)).aboutOf);
   }
-  await handleByLibrary(deps, ctx, upload.id);
+  await handleTusRequest(deps, ctx, upload.id);
 }
 
 async function handleOtherMethods(deps: RoutesDeps, ctx: HttpContext, allow: readonly string[]): Promise<void> {
   if (ctx.method !== 'OPTIONS') throw fail('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here.`, { allow });
-  await handleByLibrary(deps, ctx, undefined);
+  await handleTusRequest(deps, ctx, undefined);
 }
 
 /** Every response except that of OPTIONS names the version, errors included. */
@@ -138,7 +138,7 @@ async function loadLibrary({ schema }: RoutesDeps) {
   };
 }
 
-async function handleByLibrary(deps: RoutesDeps, ctx: HttpContext, id: string | undefined): Promise<void> {
+async function handleTusRequest(deps: RoutesDeps, ctx: HttpContext, id: string | undefined): Promise<void> {
   const loaded = await loadLibrary(deps);
   const { caller } = ctx.state;
   const metadata = ctx.get('Upload-Metadata');
@@ -162,7 +162,7 @@ async function handleByLibrary(deps: RoutesDeps, ctx: HttpContext, id: string | 
       return {};
     },
   });
-  await handleWithLibrary(ctx, server, deps.maxSize);
+  await forwardToLibrary(ctx, server, deps.maxSize);
   // The library computes Upload-Expires from the state before this request.
   if (ctx.response.get('Upload-Expires') === '') return;
   const after = await deps.uploads.find(id as string);

@@ -15,9 +15,9 @@ import {
   startService,
 } from '../support/service.ts';
 
-/** Said once for each run of the image library that made something, and for each that did not. */
-const MADE = 'an image was made';
-const NOT_MADE = 'an image could not be made';
+/** Log messages: one for each run of the image library, by its result. */
+const IMAGE_MADE = 'an image was made';
+const IMAGE_FAILED = 'an image could not be made';
 
 const times = <T>(count: number, work: () => T): T[] => Array.from({ length: count }, work);
 const large = await quarters(2400, 1800);
@@ -43,7 +43,7 @@ describe('assets: many concurrent requests for one new variant', () => {
       service = await startService({ env: { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug' } });
     });
     afterEach(() => service?.stop());
-    const said = (what: string) => service.log.filter(({ msg }) => msg === what).length;
+    const countLogged = (what: string) => service.log.filter(({ msg }) => msg === what).length;
 
     it('one process makes the image once for fifty requests and later ones', async () => {
       const id = await upload(service, photo);
@@ -51,15 +51,15 @@ describe('assets: many concurrent requests for one new variant', () => {
       const answers = await Promise.all(times(50, () => asset(service, id, query)));
       await expectAllEqual(answers);
       expect(await see((answers[0] as Asset).bytes)).to.include({ width: 1000, height: 750, format: 'avif' });
-      expect(said(MADE)).to.equal(1);
+      expect(countLogged(IMAGE_MADE)).to.equal(1);
       expect(await variants()).to.have.length(1);
       await expectAllEqual([answers[0] as Asset, await asset(service, id, query)]);
-      expect(said(MADE), 'from storage').to.equal(1);
+      expect(countLogged(IMAGE_MADE), 'from storage').to.equal(1);
       // In other words the same, and then really another.
       await asset(service, id, { transforms: '[["toFormat","avif"]]', width: '1000', fit: 'cover' });
-      expect(said(MADE), 'in other words').to.equal(1);
+      expect(countLogged(IMAGE_MADE), 'in other words').to.equal(1);
       await asset(service, id, { ...query, width: '1001' });
-      expect(said(MADE), 'another one').to.equal(2);
+      expect(countLogged(IMAGE_MADE), 'another one').to.equal(2);
     });
 
     it('one process tries a damaged image once for fifty requests', async () => {
@@ -69,7 +69,7 @@ describe('assets: many concurrent requests for one new variant', () => {
       answers.push(await asset(service, id, { width: '100' }));
       for (const { status, code, names } of answers)
         expect([status, code, names]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION', ['resize']]);
-      expect([said(NOT_MADE), said(MADE)]).to.deep.equal([1, 0]);
+      expect([countLogged(IMAGE_FAILED), countLogged(IMAGE_MADE)]).to.deep.equal([1, 0]);
       expect(await variants()).to.deep.equal([]);
     });
   });
@@ -93,8 +93,10 @@ describe('assets: many concurrent requests for one new variant', () => {
           times(25, () => [asset(one, id, query), asset(other, id, query)] as const).flat(),
         );
         await expectAllEqual(answers);
-        const made = running.flatMap((service) => service.output().match(new RegExp(`"msg":"${MADE}"`, 'g')) ?? []);
-        expect(made).to.have.length(at + 1);
+        const matches = running.flatMap(
+          (service) => service.output().match(new RegExp(`"msg":"${IMAGE_MADE}"`, 'g')) ?? [],
+        );
+        expect(matches).to.have.length(at + 1);
         expect(await variants()).to.have.length(at + 1);
       }
     });

@@ -10,13 +10,13 @@ import { type InProcessService, startService } from '../support/service.ts';
 
 // The client's own types describe collections of another product.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-type Loose = any;
-const sdk: Loose = published;
+type AnyJson = any;
+const sdk: AnyJson = published;
 
-const made = await samples();
+const sampleFiles = await samples();
 const TEXT = 'some text of no importance';
 
-/** The sentences of the specification on assets, as somebody finds them who has nothing but curl. */
+/** The sentences of the specification on assets, as a client with plain HTTP sees them. */
 describe('/assets follows the specification', () => {
   let service: InProcessService;
   let root: string;
@@ -27,9 +27,9 @@ describe('/assets follows the specification', () => {
     root = await mkdtemp(join(tmpdir(), 'tenon-assets-'));
     service = await startService({ env: { STORAGE_LOCAL_ROOT: root } });
     admin = asking(service, service.admin.token);
-    const still = await (await import('sharp')).default(made.png?.bytes).gif().toBuffer();
+    const still = await (await import('sharp')).default(sampleFiles.png?.bytes).gif().toBuffer();
     const all = {
-      ...made,
+      ...sampleFiles,
       gif: { name: 'plain.gif', type: 'image/gif', bytes: still },
       svg: { name: 'drawing.svg', type: 'image/svg+xml', bytes: Buffer.from(SVG) },
       text: { name: 'My notes.txt', type: 'text/plain', bytes: Buffer.from(TEXT) },
@@ -106,12 +106,12 @@ describe('/assets follows the specification', () => {
       ['bytes=-10', 206, 'importance', `bytes ${size - 10}-${size - 1}/${size}`],
       ['bytes=20-1000', 206, TEXT.slice(20), `bytes 20-${size - 1}/${size}`],
     ];
-    for (const [range, status, text, said] of parts) {
+    for (const [range, status, text, contentRange] of parts) {
       const answer = await get('text', '', { range });
       expect([answer.status, answer.bytes.toString(), answer.header('content-range')], range).to.deep.equal([
         status,
         text,
-        said,
+        contentRange,
       ]);
       expect(Number(answer.header('content-length'))).to.equal(text.length);
     }
@@ -242,7 +242,7 @@ describe('/assets follows the specification', () => {
 
   describe('storage_asset_transform', () => {
     const storage_asset_presets = [
-      // As an admin app stores it: what nobody filled in is null.
+      // As an admin app stores it: empty fields are null.
       { key: 'card', fit: 'cover', width: 30, height: 30, quality: 80, format: 'png', transforms: [['grayscale']] },
       { key: 'plain', fit: null, width: 20, height: null, quality: null, format: null, transforms: null },
     ];
@@ -264,7 +264,7 @@ describe('/assets follows the specification', () => {
         await set({ storage_asset_transform: policy, storage_asset_presets });
         expect((await admin('GET', '/settings')).body.data.storage_asset_transform).to.equal(policy);
         for (const query of good) expect((await get('jpeg', `?${query}`)).status, query).to.equal(200);
-        for (const query of [...bad, 'key=nobody']) {
+        for (const query of [...bad, 'key=unknown']) {
           const { status, bytes } = await get('jpeg', `?${query}`);
           expect([status, JSON.parse(bytes.toString()).errors[0].extensions.code], query).to.deep.equal([
             400,
@@ -287,10 +287,10 @@ describe('/assets follows the specification', () => {
     const keyed = await client.request(sdk.readAssetArrayBuffer(ids.jpeg, { key: 'system-small-cover' }));
     expect((await see(Buffer.from(keyed))).width).to.equal(64);
     const raw = await client.request(sdk.readAssetRaw(ids.jpeg));
-    expect(Buffer.from(await new Response(raw).arrayBuffer()).equals(made.jpeg?.bytes as Buffer)).to.equal(true);
+    expect(Buffer.from(await new Response(raw).arrayBuffer()).equals(sampleFiles.jpeg?.bytes as Buffer)).to.equal(true);
     const missing = await client
       .request(sdk.readAssetBlob('11111111-1111-4111-8111-111111111111'))
-      .catch((e: Loose) => e);
+      .catch((e: AnyJson) => e);
     expect(sdk.isDirectusError(missing, 'FORBIDDEN')).to.equal(true);
   });
 });

@@ -35,21 +35,21 @@ describe('session cookie at /assets', () => {
     readonly cookie: string;
   }
 
-  /** Somebody signed in by a page, which keeps the refresh token in a cookie. */
+  /** A user signed in by a page, which keeps the refresh token in a cookie. */
   async function visitor(role: object = {}, grants: readonly object[] = [{}]): Promise<Visitor> {
     const name = randomBytes(4).toString('hex');
-    const made = await asAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
+    const createdRole = await asAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
     for (const grant of grants) {
-      const read = { collection: 'platform_files', action: 'read', fields: ['*'], role: made.id };
+      const read = { collection: 'platform_files', action: 'read', fields: ['*'], role: createdRole.id };
       await asAdmin(service, 'POST', '/permissions', { ...read, ...grant });
     }
     const email = `${name}@example.com`;
-    const user = await asAdmin(service, 'POST', '/users', { email, password: PASSWORD, role: made.id });
+    const user = await asAdmin(service, 'POST', '/users', { email, password: PASSWORD, role: createdRole.id });
     const body = { email, password: PASSWORD, mode: 'cookie' };
     const { headers } = await service.request('POST', '/auth/login', { body });
     const [cookie] = (headers.get('set-cookie') as string).split(';');
     expect(cookie).to.match(new RegExp(`^${NAME}=.{64}$`));
-    return { user: user.id, role: made.id, cookie: cookie as string };
+    return { user: user.id, role: createdRole.id, cookie: cookie as string };
   }
 
   const ask = (cookie: string, headers: Record<string, string> = {}, method = 'GET', path = `/assets/${id}`) =>
@@ -125,7 +125,7 @@ describe('session cookie at /assets', () => {
     };
     const { id: row } = await asAdmin(service, 'POST', '/permissions', { role: PUBLIC_ROLE, ...grant });
     const { cookie } = await visitor({}, []);
-    const asked = (value: string, headers = {}) => ask(value, headers, 'GET', `/assets/${public_}`);
+    const askPublic = (value: string, headers = {}) => ask(value, headers, 'GET', `/assets/${public_}`);
     try {
       for (const value of [
         `${NAME}=unknown`,
@@ -135,13 +135,13 @@ describe('session cookie at /assets', () => {
         `${NAME}=%00`,
         `${NAME}=${'x'.repeat(4000)}`,
       ]) {
-        const { status: found, headers, body } = await asked(value);
+        const { status: found, headers, body } = await askPublic(value);
         expect([found, body], value).to.deep.equal([200, 'for all']);
         expect(headers.get('cache-control'), value).to.equal('public, max-age=2592000');
       }
       // Known and not allowed here: the visitor is himself, not the Public role.
-      expect((await asked(cookie)).status).to.equal(403);
-      expect((await asked(cookie, { 'sec-fetch-site': 'cross-site' })).status).to.equal(200);
+      expect((await askPublic(cookie)).status).to.equal(403);
+      expect((await askPublic(cookie, { 'sec-fetch-site': 'cross-site' })).status).to.equal(200);
     } finally {
       await asAdmin(service, 'DELETE', `/permissions/${row}`);
     }
@@ -206,8 +206,8 @@ describe('session cookie at /assets', () => {
       ['GET', '/assetsx/1'],
     ];
     for (const [method, path, body] of cases) {
-      const { status: found, body: said } = await service.request(method, path, { headers: { cookie }, body });
-      expect([200, 204].includes(found) && said?.errors === undefined, `${method} ${path}: ${found}`).to.equal(false);
+      const { status: found, body: reply } = await service.request(method, path, { headers: { cookie }, body });
+      expect([200, 204].includes(found) && reply?.errors === undefined, `${method} ${path}: ${found}`).to.equal(false);
     }
     for (const method of ['POST', 'PATCH', 'DELETE', 'SEARCH'])
       expect((await ask(cookie, {}, method)).status, method).to.be.oneOf([403, 404, 405]);

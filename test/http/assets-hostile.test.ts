@@ -220,8 +220,8 @@ describe('hostile requests to assets', () => {
         '',
       ]) {
         await asAdmin(service, 'PATCH', `/files/${id}`, { filename_download: name });
-        const said = (await get(id)).headers.get('content-disposition');
-        expect([name, said]).to.satisfy(([, one]: string[]) =>
+        const disposition = (await get(id)).headers.get('content-disposition');
+        expect([name, disposition]).to.satisfy(([, one]: string[]) =>
           /^inline; filename=[^/\\]+$/.test((one ?? '').replace(/\*=UTF-8''.*/, '')),
         );
       }
@@ -300,7 +300,7 @@ describe('hostile requests to assets', () => {
     });
 
     it('oversized results are rejected in any order of operations', async () => {
-      const asked = [
+      const oversizedTransforms = [
         [['resize', 1, 1e9]],
         [['resize', { width: 6001 }]],
         [['extend', 1e9]],
@@ -321,7 +321,7 @@ describe('hostile requests to assets', () => {
         [['convolve', { width: 1e9, height: 1e9, kernel: [1] }]],
         [['linear', Array(600).fill(1), Array(600).fill(0)]],
       ];
-      for (const transforms of asked)
+      for (const transforms of oversizedTransforms)
         expect([transforms, ...(await make(transforms))]).to.deep.equal([
           ...[transforms, 400, 'ILLEGAL_ASSET_TRANSFORMATION'],
         ]);

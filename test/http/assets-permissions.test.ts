@@ -116,7 +116,7 @@ describe('permissions of assets', () => {
     const names = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'];
     for (const name of names) {
       const id = await fileOf(name);
-      const nobody = await personWith(here, []);
+      const withoutPermissions = await personWith(here, []);
       expect(await status(id), name).to.equal(403);
       await asAdmin(here, 'PATCH', '/settings', { [name]: id });
       for (const service of [here, there]) {
@@ -124,7 +124,7 @@ describe('permissions of assets', () => {
         const { headers, body } = await get(id, null, service);
         expect([headers.get('cache-control'), body]).to.deep.equal(['public, max-age=2592000', name]);
       }
-      expect(await status(id, nobody.token), name).to.equal(200);
+      expect(await status(id, withoutPermissions.token), name).to.equal(200);
       await asAdmin(here, 'PATCH', '/settings', { [name]: null });
       expect(await status(id), name).to.equal(403);
       await until(async () => (await status(id, null, there)) === 403);

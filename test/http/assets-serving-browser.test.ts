@@ -34,8 +34,8 @@ describe('assets in a browser', function () {
   let service: InProcessService;
   let browser: Browser;
   /** Another origin, which answers any path with this page. */
-  let elsewhere: Server;
-  let elsewhereUrl: string;
+  let foreignServer: Server;
+  let foreignUrl: string;
   let pageThere = { html: '', headers: {} as Record<string, string> };
   const contexts: BrowserContext[] = [];
   const ids: Record<string, string> = {};
@@ -45,11 +45,11 @@ describe('assets in a browser', function () {
     database = await createMigratedDatabase('assets_browser');
     service = await startService({ database, env: { ...ground.env, LOG_LEVEL: 'info' } });
     browser = await openChromium();
-    elsewhere = createServer((_request, response) => {
+    foreignServer = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html', ...pageThere.headers }).end(pageThere.html);
     }).listen(0, '127.0.0.1');
-    await once(elsewhere, 'listening');
-    elsewhereUrl = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    await once(foreignServer, 'listening');
+    foreignUrl = `http://127.0.0.1:${(foreignServer.address() as AddressInfo).port}`;
 
     const png = await sharp({ create: { width: 40, height: 30, channels: 3, background: 'red' } })
       .png()
@@ -65,7 +65,7 @@ describe('assets in a browser', function () {
     await add('a.xml', XHTML, 'text/xml');
     await add('claims-to-be.png', HTML, 'image/png', { detected_type: 'text/html' });
     await add('untyped', HTML, null);
-    await add('a.wav', silence(), 'audio/wav');
+    await add('a.wav', emptyWav(), 'audio/wav');
     await add('a.txt', 'words', 'text/plain');
     await asAdmin(service, 'POST', '/permissions', {
       role: PUBLIC_ROLE,
@@ -80,7 +80,7 @@ describe('assets in a browser', function () {
   });
   after(async () => {
     await browser?.close();
-    elsewhere?.close();
+    foreignServer?.close();
     await service?.stop();
     await database?.drop();
     await ground?.remove();
@@ -91,9 +91,9 @@ describe('assets in a browser', function () {
   interface Visit {
     readonly context: BrowserContext;
     readonly page: Page;
-    readonly said: string[];
+    readonly consoleTexts: string[];
     /** Addresses asked for beside the page's own. */
-    readonly asked: string[];
+    readonly requestedUrls: string[];
   }
 
   async function visit(options: { withoutPolicy?: boolean } = {}): Promise<Visit> {
@@ -101,10 +101,10 @@ describe('assets in a browser', function () {
     contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
-    const said: string[] = [];
-    const asked: string[] = [];
-    page.on('console', (message) => said.push(message.text()));
-    page.on('request', (request) => asked.push(request.url()));
+    const consoleTexts: string[] = [];
+    const requestedUrls: string[] = [];
+    page.on('console', (message) => consoleTexts.push(message.text()));
+    page.on('request', (request) => requestedUrls.push(request.url()));
     if (options.withoutPolicy) {
       await context.route('**/assets/**', async (route) => {
         const response = await route.fetch();
@@ -113,16 +113,16 @@ describe('assets in a browser', function () {
         await route.fulfill({ response, headers });
       });
     }
-    return { context, page, said, asked };
+    return { context, page, consoleTexts, requestedUrls };
   }
 
   for (const name of ['a.svg', 'a.html', 'a.xhtml', 'a.xml']) {
     it(`a browser runs no script of ${name} opened by its URL, but would without the policy`, async () => {
       const free = await visit({ withoutPolicy: true });
       await free.page.goto(address(name));
-      await expectSoon(() => free.said.includes('it ran'));
+      await expectSoon(() => free.consoleTexts.includes('it ran'));
 
-      const { page, said, asked } = await visit();
+      const { page, consoleTexts, requestedUrls } = await visit();
       const response = await page.goto(address(name));
       expect(response?.status()).to.equal(200);
       expect(response?.headers()['content-security-policy']).to.contain('; sandbox');
@@ -133,20 +133,20 @@ describe('assets in a browser', function () {
         // It is shown all the same, with its own style.
         expect(await page.locator('p').textContent()).to.equal('words');
       }
-      expect(said.filter((text) => text === 'it ran')).to.deep.equal([]);
-      expect(asked.filter((url) => url !== address(name) && !/^(data|x|about|javascript):/.test(url))).to.deep.equal(
-        [],
-      );
+      expect(consoleTexts.filter((text) => text === 'it ran')).to.deep.equal([]);
+      expect(
+        requestedUrls.filter((url) => url !== address(name) && !/^(data|x|about|javascript):/.test(url)),
+      ).to.deep.equal([]);
       expect(page.url()).to.equal(address(name));
     });
   }
 
   it('a browser does not render a file of another type as a page', async () => {
     for (const name of ['claims-to-be.png', 'untyped']) {
-      const { page, said } = await visit();
+      const { page, consoleTexts } = await visit();
       // What is no page is shown as it is declared, or offered as a download.
       await page.goto(address(name)).catch((error) => expect(String(error)).to.match(/download|ERR_ABORTED/i));
-      expect(said.filter((text) => text === 'it ran')).to.deep.equal([]);
+      expect(consoleTexts.filter((text) => text === 'it ran')).to.deep.equal([]);
     }
   });
 
@@ -165,10 +165,10 @@ describe('assets in a browser', function () {
   it('pages of any origin show public images, also with COEP require-corp', async () => {
     for (const headers of [{}, { 'cross-origin-embedder-policy': 'require-corp' }] as Record<string, string>[]) {
       pageThere = { html: '<!doctype html><body></body>', headers };
-      const { page, said } = await visit();
-      await page.goto(elsewhereUrl);
+      const { page, consoleTexts } = await visit();
+      await page.goto(foreignUrl);
       for (const name of ['a.png', 'a.svg']) expect(await widthIn(page, address(name)), name).to.equal(40);
-      expect(said.filter((text) => text === 'it ran')).to.deep.equal([]);
+      expect(consoleTexts.filter((text) => text === 'it ran')).to.deep.equal([]);
     }
   });
 
@@ -189,7 +189,7 @@ describe('assets in a browser', function () {
     await page.goto(`${service.url}/own-page`);
     expect(await page.frameLocator('iframe').locator('pre').textContent()).to.equal('words');
     pageThere = { html, headers: {} };
-    await page.goto(elsewhereUrl);
+    await page.goto(foreignUrl);
     expect(page.frames().map((frame) => frame.url())).to.not.include(address('a.txt'));
   });
 
@@ -204,20 +204,20 @@ describe('assets in a browser', function () {
     expect(await widthIn(page, address('private.png'))).to.equal(40);
 
     pageThere = { html: '<!doctype html><body></body>', headers: {} };
-    await page.goto(elsewhereUrl);
+    await page.goto(foreignUrl);
     expect(await widthIn(page, `${address('private.png')}?other`)).to.equal(0);
     expect(await widthIn(page, `${address('private.png')}?more`, 'crossorigin="use-credentials"')).to.equal(0);
     expect(await widthIn(page, address('a.png'))).to.equal(40);
 
-    const stranger = await visit();
-    await stranger.page.goto(elsewhereUrl);
-    expect(await widthIn(stranger.page, address('private.png'))).to.equal(0);
+    const foreignVisit = await visit();
+    await foreignVisit.page.goto(foreignUrl);
+    expect(await widthIn(foreignVisit.page, address('private.png'))).to.equal(0);
   });
 
   it('a browser caches assets, and revalidates them with ASSETS_CACHE_REVALIDATE', async () => {
     pageThere = { html: '<!doctype html><body></body>', headers: {} };
     const { page } = await visit();
-    await page.goto(elsewhereUrl);
+    await page.goto(foreignUrl);
     const path = `/assets/${ids['a.png']}/kept`;
     const answers = () =>
       service.log.filter((line) => line.msg === 'request' && line.path === path).map(({ status }) => status);
@@ -237,7 +237,7 @@ async function expectSoon(done: () => boolean): Promise<void> {
 }
 
 /** A second of nothing, as PCM. */
-function silence(): Buffer {
+function emptyWav(): Buffer {
   const data = Buffer.alloc(8000, 128);
   const head = Buffer.alloc(44);
   head.write('RIFF', 0);

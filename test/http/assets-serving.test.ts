@@ -150,7 +150,7 @@ describe('bytes of assets', () => {
         if (Math.floor(bytes / (16 * MEGABYTE)) > step) peak = Math.max(peak, resident());
       }
       expect(bytes).to.equal(size);
-      // V8 lets buffers that nobody needs any more pile up to about 64 MB.
+      // V8 lets up to about 64 MB of unused buffers pile up.
       expect((peak - before) / MEGABYTE).to.be.below(128);
     } finally {
       await spawned.stop();

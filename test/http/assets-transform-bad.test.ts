@@ -10,7 +10,7 @@ import { childrenTime } from '../plugins/media/children.ts';
 import { filesIn } from '../support/files-in.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../support/service.ts';
 
-const made = await samples();
+const sampleFiles = await samples();
 const large = await quarters(1200, 900);
 
 describe('assets: sources that cannot be transformed', () => {
@@ -88,7 +88,7 @@ describe('assets: sources that cannot be transformed', () => {
       ['animated gif', 0.2],
     ] as const)
       it(`a truncated ${name} is rejected as damaged`, async () => {
-        const { bytes, type, name: called } = made[name] as (typeof made)[string];
+        const { bytes, type, name: called } = sampleFiles[name] as (typeof sampleFiles)[string];
         const id = await put(called, type, bytes.subarray(0, Math.floor(bytes.length * part)));
         const answer = await asset(service, id, { width: '10' });
         expect([answer.status, answer.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);
@@ -98,7 +98,7 @@ describe('assets: sources that cannot be transformed', () => {
       });
 
     it('a truncated GIF animation keeps its complete frames', async () => {
-      const { bytes, type, name } = made['animated gif'] as (typeof made)[string];
+      const { bytes, type, name } = sampleFiles['animated gif'] as (typeof sampleFiles)[string];
       const id = await put(name, type, bytes.subarray(0, Math.floor(bytes.length * 0.7)));
       const image = await see((await asset(service, id, { width: '30' })).bytes);
       expect([image.width, image.height, image.pages]).to.deep.equal([30, 20, 2]);
@@ -127,7 +127,7 @@ describe('assets: sources that cannot be transformed', () => {
     });
 
     it('results over ASSETS_TRANSFORM_IMAGE_MAX_OUTPUT_DIMENSION are rejected', async () => {
-      const id = await upload(service, made.jpeg as (typeof made)[string]);
+      const id = await upload(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
       const queries: Record<string, string>[] = [
         { width: '6001' },
         { height: '999999999' },
@@ -143,12 +143,12 @@ describe('assets: sources that cannot be transformed', () => {
         ]);
         expect(answer.names).not.to.deep.equal([]);
       }
-      const within = await asset(service, id, { width: '9000', withoutEnlargement: 'true' });
-      expect(await see(within.bytes)).to.include({ width: 60, height: 40 });
+      const unchanged = await asset(service, id, { width: '9000', withoutEnlargement: 'true' });
+      expect(await see(unchanged.bytes)).to.include({ width: 60, height: 40 });
     });
 
     it('invalid arguments are rejected with the name of the operation', async () => {
-      const id = await upload(service, made.jpeg as (typeof made)[string]);
+      const id = await upload(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
       for (const one of [
         ['extract', { left: 50, top: 0, width: 30, height: 10 }],
         ['extract', null],
@@ -167,7 +167,7 @@ describe('assets: sources that cannot be transformed', () => {
     });
 
     it('a variant of a missing object is FORBIDDEN', async () => {
-      const id = await upload(service, made.png as (typeof made)[string]);
+      const id = await upload(service, sampleFiles.png as (typeof sampleFiles)[string]);
       expect((await asset(service, id, { width: '10' })).status).to.equal(200);
       await rm(join(root, `${id}.png`));
       expect((await asset(service, id, { width: '10' })).status, 'made before').to.equal(200);
@@ -176,7 +176,7 @@ describe('assets: sources that cannot be transformed', () => {
     });
 
     it('variants are removed with their file', async () => {
-      const id = await upload(service, made.png as (typeof made)[string]);
+      const id = await upload(service, sampleFiles.png as (typeof sampleFiles)[string]);
       const of = async (extension = '') =>
         (await filesIn(root)).filter((name) => name.includes(id) && name.endsWith(extension));
       for (const width of ['10', '11']) await asset(service, id, { width });
@@ -234,7 +234,7 @@ describe('assets: sources that cannot be transformed', () => {
     it('each limit rejects a request', async () => {
       const wide = await upload(service, { name: 'wide.png', type: 'image/png', bytes: await large.png().toBuffer() });
       expect(await asset(service, wide, { width: '10' })).to.deep.include({ status: 400, names: ['width'] });
-      const id = await upload(service, made.jpeg as (typeof made)[string]);
+      const id = await upload(service, sampleFiles.jpeg as (typeof sampleFiles)[string]);
       expect((await asset(service, id, { width: '950' })).status).to.equal(200);
       expect((await asset(service, id, { width: '951' })).code).to.equal('ILLEGAL_ASSET_TRANSFORMATION');
       expect((await asset(service, id, { transforms: '[["flip"],["flop"]]' })).code).to.equal('INVALID_QUERY');

@@ -6,10 +6,10 @@ import { type Colour, type Sample, type Seen, samples, see } from '../plugins/as
 import { type Asset, asset, upload } from '../plugins/assets/transform/upload.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-const made = await samples();
+const sampleFiles = await samples();
 const json = (...operations: unknown[]) => ({ transforms: JSON.stringify(operations) });
 
-/** Of a 60 × 40 image: what is asked, how large it gets, and what becomes of its four quarters. */
+/** Of a 60 × 40 image: the request, the size of the result, and the colours of its four quarters. */
 interface Case {
   readonly query: Readonly<Record<string, string>>;
   readonly size: readonly [width: number, height: number];
@@ -70,7 +70,7 @@ describe('assets: transformations', () => {
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'tenon-assets-'));
     service = await startService({ env: { STORAGE_LOCAL_ROOT: root } });
-    for (const [name, sample] of Object.entries(made)) {
+    for (const [name, sample] of Object.entries(sampleFiles)) {
       ids.set(name, await upload(service, sample));
       seen.set(name, await see(sample.bytes));
     }
@@ -90,7 +90,7 @@ describe('assets: transformations', () => {
     return image;
   };
 
-  for (const [name, sample] of Object.entries(made))
+  for (const [name, sample] of Object.entries(sampleFiles))
     describe(name, () => {
       for (const { query, size, quarters, still } of CASES)
         it(`${name} with ${new URLSearchParams(query)} has the expected size and colours`, async () => {
@@ -160,7 +160,7 @@ describe('assets: transformations', () => {
   });
 
   it('the focal point of the file applies if the request has none', async () => {
-    const id = await upload(service, made.png as Sample);
+    const id = await upload(service, sampleFiles.png as Sample);
     const body = { focal_point_x: 59, focal_point_y: 20 };
     expect((await service.request('PATCH', `/files/${id}`, { token: service.admin.token, body })).status).to.equal(200);
     const image = async (query: Record<string, string>) =>

@@ -2,19 +2,19 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { keptBy, settled } from '../plugins/files-http/kept.ts';
+import { readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
 import { type Ask, allow, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-/** An event as a package of somebody else's sees it. */
-interface Heard {
+/** An event as a third-party extension receives it. */
+interface ReceivedEvent {
   readonly kind: 'filter' | 'action';
   readonly event: string;
   readonly meta: Record<string, unknown>;
 }
 
-const HEARD = Symbol.for('files-conformance');
+const RECEIVED_EVENTS = Symbol.for('files-conformance');
 const HOOK = `
 export default ({ filter, action }) => {
   const tell = (kind, { event, ...meta }) => globalThis[Symbol.for('files-conformance')].push({ kind, event, meta });
@@ -33,21 +33,21 @@ const formOf = (...parts: readonly Part[]): FormData => {
 const file = (name: string, text = name, type = 'text/plain') => new File([text], name, { type });
 const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 
-/** The sentences of the specification on files, as somebody finds them who has nothing but curl. */
+/** The sentences of the specification on files, as a client with plain HTTP sees them. */
 describe('/files follows the specification', () => {
   let service: InProcessService;
   let folder: string;
   let outside: TestServer;
   let admin: Ask;
   let me: string;
-  const heard: Heard[] = [];
+  const receivedEvents: ReceivedEvent[] = [];
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
     const hook = join(folder, 'extensions', 'hooks', 'listener');
     await mkdir(hook, { recursive: true });
     await writeFile(join(hook, 'index.mjs'), HOOK);
-    (globalThis as Record<symbol, unknown>)[HEARD] = heard;
+    (globalThis as Record<symbol, unknown>)[RECEIVED_EVENTS] = receivedEvents;
     outside = await startTestServer((_request, response) =>
       response.writeHead(200, { 'content-type': 'text/css' }).end('a{}'),
     );
@@ -65,7 +65,7 @@ describe('/files follows the specification', () => {
     await outside?.close();
     await service?.stop();
     await rm(folder, { recursive: true, force: true });
-    delete (globalThis as Record<symbol, unknown>)[HEARD];
+    delete (globalThis as Record<symbol, unknown>)[RECEIVED_EVENTS];
   });
 
   /** `data` of an answer that has to be a success. */
@@ -75,10 +75,10 @@ describe('/files follows the specification', () => {
     return reply.body?.data;
   }
   const upload = (...parts: readonly Part[]) => good('POST', '/files', formOf(...parts));
-  const made = async (name = 'a.txt'): Promise<string> => (await upload(['file', file(name)])).id;
+  const uploadFile = async (name = 'a.txt'): Promise<string> => (await upload(['file', file(name)])).id;
   const importing = (data: object) =>
     good('POST', '/files/import', { url: `http://127.0.0.1:${outside.port}/deep/some-style_sheet.css?x=1`, data });
-  const objects = async () => (await keptBy(service.database, join(folder, 'bytes'))).objects.join();
+  const objects = async () => (await readStoredFiles(service.database, join(folder, 'bytes'))).objects.join();
 
   it('an upload answers the complete record of the file', async () => {
     const shelf = await good('POST', '/folders', { name: 'Shelf' });
@@ -169,7 +169,7 @@ describe('/files follows the specification', () => {
     });
 
     it('platform fields are dropped by every kind of PATCH', async () => {
-      const id = await made();
+      const id = await uploadFile();
       const { filename_disk, uploaded_on, created_on } = await good('GET', `/files/${id}`);
       const ways: [string, unknown][] = [
         [`/files/${id}`, claims],
@@ -196,9 +196,9 @@ describe('/files follows the specification', () => {
         { collection: 'platform_files', action: 'update', fields: ['title'] },
       ]);
       const { ask } = await makePerson(service, role);
-      const id = await made();
-      const changed = await ask('PATCH', `/files/${id}`, { ...claims, title: 'By somebody' });
-      expect([changed.status, changed.body.data?.title]).to.deep.equal([200, 'By somebody']);
+      const id = await uploadFile();
+      const changed = await ask('PATCH', `/files/${id}`, { ...claims, title: 'By a user' });
+      expect([changed.status, changed.body.data?.title]).to.deep.equal([200, 'By a user']);
       expect(outcome(await ask('PATCH', `/files/${id}`, { description: 'x' }))).to.deep.equal([403, 'FORBIDDEN']);
     });
   });
@@ -218,7 +218,7 @@ describe('/files follows the specification', () => {
   });
 
   it('replaced bytes keep id and URL and get another filename_disk', async () => {
-    const id = await made('old.txt');
+    const id = await uploadFile('old.txt');
     const old = await good('GET', `/files/${id}`);
     const row = await good('PATCH', `/files/${id}?fields=id,filename_disk,title`, formOf(['file', file('new.txt')]));
     expect(row).to.deep.include({ id, title: old.title });
@@ -320,7 +320,7 @@ describe('/files follows the specification', () => {
   });
 
   it('incomplete batches of PATCH and DELETE /files are rejected with INVALID_PAYLOAD', async () => {
-    const id = await made();
+    const id = await uploadFile();
     const patches = [
       undefined,
       {},
@@ -346,36 +346,37 @@ describe('/files follows the specification', () => {
   });
 
   describe('events of files', () => {
-    beforeEach(() => heard.splice(0));
-    const told = async (count: number) => {
+    beforeEach(() => receivedEvents.splice(0));
+    const waitForEvents = async (count: number) => {
       const deadline = Date.now() + 30_000;
-      while (heard.length < count && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
-      return heard.map(({ kind, event }) => `${kind} ${event}`);
+      while (receivedEvents.length < count && Date.now() < deadline)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      return receivedEvents.map(({ kind, event }) => `${kind} ${event}`);
     };
 
     it('uploads, replacements and imports emit files.upload only', async () => {
-      const { id } = await upload(['title', 'Told'], ['file', file('a.txt')]);
-      expect(await told(1)).to.deep.equal(['action files.upload']);
-      const { payload, key, collection } = (heard[0] as Heard).meta;
+      const { id } = await upload(['title', 'Sent'], ['file', file('a.txt')]);
+      expect(await waitForEvents(1)).to.deep.equal(['action files.upload']);
+      const { payload, key, collection } = (receivedEvents[0] as ReceivedEvent).meta;
       expect([key, collection]).to.deep.equal([id, 'platform_files']);
-      expect(payload).to.include({ title: 'Told', type: 'text/plain', filename_download: 'a.txt', storage: 'local' });
+      expect(payload).to.include({ title: 'Sent', type: 'text/plain', filename_download: 'a.txt', storage: 'local' });
       await good('PATCH', `/files/${id}`, formOf(['file', file('b.txt')]));
-      expect(await told(2)).to.deep.equal(['action files.upload', 'action files.upload']);
-      expect(heard[1]?.meta).to.deep.include({ key: id, collection: 'platform_files' });
+      expect(await waitForEvents(2)).to.deep.equal(['action files.upload', 'action files.upload']);
+      expect(receivedEvents[1]?.meta).to.deep.include({ key: id, collection: 'platform_files' });
       await importing({});
-      expect(await told(3)).to.deep.equal(Array(3).fill('action files.upload'));
+      expect(await waitForEvents(3)).to.deep.equal(Array(3).fill('action files.upload'));
     });
 
     it('writes of rows emit the events of any collection', async () => {
       const { id } = await good('POST', '/files', { type: 'text/plain' });
-      expect(await told(2)).to.deep.equal(['filter files.create', 'action files.create']);
-      expect(heard[1]?.meta).to.deep.include({ key: id, collection: 'platform_files' });
+      expect(await waitForEvents(2)).to.deep.equal(['filter files.create', 'action files.create']);
+      expect(receivedEvents[1]?.meta).to.deep.include({ key: id, collection: 'platform_files' });
       await good('PATCH', `/files/${id}`, { title: 'x' });
-      expect((await told(4)).slice(2)).to.deep.equal(['filter files.update', 'action files.update']);
-      expect(heard[3]?.meta).to.deep.include({ keys: [id] });
+      expect((await waitForEvents(4)).slice(2)).to.deep.equal(['filter files.update', 'action files.update']);
+      expect(receivedEvents[3]?.meta).to.deep.include({ keys: [id] });
       await good('DELETE', `/files/${id}`);
-      expect((await told(6)).slice(4)).to.deep.equal(['filter files.delete', 'action files.delete']);
-      expect(heard[5]?.meta).to.deep.include({ keys: [id], payload: [id] });
+      expect((await waitForEvents(6)).slice(4)).to.deep.equal(['filter files.delete', 'action files.delete']);
+      expect(receivedEvents[5]?.meta).to.deep.include({ keys: [id], payload: [id] });
     });
   });
 
@@ -415,14 +416,14 @@ describe('/files follows the specification', () => {
       ['extra', '{"a":[1]}'],
       ['taken', '2024-05-06'],
     ];
-    const said = { credit: '12', stars: 4, checked: true, extra: { a: [1] }, taken: '2024-05-06' };
+    const values = { credit: '12', stars: 4, checked: true, extra: { a: [1] }, taken: '2024-05-06' };
     const row = await good('POST', `/files?fields=id,${fields}`, formOf(...own, ['file', file('a.txt')]));
-    expect(row).to.deep.equal({ id: row.id, ...said });
-    expect(await good('POST', `/files?fields=${fields}`, { type: 'a/b', ...said })).to.deep.equal(said);
-    expect(await importing(said)).to.deep.include(said);
+    expect(row).to.deep.equal({ id: row.id, ...values });
+    expect(await good('POST', `/files?fields=${fields}`, { type: 'a/b', ...values })).to.deep.equal(values);
+    expect(await importing(values)).to.deep.include(values);
     expect(await good('GET', '/files?filter[stars][_eq]=4&fields=id&aggregate[count]=*')).to.deep.equal([{ count: 3 }]);
     const changed = formOf(['stars', '5'], ['file', file('b.txt')]);
-    expect(await good('PATCH', `/files/${row.id}?fields=${fields}`, changed)).to.deep.equal({ ...said, stars: 5 });
+    expect(await good('PATCH', `/files/${row.id}?fields=${fields}`, changed)).to.deep.equal({ ...values, stars: 5 });
     expect(outcome(await admin('POST', '/files', formOf(['stars', 'many'], ['file', file('a.txt')])))).to.deep.equal([
       400,
       'INVALID_PAYLOAD',
@@ -450,7 +451,11 @@ describe('/files follows the specification', () => {
     });
 
     it('related files are read with the rows that refer to them', async () => {
-      const [cover, first, second] = [await made('cover.txt'), await made('first.txt'), await made('second.txt')];
+      const [cover, first, second] = [
+        await uploadFile('cover.txt'),
+        await uploadFile('first.txt'),
+        await uploadFile('second.txt'),
+      ];
       const gallery = [{ platform_files_id: first }, { platform_files_id: { id: second, title: 'Renamed' } }];
       const post = await good('POST', '/items/posts', { cover, gallery });
       const read = (query: string) => good('GET', `/items/posts/${post.id}?${query}`);
@@ -492,7 +497,7 @@ describe('/files follows the specification', () => {
     });
 
     it('the avatar of a user is cleared when its file is deleted', async () => {
-      const avatar = await made('me.png');
+      const avatar = await uploadFile('me.png');
       expect(await good('PATCH', '/users/me?fields=avatar.title', { avatar })).to.deep.equal({
         avatar: { title: 'Me' },
       });
@@ -507,7 +512,7 @@ describe('/files follows the specification', () => {
 
   it('permissions decide about uploads, imports, changes and deletes', async () => {
     const { ask, role } = await makePerson(service, await makeRole(service));
-    const id = await made();
+    const id = await uploadFile();
     const url = `http://127.0.0.1:${outside.port}/x.css`;
     const tries = (): Promise<unknown[]> =>
       Promise.all(
@@ -532,6 +537,6 @@ describe('/files follows the specification', () => {
     expect(await tries()).to.deep.equal(Array(7).fill(200));
     await grant('delete');
     expect((await ask('DELETE', `/files/${id}`)).status).to.equal(204);
-    expect((await settled(service.database, join(folder, 'bytes'))).objects.join()).not.to.contain(id);
+    expect((await waitUntilConsistent(service.database, join(folder, 'bytes'))).objects.join()).not.to.contain(id);
   });
 });

@@ -47,7 +47,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
     const files: Possible = new Map();
     const sent = new Set<string>();
 
-    /** The answer, or undefined where nobody knows what became of it. */
+    /** The response; undefined if the connection broke, so that the outcome is unknown. */
     async function tell(method: string, path: string, body?: Form): Promise<Answer | undefined> {
       try {
         const { url, admin } = await service;
@@ -212,27 +212,27 @@ async function send(url: string, method: string, token: string, form?: Form): Pr
     authorization: `Bearer ${token}`,
     ...(form ? { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` } : {}),
   };
-  const asked = request(url, { method, headers, agent: false });
-  const answered = once(asked, 'response') as Promise<[IncomingMessage]>;
+  const clientRequest = request(url, { method, headers, agent: false });
+  const answered = once(clientRequest, 'response') as Promise<[IncomingMessage]>;
   answered.catch(() => {});
   // Also after the answer has begun.
-  asked.on('error', () => {});
-  if (form) await write(asked, form);
-  asked.end();
+  clientRequest.on('error', () => {});
+  if (form) await write(clientRequest, form);
+  clientRequest.end();
   const [response] = await answered;
   let text = '';
   for await (const part of response.setEncoding('utf8')) text += part;
   return { status: response.statusCode ?? 0, text };
 }
 
-async function write(asked: ClientRequest, { parts, wait, fields = {} }: Form): Promise<void> {
+async function write(clientRequest: ClientRequest, { parts, wait, fields = {} }: Form): Promise<void> {
   const begin = `--${BOUNDARY}\r\ncontent-disposition: form-data; `;
-  for (const [name, value] of Object.entries(fields)) asked.write(`${begin}name="${name}"\r\n\r\n${value}\r\n`);
-  asked.write(`${begin}name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\n`);
+  for (const [name, value] of Object.entries(fields)) clientRequest.write(`${begin}name="${name}"\r\n\r\n${value}\r\n`);
+  clientRequest.write(`${begin}name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\n`);
   for (const part of parts) {
-    if (asked.destroyed) return;
-    asked.write(part);
+    if (clientRequest.destroyed) return;
+    clientRequest.write(part);
     await pause(wait);
   }
-  asked.write(`\r\n--${BOUNDARY}--\r\n`);
+  clientRequest.write(`\r\n--${BOUNDARY}--\r\n`);
 }

@@ -30,8 +30,8 @@ describe('DELETE /files', () => {
         const query = `mutation { delete_files_item(id: "${id}") { id } }`;
         const reply = await send('POST', '/graphql/system', { query });
         expect(reply.body.data.delete_files_item.id, JSON.stringify(reply.body)).to.equal(id);
-        // Whoever deletes by other ways does not wait for the bytes.
-        await until(async () => (await ground.loose()).length === 0);
+        // GraphQL does not wait for the removal of the bytes.
+        await until(async () => (await ground.orphanEntries()).length === 0);
         return { status: 204 };
       },
     ],
@@ -42,7 +42,7 @@ describe('DELETE /files', () => {
       const names = await left();
       expect(names.filter((name) => name.includes(gone))).to.deep.equal([]);
       expect(names.filter((name) => name.includes(kept))).to.have.length(2);
-      expect(await ground.loose()).to.deep.equal([]);
+      expect(await ground.orphanEntries()).to.deep.equal([]);
       expect(outcome(await send('GET', `/files/${gone}`))).to.deep.equal([403, 'FORBIDDEN']);
     });
   }
@@ -53,7 +53,7 @@ describe('DELETE /files', () => {
     const replies = await Promise.all(halves.map((keys) => send('DELETE', '/files', keys)));
     expect(replies.map(({ status }) => status)).to.deep.equal([204, 204]);
     expect((await left()).filter((name) => ids.some((id) => name.includes(id)))).to.deep.equal([]);
-    expect(await ground.loose()).to.deep.equal([]);
+    expect(await ground.orphanEntries()).to.deep.equal([]);
   });
 
   it('a delete that includes a file the caller may not delete removes nothing', async () => {
@@ -68,7 +68,7 @@ describe('DELETE /files', () => {
     for (const body of [[mine, other], { keys: [other] }])
       expect(outcome(await send('DELETE', '/files', body, person.token))).to.deep.equal([403, 'FORBIDDEN']);
     expect((await left()).filter((name) => name.includes(mine) || name.includes(other))).to.have.length(4);
-    expect(await ground.loose()).to.deep.equal([]);
+    expect(await ground.orphanEntries()).to.deep.equal([]);
     expect((await send('DELETE', `/files/${mine}`, undefined, person.token)).status).to.equal(204);
     expect((await left()).filter((name) => name.includes(mine))).to.deep.equal([]);
   });
@@ -80,15 +80,15 @@ describe('DELETE /files', () => {
     Object.assign(second, { remove: async () => Promise.reject(new Error('down')) });
     try {
       expect((await send('DELETE', `/files/${id}`)).status).to.equal(204);
-      expect((await ground.loose()).map(({ name }) => name)).to.deep.equal([`${id}.txt`]);
+      expect((await ground.orphanEntries()).map(({ name }) => name)).to.deep.equal([`${id}.txt`]);
     } finally {
       Object.assign(second, { remove });
     }
-    // Nobody waits for a place that is known to be down, but each time it is tried again.
+    // Deletes do not wait for an unavailable location, but each one retries it.
     const next = await upload('y');
     expect((await send('DELETE', `/files/${next}`)).status).to.equal(204);
     expect((await left()).filter((name) => name.includes(next))).to.deep.equal([]);
-    await until(async () => (await ground.loose()).length === 0);
+    await until(async () => (await ground.orphanEntries()).length === 0);
     expect((await left()).filter((name) => name.includes(id))).to.deep.equal([]);
   });
 

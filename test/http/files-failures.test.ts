@@ -208,7 +208,7 @@ describe('files: failures of the database', function () {
     slow.write('the beginning, ');
     await until(async () => (await ground.state()).orphanEntries.length === 1);
     const pids = (await cut()).map(({ pid }) => pid);
-    // The processes of PostgreSQL end a moment after they are told to: until then a statement may still meet one of them.
+    // PostgreSQL backends end a moment after the signal: until then a statement may still reach one of them.
     await until(async () => {
       const left = await ground.database.query('select from pg_stat_activity where pid = any($1)', [pids]);
       const { status } = await service.request('GET', '/files?limit=1', { token: service.admin.token });
@@ -240,7 +240,7 @@ describe('files: failures of the database', function () {
           files.set(mine, text);
         } else if (turn % 3 < 2) {
           const { status } = await replace(service, mine, text);
-          // Nobody knows what became of it.
+          // The outcome of the request is unknown.
           if (isRefused(status)) files.delete(mine);
           else files.set(mine, text);
         } else {
@@ -268,7 +268,7 @@ describe('files: failures of the database', function () {
       const { status, bytes } = await asset(service, id);
       expect([status, bytes.toString() === text], id).to.deep.equal([200, true]);
     }
-    expect(messages(service)).not.to.include('unhandled rejection');
+    expect(messages(service)).not.to.include('a promise was rejected and nobody noticed');
   });
 
   it('a statement timeout answers 503 and leaves nothing', async () => {
@@ -377,7 +377,7 @@ describe('files: failures of the storage', function () {
     for (const id of [one, other]) {
       const path = await disk(id);
       await unlink(path);
-      // A link that leads to itself cannot be opened, whoever tries.
+      // A link that leads to itself cannot be opened by any user.
       await symlink(path, path);
       for (const headers of [{}, { range: 'bytes=0-0' }] as Record<string, string>[]) {
         const { status, bytes } = await asset(service, id, '', headers);
@@ -467,7 +467,7 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
     expect(refusal(await replace(service, kept as string, 'new'))).to.deep.equal(UNAVAILABLE);
     expect(await stalling(service, resumable, 5)).to.equal(503);
     for (const id of gone) expect((await remove(service, id)).status).to.equal(204);
-    // Each of these asks for everything that is loose once more.
+    // Each of these deletes retries all orphaned objects.
     for (let round = 0; round < 5; round++) await remove(service, await upload(service, 'x'));
     const state = await ground.state();
     expect(state.orphanEntries).to.deep.equal(gone.map((id) => `${id}.png`).sort());
@@ -577,8 +577,8 @@ describe('files: resources after hundreds of aborted and completed requests', fu
       await until(() => readdirSync(temporary).length === 0);
       await until(async () => (await ground.state()).orphanEntries.length === 0);
       expectConsistentFiles(await ground.state());
-      const told = service.output().split('\n');
-      expect(told.filter((line) => /MaxListenersExceeded|unhandled rejection|Warning:/.test(line))).to.deep.equal([]);
+      const lines = service.output().split('\n');
+      expect(lines.filter((line) => /MaxListenersExceeded|unhandled rejection|Warning:/.test(line))).to.deep.equal([]);
       const wrong = messages(service).filter((text) => text !== undefined);
       expect(wrong, 'a client that leaves is no error').to.deep.equal([]);
     } finally {

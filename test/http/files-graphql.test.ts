@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { settled } from '../plugins/files-http/kept.ts';
+import { waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
 import { type Ask, asking, type Grant, makePerson, makeRole } from '../plugins/users/people.ts';
 import { type InProcessService, startService } from '../support/service.ts';
@@ -35,25 +35,25 @@ describe('files in GraphQL', () => {
     await admin('DELETE', '/files', { query: { limit: -1 } });
   });
 
-  const asked = async (ask: Ask, query: string, variables: object = {}, path = '/graphql/system') => {
+  const askGraphql = async (ask: Ask, query: string, variables: object = {}, path = '/graphql/system') => {
     const { status, body } = await ask('POST', path, { query, variables });
     return { status, ...body };
   };
   const data = async (query: string, variables?: object) => {
-    const answer = await asked(admin, query, variables);
+    const answer = await askGraphql(admin, query, variables);
     expect(answer.errors, JSON.stringify(answer.errors)).to.equal(undefined);
     return answer.data;
   };
   async function upload(...names: string[]): Promise<string[]> {
     const form = new FormData();
     for (const name of names) form.append('file', new File([name], name, { type: 'text/plain' }));
-    const { data: made } = (await admin('POST', '/files', form)).body;
-    return [made].flat().map(({ id }) => id);
+    const { data: created } = (await admin('POST', '/files', form)).body;
+    return [created].flat().map(({ id }) => id);
   }
   const person = async (...grants: Grant[]) => (await makePerson(service, await makeRole(service, {}, grants))).ask;
   async function fieldsFor(ask: Ask) {
     const query = '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }';
-    const { queryType, mutationType } = (await asked(ask, query)).data.__schema;
+    const { queryType, mutationType } = (await askGraphql(ask, query)).data.__schema;
     const names = [...queryType.fields, ...(mutationType?.fields ?? [])].map(({ name }: { name: string }) => name);
     return names.filter((name) => /(?:^|_)files?(?:_|$)/.test(name)).toSorted();
   }
@@ -70,10 +70,10 @@ describe('files in GraphQL', () => {
       'update_files_item',
       'update_files_items',
     ]);
-    const { status, errors } = await asked(admin, 'mutation { create_files_item(data: { type: "a/b" }) { id } }');
+    const { status, errors } = await askGraphql(admin, 'mutation { create_files_item(data: { type: "a/b" }) { id } }');
     expect([status, errors[0].extensions.code]).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
     // No user collections there, and none of the system here.
-    expect((await asked(admin, '{ files { id } }', {}, '/graphql')).status).to.equal(400);
+    expect((await askGraphql(admin, '{ files { id } }', {}, '/graphql')).status).to.equal(400);
   });
 
   it('GraphQL offers each caller only permitted operations', async () => {
@@ -84,8 +84,8 @@ describe('files in GraphQL', () => {
     expect(await fieldsFor(deleting)).to.deep.equal(['delete_files_item', 'delete_files_items', ...reads]);
     const few = await person({ collection: FILES, action: 'read', fields: ['id', 'title'] });
     const [id] = await upload('a.txt');
-    expect((await asked(few, '{ files { id title } }')).data.files).to.deep.equal([{ id, title: 'A' }]);
-    expect((await asked(few, '{ files { filename_disk } }')).status).to.equal(400);
+    expect((await askGraphql(few, '{ files { id title } }')).data.files).to.deep.equal([{ id, title: 'A' }]);
+    expect((await askGraphql(few, '{ files { filename_disk } }')).status).to.equal(400);
   });
 
   it('files are read with arguments, relations, functions and aggregates', async () => {
@@ -118,7 +118,7 @@ describe('files in GraphQL', () => {
     expect(await data('query ($id: ID!) { files_by_id(id: $id) { filename_disk } }', { id: first })).to.deep.equal({
       files_by_id: { filename_disk: `${first}.txt` },
     });
-    const missing = await asked(admin, `{ files_by_id(id: "${UNKNOWN}") { id } }`);
+    const missing = await askGraphql(admin, `{ files_by_id(id: "${UNKNOWN}") { id } }`);
     expect([missing.status, missing.data, missing.errors[0].extensions.code]).to.deep.equal([
       200,
       { files_by_id: null },
@@ -138,8 +138,8 @@ describe('files in GraphQL', () => {
     const one = `mutation ($id: ID!, $data: update_platform_files_input!) {
       update_files_item(id: $id, data: $data) { title tags filename_disk uploaded_by { email } modified_by { email } }
     }`;
-    const said = { title: 'New', tags: ['x'], filename_disk: 'elsewhere', uploaded_by: null };
-    expect(await data(one, { id: first, data: said })).to.deep.equal({
+    const changes = { title: 'New', tags: ['x'], filename_disk: 'elsewhere', uploaded_by: null };
+    expect(await data(one, { id: first, data: changes })).to.deep.equal({
       update_files_item: {
         title: 'New',
         tags: ['x'],
@@ -160,10 +160,10 @@ describe('files in GraphQL', () => {
       { id: second, title: '2' },
     ];
     expect((await data(batch, { data: rows })).update_files_batch).to.deep.equal(rows);
-    const moved = await asked(admin, one, { id: first, data: { storage: 'elsewhere' } });
+    const moved = await askGraphql(admin, one, { id: first, data: { storage: 'elsewhere' } });
     expect(moved.errors[0].extensions.code).to.equal('INVALID_PAYLOAD');
-    const nobody = await asked(admin, one, { id: UNKNOWN, data: { title: 'x' } });
-    expect(nobody.errors[0].extensions.code).to.equal('FORBIDDEN');
+    const missingFile = await askGraphql(admin, one, { id: UNKNOWN, data: { title: 'x' } });
+    expect(missingFile.errors[0].extensions.code).to.equal('FORBIDDEN');
   });
 
   it('delete mutations remove files with their objects', async () => {
@@ -178,7 +178,11 @@ describe('files in GraphQL', () => {
     ).to.deep.equal({
       delete_files_items: { ids: others },
     });
-    expect(await settled(service.database, folder)).to.deep.equal({ rows: [], loose: 0, objects: [] });
+    expect(await waitUntilConsistent(service.database, folder)).to.deep.equal({
+      rows: [],
+      orphanEntries: 0,
+      objects: [],
+    });
   });
 
   it('import_file creates a file from a URL', async () => {
@@ -196,7 +200,7 @@ describe('files in GraphQL', () => {
       ['http://169.254.169.254/', 'SERVICE_UNAVAILABLE'],
       ['nowhere', 'INVALID_PAYLOAD'],
     ]) {
-      const { status, errors } = await asked(admin, query, { url: wrong });
+      const { status, errors } = await askGraphql(admin, query, { url: wrong });
       expect([status, errors[0].extensions.code], wrong).to.deep.equal([200, code]);
     }
   });
@@ -211,14 +215,14 @@ describe('files in GraphQL', () => {
     const [id] = await upload('cover.txt');
     const { body } = await admin('POST', '/items/books', { cover: id });
     const query = '{ books(filter: { cover: { title: { _eq: "Cover" } } }) { id cover { id title } } }';
-    const found = async (ask: Ask) => asked(ask, query, {}, '/graphql');
+    const found = async (ask: Ask) => askGraphql(ask, query, {}, '/graphql');
     expect((await found(admin)).data).to.deep.equal({
       books: [{ id: String(body.data.id), cover: { id, title: 'Cover' } }],
     });
     const blind = await person({ collection: 'books', action: 'read' });
     expect((await found(blind)).status, 'a branch that leads nowhere is not there').to.equal(400);
     await data('mutation ($id: ID!) { delete_files_item(id: $id) { id } }', { id });
-    expect((await asked(admin, '{ books { cover { id } } }', {}, '/graphql')).data.books).to.deep.equal([
+    expect((await askGraphql(admin, '{ books { cover { id } } }', {}, '/graphql')).data.books).to.deep.equal([
       { cover: null },
     ]);
   });
@@ -226,7 +230,7 @@ describe('files in GraphQL', () => {
   it('GraphQL has no fields for assets and uploads', async () => {
     const query = '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }';
     for (const path of ['/graphql', '/graphql/system']) {
-      const { queryType, mutationType } = (await asked(admin, query, {}, path)).data.__schema;
+      const { queryType, mutationType } = (await askGraphql(admin, query, {}, path)).data.__schema;
       for (const { name } of [...queryType.fields, ...(mutationType?.fields ?? [])])
         expect(name).not.to.match(/asset|upload|tus/i);
     }

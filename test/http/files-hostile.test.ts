@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
-import { type Raw, raw } from '../plugins/files-http/raw.ts';
+import { connectRaw, type RawClient } from '../plugins/files-http/raw-client.ts';
+import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
 import { type InProcessService, type Reply, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
@@ -64,17 +64,17 @@ describe('hostile requests to files', () => {
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(async () => {
-    const kept = await settled(service.database, folder);
-    expect(isInOrder(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilConsistent(service.database, folder);
+    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
-  const upload = (token: string, text = 'bytes', said: Record<string, string> = {}, id?: string) => {
+  const upload = (token: string, text = 'bytes', fields: Record<string, string> = {}, id?: string) => {
     const form = new FormData();
-    for (const [name, value] of Object.entries(said)) form.append(name, value);
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
     form.append('file', new File([text], 'a.txt', { type: 'text/plain' }));
     return service.request(id ? 'PATCH' : 'POST', id ? `/files/${id}` : '/files', { token, body: form });
   };
-  const made = async (reply: Promise<Reply>) => {
+  const expectCreated = async (reply: Promise<Reply>) => {
     const { status, body } = await reply;
     expect(status, JSON.stringify(body)).to.equal(200);
     return body.data;
@@ -88,7 +88,7 @@ describe('hostile requests to files', () => {
     let victim: Record<string, string>;
     let person: Person;
     before(async () => {
-      victim = await made(upload(service.admin.token, 'not yours'));
+      victim = await expectCreated(upload(service.admin.token, 'not yours'));
       person = await personWith(service, [
         { collection: FILES, action: 'create' },
         ...(['read', 'update', 'delete'] as const).map((action) => ({ collection: FILES, action, permissions: OWN })),
@@ -98,7 +98,7 @@ describe('hostile requests to files', () => {
 
     it('no write creates a row that names the object of another file', async () => {
       const { token, id: user } = person;
-      const mine = await made(upload(token));
+      const mine = await expectCreated(upload(token));
       const claims = { filename_disk: victim.filename_disk, detected_type: 'x/y', uploaded_by: randomUUID() };
       const row = { type: 'text/plain', ...claims };
       const texts = claims as Record<string, string>;
@@ -142,7 +142,7 @@ describe('hostile requests to files', () => {
 
     it('files of other users cannot be changed, taken over or deleted, and their references stay', async () => {
       const { token } = person;
-      const mine = await made(upload(token));
+      const mine = await expectCreated(upload(token));
       const article = await asAdmin(service, 'POST', '/items/articles', { title: 'a', image: victim.id });
       const ask = (method: string, path: string, body?: unknown) => service.request(method, path, { token, body });
       const id = victim.id as string;
@@ -180,7 +180,7 @@ describe('hostile requests to files', () => {
       for (const id of ['../../x', 'x', '00000000-0000-0000-0000-00000000000g', `${randomUUID()}/..`])
         expect([id, (await upload(person.token, 'x', { id })).status]).to.deep.equal([id, 400]);
       for (const name of ['../../evil.sh', '..\\..\\evil.sh', '/etc/passwd.sh', 'a.png/../../b.sh']) {
-        const row = await made(upload(person.token, 'x', { filename_download: name }));
+        const row = await expectCreated(upload(person.token, 'x', { filename_download: name }));
         expect(row.filename_disk).to.match(/^[0-9a-f-]{36}(?:\.[a-z0-9]{1,16})?$/);
         expect(row.filename_download).to.not.match(/[/\\]/);
       }
@@ -233,10 +233,10 @@ describe('hostile requests to files', () => {
     it('a replacement and a concurrent delete leave a consistent state in either order', async () => {
       const { token } = service.admin;
       const remove = (id: string) => service.request('DELETE', `/files/${id}`, { token });
-      const first = await made(upload(token));
+      const first = await expectCreated(upload(token));
       await held(first.id, [() => upload(token, 'other', {}, first.id), () => remove(first.id)]);
       expect(await rowOf(first.id)).to.equal(undefined);
-      const second = await made(upload(token));
+      const second = await expectCreated(upload(token));
       const [, late] = await held(second.id, [() => remove(second.id), () => upload(token, 'other', {}, second.id)]);
       expect(late?.status).to.equal(403);
       expect(await rowOf(second.id)).to.equal(undefined);
@@ -244,7 +244,7 @@ describe('hostile requests to files', () => {
 
     it('two concurrent replacements end with the bytes of one of them', async () => {
       const { token } = service.admin;
-      const row = await made(upload(token));
+      const row = await expectCreated(upload(token));
       await held(row.id, [() => upload(token, 'one', {}, row.id), () => upload(token, 'two', {}, row.id)]);
       expect(await bytesOf(row.id)).to.equal('two');
     });
@@ -256,7 +256,7 @@ describe('hostile requests to files', () => {
       ]);
       const all = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
       const permission = (action: string) => all.find((one: { action: string }) => one.action === action).id;
-      const existing = await made(upload(service.admin.token));
+      const existing = await expectCreated(upload(service.admin.token));
       const shelf = await asAdmin(service, 'POST', '/folders', { name: 'shelf' });
       const drop = (path: string) => () => asAdmin(service, 'DELETE', path);
       const cases: [method: string, path: string, before: string, meanwhile: () => Promise<unknown>, status: number][] =
@@ -266,20 +266,20 @@ describe('hostile requests to files', () => {
           ['PATCH', `/files/${existing.id}`, '', drop(`/permissions/${permission('update')}`), 403],
         ];
       for (const [method, path, before, meanwhile, status] of cases) {
-        const count = (await keptBy(service.database, folder)).rows.length;
+        const count = (await readStoredFiles(service.database, folder)).rows.length;
         const client = await begun(method, path, person.token, before);
         await meanwhile();
         await client.write(`rest${LINE}${END}`);
         const answer = await client.answers();
         client.close();
         expect([path, answer.slice(0, 12)]).to.deep.equal([path, `HTTP/1.1 ${status}`]);
-        expect((await settled(service.database, folder)).rows.length).to.equal(count);
+        expect((await waitUntilConsistent(service.database, folder)).rows.length).to.equal(count);
       }
       expect(await bytesOf(existing.id)).to.equal('bytes');
     });
 
     it('an import into a file deleted meanwhile ends, even if the server never stops sending', async () => {
-      const row = await made(upload(service.admin.token));
+      const row = await expectCreated(upload(service.admin.token));
       const closed = Promise.withResolvers<void>();
       const endless = await startTestServer(async (_request, response) => {
         response.on('close', closed.resolve);
@@ -298,11 +298,11 @@ describe('hostile requests to files', () => {
     });
 
     /** A form whose file has begun to come: its first bytes are in storage. */
-    async function begun(method: string, path: string, token: string, before: string): Promise<Raw> {
+    async function begun(method: string, path: string, token: string, before: string): Promise<RawClient> {
       const form = before + file('first ').slice(0, -LINE.length);
       const length = Buffer.byteLength(`${form}rest${LINE}${END}`);
-      const client = await raw(service.url);
-      const there = async () => (await keptBy(service.database, folder)).loose;
+      const client = await connectRaw(service.url);
+      const there = async () => (await readStoredFiles(service.database, folder)).orphanEntries;
       const count = await there();
       await client.write(
         `${method} ${path} HTTP/1.1${LINE}Host: x${LINE}Authorization: Bearer ${token}${LINE}` +
@@ -348,8 +348,8 @@ describe('hostile requests to files', () => {
 
     for (const [what, form, type = 'multipart/form-data; boundary=b'] of FORMS) {
       it(`a form with ${what} stores nothing and leaves the connection usable`, async () => {
-        const before = await keptBy(service.database, folder);
-        const client = await raw(service.url);
+        const before = await readStoredFiles(service.database, folder);
+        const client = await connectRaw(service.url);
         const auth = `Authorization: Bearer ${service.admin.token}`;
         await client.write(
           `POST /files HTTP/1.1${LINE}Host: x${LINE}${auth}${LINE}Content-Type: ${type}${LINE}` +
@@ -362,7 +362,7 @@ describe('hostile requests to files', () => {
         const [first, second] = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
         expect([first, second]).to.satisfy(([one]: number[]) => [400, 413, 415].includes(one as number));
         expect(second).to.equal(200);
-        expect((await settled(service.database, folder)).rows).to.deep.equal(before.rows);
+        expect((await waitUntilConsistent(service.database, folder)).rows).to.deep.equal(before.rows);
       });
     }
   });
@@ -432,7 +432,7 @@ describe('hostile requests to files', () => {
 
     it('an imported file is named by its URL, not by Content-Disposition', async () => {
       const body = { url: `http://127.0.0.1:${outside.port}/%2e%2e%2f%2e%2e%2fetc%2fcron.sh` };
-      const row = await made(service.request('POST', '/files/import', { token: service.admin.token, body }));
+      const row = await expectCreated(service.request('POST', '/files/import', { token: service.admin.token, body }));
       expect(row.filename_download).to.equal('cron.sh');
       expect(row.filename_disk).to.equal(`${row.id}.sh`);
     });

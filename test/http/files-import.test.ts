@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
-import { raw } from '../plugins/files-http/raw.ts';
+import { connectRaw } from '../plugins/files-http/raw-client.ts';
+import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
 import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcessService, startService } from '../support/service.ts';
@@ -73,16 +73,16 @@ describe('POST /files/import', () => {
   });
   afterEach(async () => {
     for (const response of held.splice(0)) response.destroy();
-    const kept = await settled(service.database, folder);
-    expect(isInOrder(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilConsistent(service.database, folder);
+    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
   const fetchFile = (url: unknown, data?: unknown, query = '') =>
     admin('POST', `/files/import${query}`, data === undefined ? { url } : { url, data });
   const refused = async (url: unknown, data?: unknown) => {
-    const before = (await keptBy(service.database, folder)).rows.length;
+    const before = (await readStoredFiles(service.database, folder)).rows.length;
     const reply = await fetchFile(url, data);
-    expect((await keptBy(service.database, folder)).rows.length, 'files that are kept').to.equal(before);
+    expect((await readStoredFiles(service.database, folder)).rows.length, 'files that are kept').to.equal(before);
     return outcome(reply);
   };
 
@@ -216,7 +216,7 @@ describe('POST /files/import', () => {
   });
 
   it('an import ends when its client leaves', async () => {
-    const client = await raw(service.url);
+    const client = await connectRaw(service.url);
     const body = JSON.stringify({ url: at('/slow') });
     const head = ['POST /files/import HTTP/1.1', 'host: x', `authorization: Bearer ${service.admin.token}`];
     const rest = ['content-type: application/json', `content-length: ${body.length}`, '', body];
@@ -236,8 +236,8 @@ describe('POST /files/import', () => {
     expect(body.data).to.deep.include({ id: old.id, description: 'stays', tags: ['new'], filesize: '17' });
     expect(body.data.filename_disk).to.not.equal(old.filename_disk);
     const id = 'ABCDEF11-1111-4111-8111-111111111111';
-    const made = await fetchFile(at('/own-id.txt'), { id });
-    expect(made.body.data.id).to.equal(id.toLowerCase());
+    const created = await fetchFile(at('/own-id.txt'), { id });
+    expect(created.body.data.id).to.equal(id.toLowerCase());
     expect((await fetchFile(at('/again.txt'), { id })).body.data).to.deep.include({ id: id.toLowerCase() });
     expect(await refused(at('/a.txt'), { id: 'nonsense' })).to.deep.equal([400, 'INVALID_PAYLOAD']);
   });
@@ -249,12 +249,12 @@ describe('POST /files/import', () => {
     const creator = await person(grant('create'));
     const updater = await person(grant('update'), grant('read'));
     const titled = await person(grant('create', { fields: ['title'], validation: { title: { _nnull: true } } }));
-    const nobody = await person(grant('read'));
+    const reader = await person(grant('read'));
     const { id } = (await fetchFile(at('/there.txt'))).body.data;
     const before = outside.received.length;
     const fetchAs = async (ask: Ask, data = {}) =>
       (await ask('POST', '/files/import', { url: at('/x.txt'), data })).status;
-    expect(await fetchAs(nobody)).to.equal(403);
+    expect(await fetchAs(reader)).to.equal(403);
     expect(await fetchAs(asking(service, null))).to.equal(403);
     expect(await fetchAs(updater)).to.equal(403);
     expect(await fetchAs(creator, { id })).to.equal(403);

@@ -95,18 +95,18 @@ describe('memory of the service with large files', function () {
     return hash.digest('hex');
   }
 
-  const told = (what: string, peak: number, samples: number) =>
+  const logPeak = (what: string, peak: number, samples: number) =>
     process.env.FILES_MEMORY_MIB
       ? console.log(`      ${what}: ${Math.round(peak / MIB)} MiB at most in ${samples} samples`)
       : undefined;
 
   it('upload and download of a large file stay below 200 MB of memory', async () => {
     const up = await watched(upload);
-    told('upload', up.peak, up.samples);
+    logPeak('upload', up.peak, up.samples);
     expect(up.peak, 'while it takes the file').to.be.below(LIMIT);
     expect(up.samples).to.be.above(10);
     const down = await watched(() => download(up.result.id));
-    told('download', down.peak, down.samples);
+    logPeak('download', down.peak, down.samples);
     expect(down.result).to.equal(up.result.hash);
     expect(down.peak, 'while it gives the file').to.be.below(LIMIT);
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
-import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
+import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { type Ask, allow, asking, type Grant, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcessService, type Reply, startService } from '../support/service.ts';
 
@@ -30,8 +30,8 @@ describe('permissions of files', () => {
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(async () => {
-    const kept = await settled(service.database, folder);
-    expect(isInOrder(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilConsistent(service.database, folder);
+    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
   const person = async (...grants: readonly Grant[]) =>
@@ -41,10 +41,10 @@ describe('permissions of files', () => {
     expect(status, JSON.stringify(body)).to.equal(200);
     return body.data;
   };
-  const nothingOf = async (asked: () => Promise<Reply>) => {
-    const before = (await keptBy(service.database, folder)).rows;
-    const reply = await asked();
-    expect((await keptBy(service.database, folder)).rows, 'nothing is made or changed').to.deep.equal(before);
+  const nothingOf = async (work: () => Promise<Reply>) => {
+    const before = (await readStoredFiles(service.database, folder)).rows;
+    const reply = await work();
+    expect((await readStoredFiles(service.database, folder)).rows, 'nothing is made or changed').to.deep.equal(before);
     return outcome(reply);
   };
   const row = async (id: string) => (await admin('GET', `/files/${id}`)).body.data;
@@ -69,13 +69,13 @@ describe('permissions of files', () => {
 
   it('create permission alone answers 204', async () => {
     const ask = await person(grant('create'));
-    const before = (await keptBy(service.database, folder)).rows.length;
+    const before = (await readStoredFiles(service.database, folder)).rows.length;
     for (const files of [1, 2]) {
       const form = formOf(...Array.from({ length: files }, (_, at): Part => ['file', textFile(`${at}.txt`)]));
       const { status, body } = await ask('POST', '/files', form);
       expect([status, body]).to.deep.equal([204, undefined]);
     }
-    expect((await keptBy(service.database, folder)).rows.length).to.equal(before + 3);
+    expect((await readStoredFiles(service.database, folder)).rows.length).to.equal(before + 3);
   });
 
   it("a field list of create limits the sender's fields, not those of the platform", async () => {
@@ -146,7 +146,7 @@ describe('permissions of files', () => {
     expect(await nothingOf(() => ask('DELETE', `/files/${closed.id}`))).to.deep.equal([403, 'FORBIDDEN']);
     expect(await nothingOf(() => ask('DELETE', '/files', [open.id, closed.id]))).to.deep.equal([403, 'FORBIDDEN']);
     expect((await ask('DELETE', `/files/${open.id}`)).status).to.equal(204);
-    expect((await keptBy(service.database, folder)).rows).to.not.include(open.filename_disk);
+    expect((await readStoredFiles(service.database, folder)).rows).to.not.include(open.filename_disk);
   });
 
   it('read permission decides what a write answers', async () => {
@@ -178,21 +178,21 @@ describe('permissions of files', () => {
   });
 
   it('permissions of the Public role apply to files', async () => {
-    const anybody = asking(service, null);
+    const askPublic = asking(service, null);
     const form = () => formOf(['file', textFile('public.txt')]);
-    expect(await nothingOf(() => anybody('POST', '/files', form()))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(await nothingOf(() => askPublic('POST', '/files', form()))).to.deep.equal([403, 'FORBIDDEN']);
     const permission = await allow(service, PUBLIC_ROLE, grant('create', { fields: ['title'] }));
     try {
-      expect((await anybody('POST', '/files', form())).status).to.equal(204);
+      expect((await askPublic('POST', '/files', form())).status).to.equal(204);
       const [last] = await service.database.query<Record<string, unknown>>(
         "select uploaded_by, filesize from platform_files where filename_download = 'public.txt'",
       );
       expect(last).to.deep.equal({ uploaded_by: null, filesize: '10' });
-      const described = () => anybody('POST', '/files', formOf(['description', 'x'], ['file', textFile('p.txt')]));
+      const described = () => askPublic('POST', '/files', formOf(['description', 'x'], ['file', textFile('p.txt')]));
       expect(await nothingOf(described)).to.deep.equal([403, 'FORBIDDEN']);
     } finally {
       await admin('DELETE', `/permissions/${permission}`);
     }
-    expect(await nothingOf(() => anybody('POST', '/files', form()))).to.deep.equal([403, 'FORBIDDEN']);
+    expect(await nothingOf(() => askPublic('POST', '/files', form()))).to.deep.equal([403, 'FORBIDDEN']);
   });
 });

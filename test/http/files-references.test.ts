@@ -12,8 +12,8 @@ describe('DELETE /files of referenced files', () => {
     ground = await filesGround();
     const admin = asking(ground, ground.admin.token);
     const ok = async (path: string, body: unknown) => {
-      const made = await admin('POST', path, body);
-      expect(made.status, JSON.stringify(made.body)).to.equal(200);
+      const created = await admin('POST', path, body);
+      expect(created.status, JSON.stringify(created.body)).to.equal(200);
     };
     const holder = async (name: string, schema: unknown, column: Record<string, unknown> = {}) => {
       const file = { field: 'file', type: 'uuid', schema: { ...column } };
@@ -166,7 +166,11 @@ describe('DELETE /files of referenced files', () => {
       expect(outcome(both)).to.deep.equal([400, 'INVALID_FOREIGN_KEY']);
       expect((await ground.bytes(id)).toString()).to.equal('1');
       expect((await ground.bytes(other)).toString()).to.equal('1');
-      expect([await referred(name), await referred('loosely'), await ground.loose()]).to.deep.equal([[id], [id], []]);
+      expect([await referred(name), await referred('loosely'), await ground.orphanEntries()]).to.deep.equal([
+        [id],
+        [id],
+        [],
+      ]);
       await ground.database.query(`delete from ${name}`);
       expect((await remove(id)).status).to.equal(204);
     });
@@ -189,11 +193,11 @@ describe('DELETE /files of referenced files', () => {
 
   it('references of files, users and settings are cleared', async () => {
     const id = await upload();
-    const made = await upload({ origin: id });
+    const created = await upload({ origin: id });
     const person = await makePerson(ground, await makeRole(ground), { avatar: id });
     await ground.request('PATCH', '/settings', { token: ground.admin.token, body: { project_logo: id } });
     expect((await remove(id)).status).to.equal(204);
-    expect((await ground.row(made)).origin).to.equal(null);
+    expect((await ground.row(created)).origin).to.equal(null);
     const [user] = await ground.database.query('select avatar from platform_users where id = $1', [person.id]);
     const [settings] = await ground.database.query('select project_logo from platform_settings');
     expect([user, settings]).to.deep.equal([{ avatar: null }, { project_logo: null }]);

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as published from '@directus/sdk';
 import { expect } from 'chai';
-import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
+import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
 import { type Ask, asking, outcome } from '../plugins/users/people.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
 // The client's own types describe collections of another product.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-type Loose = any;
-const sdk: Loose = published;
+type AnyJson = any;
+const sdk: AnyJson = published;
 
 const textFile = (name: string, text = name) => new File([text], name, { type: 'text/plain' });
 
@@ -32,14 +32,14 @@ describe('/files', () => {
   });
   beforeEach(async () => {
     expect((await admin('DELETE', '/files', { query: { limit: -1 } })).status).to.equal(204);
-    expect(await keptBy(service.database, folder)).to.deep.equal({ rows: [], loose: 0, objects: [] });
+    expect(await readStoredFiles(service.database, folder)).to.deep.equal({ rows: [], orphanEntries: 0, objects: [] });
   });
   afterEach(async () => {
-    const kept = await settled(service.database, folder);
-    expect(isInOrder(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilConsistent(service.database, folder);
+    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
-  const uploaded = async (...names: string[]): Promise<Loose[]> => {
+  const uploaded = async (...names: string[]): Promise<AnyJson[]> => {
     const form = new FormData();
     for (const name of names) form.append('file', textFile(name));
     const { status, body } = await admin('POST', '/files', form);
@@ -47,9 +47,11 @@ describe('/files', () => {
     return Array.isArray(body.data) ? body.data : [body.data];
   };
   const objects = async () =>
-    (await keptBy(service.database, folder)).objects.map((path) => path.split('/').at(-1)?.replace('.txt', ''));
+    (await readStoredFiles(service.database, folder)).objects.map((path) =>
+      path.split('/').at(-1)?.replace('.txt', ''),
+    );
   const titles = async () =>
-    (await admin('GET', '/files?fields=title&sort=title')).body.data.map(({ title }: Loose) => title);
+    (await admin('GET', '/files?fields=title&sort=title')).body.data.map(({ title }: AnyJson) => title);
 
   it('POST /files with JSON creates a row without bytes and needs a type', async () => {
     const one = await admin('POST', '/files', { type: 'image/png', title: 'A picture', tags: ['a'] });
@@ -134,8 +136,8 @@ describe('/files', () => {
     ] as const)
       expect((await admin('PATCH', path, body)).status, JSON.stringify(body)).to.equal(200);
     expect((await admin('GET', `/files/${id}`)).body.data).to.deep.include({ filename_disk, uploaded_by });
-    const made = await admin('POST', '/files', { type: 'text/plain', ...claims });
-    expect(made.body.data).to.deep.include({ filename_disk: null, uploaded_by });
+    const created = await admin('POST', '/files', { type: 'text/plain', ...claims });
+    expect(created.body.data).to.deep.include({ filename_disk: null, uploaded_by });
   });
 
   it('every kind of DELETE answers after the objects are removed', async () => {
@@ -174,8 +176,8 @@ describe('/files', () => {
       ['contract', 'RESTRICT'],
     ]) {
       const relation = { collection: 'article', field: name, related_collection: 'platform_files' };
-      const made = await admin('POST', '/relations', { ...relation, schema: { on_delete: onDelete } });
-      expect(made.status, JSON.stringify(made.body)).to.equal(200);
+      const created = await admin('POST', '/relations', { ...relation, schema: { on_delete: onDelete } });
+      expect(created.status, JSON.stringify(created.body)).to.equal(200);
     }
     const [cover, contract] = (await uploaded('cover', 'contract')).map(({ id }) => id);
     const { id } = (await admin('POST', '/items/article', { title: 'x', cover, contract })).body.data;
@@ -208,17 +210,17 @@ describe('/files', () => {
       expect(await ask('mutation ($id: ID!) { delete_files_item(id: $id) { id } }', { id })).to.deep.equal({
         data: { delete_files_item: { id } },
       });
-      const gone = await settled(service.database, folder);
+      const gone = await waitUntilConsistent(service.database, folder);
       expect(gone.objects).to.deep.equal([]);
       const { data } = await ask('{ __schema { mutationType { fields { name } } } }');
-      const names = data.__schema.mutationType.fields.map(({ name }: Loose) => name);
+      const names = data.__schema.mutationType.fields.map(({ name }: AnyJson) => name);
       expect(names).to.include.members(['update_files_item', 'delete_files_item', 'import_file']);
       expect(names.filter((name: string) => /^create_files/.test(name))).to.deep.equal([]);
     });
   });
 
   describe('files in the Directus SDK', () => {
-    let request: (command: Loose) => Promise<Loose>;
+    let request: (command: AnyJson) => Promise<AnyJson>;
     let outside: TestServer;
     before(async () => {
       const client = sdk.createDirectus(service.url).with(sdk.staticToken(service.admin.token)).with(sdk.rest());
@@ -233,30 +235,30 @@ describe('/files', () => {
       const form = new FormData();
       form.append('title', 'By a client');
       form.append('file', textFile('client.txt', 'from a client'));
-      const made = await request(sdk.uploadFiles(form, { fields: ['id', 'title', 'filesize'] }));
-      expect(made).to.deep.equal({ id: made.id, title: 'By a client', filesize: '13' });
+      const created = await request(sdk.uploadFiles(form, { fields: ['id', 'title', 'filesize'] }));
+      expect(created).to.deep.equal({ id: created.id, title: 'By a client', filesize: '13' });
       const two = new FormData();
       for (const name of ['1.txt', '2.txt']) two.append('file', textFile(name));
       expect(await request(sdk.uploadFiles(two))).to.have.length(2);
       const imported = await request(sdk.importFile(`http://127.0.0.1:${outside.port}/far-away.txt`));
       expect(imported).to.deep.include({ title: 'Far Away', filesize: '1' });
-      expect(await request(sdk.readFile(made.id, { fields: ['title'] }))).to.deep.equal({ title: 'By a client' });
+      expect(await request(sdk.readFile(created.id, { fields: ['title'] }))).to.deep.equal({ title: 'By a client' });
       expect(await request(sdk.readFiles({ fields: ['title'], sort: ['title'] }))).to.deep.equal(
         ['1', '2', 'By a client', 'Far Away'].map((title) => ({ title })),
       );
-      expect(await request(sdk.updateFile(made.id, { title: 'Changed' }))).to.deep.include({ title: 'Changed' });
+      expect(await request(sdk.updateFile(created.id, { title: 'Changed' }))).to.deep.include({ title: 'Changed' });
       const other = new FormData();
       other.append('file', textFile('other.txt', 'other bytes'));
-      expect(await request(sdk.updateFile(made.id, other))).to.deep.include({ id: made.id, filesize: '11' });
-      expect((await admin('GET', `/assets/${made.id}`)).body).to.equal('other bytes');
-      const ids = (await request(sdk.readFiles({ fields: ['id'] }))).map(({ id }: Loose) => id);
+      expect(await request(sdk.updateFile(created.id, other))).to.deep.include({ id: created.id, filesize: '11' });
+      expect((await admin('GET', `/assets/${created.id}`)).body).to.equal('other bytes');
+      const ids = (await request(sdk.readFiles({ fields: ['id'] }))).map(({ id }: AnyJson) => id);
       expect(await request(sdk.updateFiles(ids, { description: 'all' }, { fields: ['description'] }))).to.deep.equal(
         ids.map(() => ({ description: 'all' })),
       );
       const batch = sdk.updateFilesBatch([{ id: ids[0], title: 'batch' }], { fields: ['title'] });
       expect(await request(batch)).to.deep.equal([{ title: 'batch' }]);
-      expect(await request(sdk.deleteFile(made.id))).to.equal(null);
-      expect(await request(sdk.deleteFiles(ids.filter((id: string) => id !== made.id)))).to.equal(null);
+      expect(await request(sdk.deleteFile(created.id))).to.equal(null);
+      expect(await request(sdk.deleteFiles(ids.filter((id: string) => id !== created.id)))).to.equal(null);
       expect(await objects()).to.deep.equal([]);
     });
   });

@@ -37,7 +37,7 @@ describe('files: upgrade of a database without files', function () {
     );
     await database.query('update platform_users set avatar = gen_random_uuid()');
     await database.query(`insert into platform_users (id, email) values (gen_random_uuid(), 'another@example.com')`);
-    // Nobody notices afterwards what could not be made before.
+    // The foreign key could not be created before, and must exist now.
     const constraints = await database.query(
       `select from pg_constraint where contype = 'f' and conrelid = 'platform_users'::regclass and conname like '%avatar%'`,
     );

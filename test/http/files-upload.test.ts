@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { isInOrder, keptBy, settled } from '../plugins/files-http/kept.ts';
-import { raw } from '../plugins/files-http/raw.ts';
+import { connectRaw } from '../plugins/files-http/raw-client.ts';
+import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcessService, type Reply, startService } from '../support/service.ts';
 
@@ -52,16 +52,16 @@ describe('uploads by POST and PATCH /files', () => {
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(async () => {
-    const kept = await settled(service.database, folder);
-    expect(isInOrder(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
+    const kept = await waitUntilConsistent(service.database, folder);
+    expect(isConsistent(kept), `rows and bytes agree: ${JSON.stringify(kept)}`).to.equal(true);
   });
 
   const upload = (...parts: readonly Part[]) => admin('POST', '/files', formOf(...parts));
-  const count = async () => (await keptBy(service.database, folder)).rows.length;
+  const count = async () => (await readStoredFiles(service.database, folder)).rows.length;
   /** Asks, and expects that nothing is kept of it. */
-  const nothingOf = async (asked: () => Promise<Reply>): Promise<Reply> => {
+  const nothingOf = async (work: () => Promise<Reply>): Promise<Reply> => {
     const before = await count();
-    const reply = await asked();
+    const reply = await work();
     expect(await count(), 'files that are kept').to.equal(before);
     return reply;
   };
@@ -104,12 +104,12 @@ describe('uploads by POST and PATCH /files', () => {
       ['anything', file('3-x.txt')],
     );
     expect(status, JSON.stringify(body)).to.equal(200);
-    const told = body.data.map(({ title, description, filename_download }: Record<string, unknown>) => [
+    const values = body.data.map(({ title, description, filename_download }: Record<string, unknown>) => [
       title,
       description,
       filename_download,
     ]);
-    expect(told).to.deep.equal([
+    expect(values).to.deep.equal([
       ['One', 'of the first', '1.txt'],
       ['Two', null, '2.txt'],
       ['3 X', null, '3-x.txt'],
@@ -251,7 +251,7 @@ describe('uploads by POST and PATCH /files', () => {
       ),
     );
     for (const size of [1, 7, body.length - 1]) {
-      const client = await raw(service.url);
+      const client = await connectRaw(service.url);
       const head = ['POST /files HTTP/1.1', 'host: x', `authorization: Bearer ${service.admin.token}`];
       await client.write(
         [...head, `content-type: ${FORM['content-type']}`, 'transfer-encoding: chunked', '', ''].join(LINE),
@@ -273,34 +273,34 @@ describe('uploads by POST and PATCH /files', () => {
     const before = await count();
     const whole = handMade(['Content-Disposition: form-data; name="file"; filename="p.bin"', 'x'.repeat(300_000)]);
     for (const sent of [100, 200_000, whole.length - 4]) {
-      const client = await raw(service.url);
+      const client = await connectRaw(service.url);
       const head = ['POST /files HTTP/1.1', 'host: x', `authorization: Bearer ${service.admin.token}`];
       await client.write(
         [...head, `content-type: ${FORM['content-type']}`, `content-length: ${whole.length}`, '', ''].join(LINE),
       );
       await client.write(whole.slice(0, sent));
       // The bytes are on their way to the storage.
-      while ((await keptBy(service.database, folder)).loose === 0)
+      while ((await readStoredFiles(service.database, folder)).orphanEntries === 0)
         await new Promise((resolve) => setImmediate(resolve));
       client.socket.destroy();
     }
-    await settled(service.database, folder);
+    await waitUntilConsistent(service.database, folder);
     expect(await count()).to.equal(before);
   });
 
   describe('an upload rejected before its end', () => {
-    let nobody: Ask;
+    let askWithoutPermissions: Ask;
     let token: string;
     before(async () => {
       const person = await makePerson(service, await makeRole(service));
-      nobody = person.ask;
+      askWithoutPermissions = person.ask;
       token = person.token;
     });
 
     const large = (size: number) => formOf(['file', file('large.bin', 'x'.repeat(size))]);
 
     it('a client that reads while it sends gets the error', async () => {
-      expect(outcome(await nobody('POST', '/files', large(40 * MIB)))).to.deep.equal([403, 'FORBIDDEN']);
+      expect(outcome(await askWithoutPermissions('POST', '/files', large(40 * MIB)))).to.deep.equal([403, 'FORBIDDEN']);
       expect(outcome(await admin('POST', '/files', large(40 * MIB)))).to.deep.equal([413, 'CONTENT_TOO_LARGE']);
     });
 
@@ -309,7 +309,7 @@ describe('uploads by POST and PATCH /files', () => {
         [token, 403],
         [service.admin.token, 413],
       ] as const) {
-        const client = await raw(service.url);
+        const client = await connectRaw(service.url);
         const size = 20 * MIB;
         const start = `--b${LINE}Content-Disposition: form-data; name="file"; filename="a"${LINE}${LINE}`;
         const end = `${LINE}--b--${LINE}`;
@@ -349,7 +349,7 @@ describe('uploads by POST and PATCH /files', () => {
     });
 
     it('no body is read from a caller who may not create files', async () => {
-      const client = await raw(service.url);
+      const client = await connectRaw(service.url);
       const head = ['POST /files HTTP/1.1', 'host: x', `authorization: Bearer ${token}`];
       // Nothing of the body is ever sent.
       await client.write([...head, `content-type: ${FORM['content-type']}`, 'content-length: 1000', '', ''].join(LINE));
@@ -360,10 +360,11 @@ describe('uploads by POST and PATCH /files', () => {
 
   describe('PATCH /files/:id with a form', () => {
     const change = (id: string, ...parts: readonly Part[]) => admin('PATCH', `/files/${id}`, formOf(...parts));
-    const made = async (name = 'old.txt') => (await upload(['description', 'stays'], ['file', file(name)])).body.data;
+    const uploadFile = async (name = 'old.txt') =>
+      (await upload(['description', 'stays'], ['file', file(name)])).body.data;
 
     it('a replacement keeps the id and all fields that are not sent', async () => {
-      const old = await made();
+      const old = await uploadFile();
       const { status, body } = await change(
         old.id,
         ['tags', 'new'],
@@ -382,12 +383,12 @@ describe('uploads by POST and PATCH /files', () => {
       });
       expect(body.data.filename_disk).to.match(new RegExp(`^${old.id}-[0-9a-f]{8}\\.json$`));
       expect(await bytesOf(old.id)).to.deep.equal({ new: true });
-      const { objects } = await keptBy(service.database, folder);
+      const { objects } = await readStoredFiles(service.database, folder);
       expect(objects.some((name) => name.endsWith(old.filename_disk))).to.equal(false);
     });
 
     it('a form without a file changes values only', async () => {
-      const old = await made();
+      const old = await uploadFile();
       const { status, body } = await change(old.id, ['title', 'Said anew'], ['tags', 'a,b']);
       expect(status, JSON.stringify(body)).to.equal(200);
       expect(body.data).to.deep.include({ title: 'Said anew', tags: ['a', 'b'], filename_disk: old.filename_disk });
@@ -395,7 +396,7 @@ describe('uploads by POST and PATCH /files', () => {
     });
 
     it('a rejected replacement changes nothing', async () => {
-      const old = await made();
+      const old = await uploadFile();
       const refusals = [
         await change(old.id, ['file', file('a.txt')], ['file', file('b.txt')]),
         await change(old.id, ['unknown', 'x'], ['file', file('a.txt')]),

@@ -69,18 +69,18 @@ describe('tus: permissions', () => {
       for (const method of ['HEAD', 'PATCH', 'DELETE']) {
         const headers = { 'Upload-Offset': '0' };
         const body = method === 'PATCH' ? Buffer.from('abc') : undefined;
-        const asked = async (at: string) => {
+        const askUpload = async (at: string) => {
           const {
             status,
             body: answer,
-            headers: told,
+            headers: replyHeaders,
           } = await send(service, method, at, { token, headers, body }).reply;
-          const { date: _, 'x-request-id': __, ...rest } = told;
+          const { date: _, 'x-request-id': __, ...rest } = replyHeaders;
           return { status, answer, rest };
         };
-        const refused = await asked(path);
+        const refused = await askUpload(path);
         expect(refused.status).to.equal(403);
-        expect(refused).to.deep.equal(await asked(nowhere));
+        expect(refused).to.deep.equal(await askUpload(nowhere));
       }
     }
     expect((await send(service, 'HEAD', path, { token: service.admin.token }).reply).status).to.equal(200);

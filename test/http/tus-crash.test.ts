@@ -12,7 +12,7 @@ describe('tus: kills of the service', () => {
   let service: SpawnedService | undefined;
   before(async () => {
     here = await place({
-      SECRET: 'a secret that all of the processes know, and nobody else',
+      SECRET: 'a secret that only these processes know',
       TUS_CLEANUP_SCHEDULE: '* * * * * *',
     });
     database = await createMigratedDatabase('tus');

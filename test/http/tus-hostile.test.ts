@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { raw } from '../plugins/files-http/raw.ts';
+import { connectRaw } from '../plugins/files-http/raw-client.ts';
 import { idOf, metadataOf, type Place, place, stored } from '../plugins/tus/ground.ts';
 import { type InProcessService, type Reply, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
@@ -13,12 +13,12 @@ describe('hostile requests to tus uploads', () => {
   let here: Place;
   let service: InProcessService;
   let person: Person;
-  let stranger: Person;
+  let otherUser: Person;
   before(async () => {
     here = await place({ FILES_MAX_UPLOAD_SIZE: '1000', STREAM_STALL_TIMEOUT: '3s' });
     service = await startService({ env: here.env });
     person = await personWith(service, [{ collection: FILES, action: 'create' }]);
-    stranger = await personWith(service, [
+    otherUser = await personWith(service, [
       { collection: FILES, action: 'create' },
       { collection: FILES, action: 'update', permissions: { uploaded_by: { _eq: '$CURRENT_USER' } } },
     ]);
@@ -63,14 +63,14 @@ describe('hostile requests to tus uploads', () => {
     for (const method of ['HEAD', 'PATCH', 'DELETE']) {
       for (const one of [path, ...others]) {
         const body = method === 'PATCH' ? Buffer.from('stolen') : undefined;
-        for (const token of [stranger.token, null]) {
+        for (const token of [otherUser.token, null]) {
           const reply = await ask(method, one, { 'upload-offset': '0' }, body, token);
           expect([method, one, reply.status]).to.deep.equal([method, one, 403]);
         }
       }
     }
     for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override'])
-      expect((await ask('POST', path, { [name]: 'DELETE' }, undefined, stranger.token)).status).to.equal(405);
+      expect((await ask('POST', path, { [name]: 'DELETE' }, undefined, otherUser.token)).status).to.equal(405);
     expect(await offsetOf(path)).to.equal('0');
   });
 
@@ -95,29 +95,29 @@ describe('hostile requests to tus uploads', () => {
     const id = reply.body.data.id as string;
     for (const one of [id, id.toUpperCase(), randomUUID()]) {
       const headers = { 'upload-length': '6', 'upload-metadata': metadataOf({ filename: 'a.txt', id: one }) };
-      expect((await ask('POST', '/files/tus', headers, undefined, stranger.token)).status).to.equal(403);
+      expect((await ask('POST', '/files/tus', headers, undefined, otherUser.token)).status).to.equal(403);
     }
     expect((await stored(service, here, id))?.bytes.toString()).to.equal('not yours');
 
     for (const bytes of [undefined, 'others']) {
       const path = await begin();
-      const said = new FormData();
-      said.append('id', idOf(path));
-      said.append('file', new File([bytes ?? ''], 'b.txt', { type: 'text/plain' }));
-      const body = bytes === undefined ? { id: idOf(path), type: 'text/plain' } : said;
-      await service.request('POST', '/files', { token: stranger.token, body });
+      const form = new FormData();
+      form.append('id', idOf(path));
+      form.append('file', new File([bytes ?? ''], 'b.txt', { type: 'text/plain' }));
+      const body = bytes === undefined ? { id: idOf(path), type: 'text/plain' } : form;
+      await service.request('POST', '/files', { token: otherUser.token, body });
       const answer = await patch(path, 'abcdef');
       expect([bytes, answer.status, codeOf(answer)]).to.deep.equal([bytes, 400, 'RECORD_NOT_UNIQUE']);
       const [row] = await service.database.query<{ uploaded_by: string }>(
         'select uploaded_by from platform_files where id = $1',
         [idOf(path)],
       );
-      expect(row?.uploaded_by).to.equal(stranger.id);
+      expect(row?.uploaded_by).to.equal(otherUser.id);
     }
   });
 
   it('Upload-Metadata cannot set fields without permission', async () => {
-    const said = {
+    const form = {
       filename: '../../evil\r\nX-Evil: 1.sh',
       filetype: 'text/html\r\nX-Evil: 1',
       filename_disk: 'victim.txt',
@@ -126,7 +126,7 @@ describe('hostile requests to tus uploads', () => {
     };
     const proto = { 'upload-length': '6', 'upload-metadata': `filename YQ==,__proto__ ${btoa('{"polluted":true}')}` };
     expect((await ask('POST', '/files/tus', proto)).status).to.equal(400);
-    const path = await begin({ 'upload-metadata': metadataOf(said) });
+    const path = await begin({ 'upload-metadata': metadataOf(form) });
     expect((await patch(path, 'abcdef')).status).to.equal(204);
     const row = (await stored(service, here, idOf(path)))?.row;
     expect(row).to.include({ uploaded_by: person.id, filename_download: 'evilX-Evil: 1.sh', detected_type: null });
@@ -193,7 +193,7 @@ describe('hostile requests to tus uploads', () => {
 
   it('a client that sends nothing is disconnected, and its bytes are kept', async () => {
     const path = await begin();
-    const client = await raw(service.url);
+    const client = await connectRaw(service.url);
     const began = performance.now();
     await client.write(
       `PATCH ${path} HTTP/1.1${LINE}Host: x${LINE}Authorization: Bearer ${person.token}${LINE}Tus-Resumable: 1.0.0${LINE}` +

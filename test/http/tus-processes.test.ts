@@ -23,7 +23,7 @@ describe('tus: several processes', () => {
   let two: SpawnedService;
   before(async function () {
     this.timeout(120_000);
-    here = await place({ SECRET: 'a secret that both of the processes know, and nobody else' });
+    here = await place({ SECRET: 'a secret that only these two processes know' });
     database = await createMigratedDatabase('tus');
     [one, two] = await Promise.all([
       spawnService({ database, env: here.env }),

@@ -85,9 +85,9 @@ describe('/files/tus', () => {
       const bytes = someBytes(10);
       const { url, id } = await upload(service, bytes, { token }).finished;
       const path = new URL(url).pathname;
-      const told = await ask('HEAD', path);
-      expect(told.status).to.equal(200);
-      expect(told.headers).to.include({ 'upload-offset': '10', 'upload-length': '10', 'cache-control': 'no-store' });
+      const reply = await ask('HEAD', path);
+      expect(reply.status).to.equal(200);
+      expect(reply.headers).to.include({ 'upload-offset': '10', 'upload-length': '10', 'cache-control': 'no-store' });
       expect((await patch(path, 10, Buffer.alloc(0))).status).to.equal(204);
       expect((await patch(path, 10, Buffer.alloc(1))).status).to.equal(413);
       const ended = await ask('DELETE', path);
@@ -323,8 +323,8 @@ describe('/files/tus', () => {
     it('a deferred length over the limit, and bytes over the length, are rejected', async () => {
       const path = await begin(service, null, { token });
       expect((await ask('HEAD', path)).headers).to.include({ 'upload-defer-length': '1', 'upload-offset': '0' });
-      const told = { 'Upload-Offset': '0', 'Upload-Length': String(LIMIT + 1) };
-      expect((await ask('PATCH', path, { body: Buffer.alloc(1), headers: told })).status).to.equal(413);
+      const tooLong = { 'Upload-Offset': '0', 'Upload-Length': String(LIMIT + 1) };
+      expect((await ask('PATCH', path, { body: Buffer.alloc(1), headers: tooLong })).status).to.equal(413);
       // Sent without a length, so that the service finds out while it reads.
       const { request, reply } = send(service, 'PATCH', path, {
         token,

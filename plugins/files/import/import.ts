@@ -69,7 +69,7 @@ function createImport(deps: ImportDeps): ImportFile {
 /** The id of an existing file, read as system: the replacement checks the caller's permissions. */
 async function findExistingKey({ items, asSystem }: ImportDeps, id: unknown): Promise<string | undefined> {
   if (typeof id !== 'string' || id === '') return undefined;
-  const system = asSystem('an import names a file that may be there already');
+  const system = asSystem('an import names a file that may exist');
   try {
     const { data } = await items.readOne(system, FILES, id, { fields: ['id'] });
     return (JSON.parse(data ?? 'null') as { id: string } | null)?.id;

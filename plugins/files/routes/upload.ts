@@ -75,7 +75,7 @@ async function deleteCreated(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  const system = asSystem('a form failed: its files that were made before go again');
+  const system = asSystem('a form failed: the files created before are deleted');
   try {
     await events.withoutExtensionListeners(() => items.deleteMany(system, FILES, ids));
     await waitForRemoval();

@@ -8,7 +8,7 @@ export const TEXT_HEAD = 64 * 1024;
 /** An animated PNG counts as PNG, which every client can show. */
 const ALIASES: Readonly<Record<string, string>> = { 'image/apng': 'image/png' };
 
-/** The MIME type by content; undefined where the bytes say nothing. */
+/** The MIME type by content; undefined if the content is not recognised. */
 export async function detectType(path: string, declared: string | undefined): Promise<string | undefined> {
   const byMagic = (await fileTypeFromFile(path).catch(() => undefined))?.mime;
   // Drops parameters such as `; codecs=…`.

@@ -261,7 +261,7 @@ describe('withForm, the parser of multipart forms', () => {
       let taken = 0;
       for await (const some of one?.bytes ?? []) {
         if (taken === 0) await new Promise((resolve) => setTimeout(resolve, 3000));
-        // What lies between the two sides while nobody reads.
+        // Bytes in transit while the form is not read.
         sent ??= sockets.at(-1)?.bytesRead;
         taken += some.length;
       }

@@ -59,7 +59,7 @@ describe('command "files check"', () => {
     await local.write(`${stray}.txt`, parts('12345'));
     await local.write(`${young}.txt`, parts('12345'));
     await local.write(`${source}__0f.webp`, parts('123'));
-    await writeFile(join(ground.folder, 'logo.txt'), 'of somebody else');
+    await writeFile(join(ground.folder, 'logo.txt'), 'a foreign file');
     for (const name of [`${stray}.txt`, `.groups/${source}/${source}__0f.webp`, 'logo.txt']) await age(name);
 
     const found = [

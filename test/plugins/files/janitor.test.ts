@@ -15,7 +15,7 @@ const text = (bytes: AsyncIterable<Uint8Array>): IncomingFile => ({
   metadata: {},
 });
 
-/** Bytes that go on when they are told to. */
+/** Bytes that pause after the first chunk until `go` is called. */
 function held() {
   let go = () => {};
   let begun = () => {};
@@ -57,7 +57,7 @@ describe('the janitor of stored objects', () => {
       await ground.storage.at('local').write(`${id}__0f.webp`, parts('made'));
       expect(await of(id)).to.have.length(2);
       await ground.database.query(sql, [id]);
-      await until(async () => (await ground.loose()).length === 0);
+      await until(async () => (await ground.orphanEntries()).length === 0);
       expect(await of(id)).to.deep.equal([]);
     });
   }
@@ -69,7 +69,7 @@ describe('the janitor of stored objects', () => {
     ]);
     await ground.database.query(`do $$ begin
       begin delete from platform_files; raise exception 'no'; exception when others then null; end; end $$`);
-    expect(await ground.loose()).to.deep.equal([]);
+    expect(await ground.orphanEntries()).to.deep.equal([]);
     expect(await of(id)).to.have.length(1);
   });
 
@@ -85,13 +85,13 @@ describe('the janitor of stored objects', () => {
     const other = await filesGround({ database: ground.database, env: { STORAGE_LOCAL_ROOT: ground.folder } });
     try {
       await call();
-      await until(async () => (await ground.loose()).length === 1);
-      expect((await ground.loose())[0]?.writer).to.equal(ground.presence.id);
+      await until(async () => (await ground.orphanEntries()).length === 1);
+      expect((await ground.orphanEntries())[0]?.writer).to.equal(ground.presence.id);
       go();
       const id = await writing;
       expect((await ground.bytes(id)).toString()).to.equal('one two');
       expect(await of(whole)).to.deep.equal([]);
-      expect(await ground.loose()).to.deep.equal([]);
+      expect(await ground.orphanEntries()).to.deep.equal([]);
     } finally {
       await other.stop();
     }
@@ -102,7 +102,7 @@ describe('the janitor of stored objects', () => {
     await note('local', `${id}.txt`);
     await note('local', `${id}.txt`, randomUUID());
     await call();
-    await until(async () => (await ground.loose()).length === 0);
+    await until(async () => (await ground.orphanEntries()).length === 0);
     expect((await ground.bytes(id)).toString()).to.equal('content');
   });
 
@@ -111,7 +111,7 @@ describe('the janitor of stored objects', () => {
     await ground.storage.at('local').write(name, parts('1'));
     await note('local', name, ground.presence.id);
     await call();
-    await until(async () => (await ground.loose()).length === 0);
+    await until(async () => (await ground.orphanEntries()).length === 0);
     expect(await ground.objects()).not.to.include(name);
   });
 
@@ -121,10 +121,10 @@ describe('the janitor of stored objects', () => {
     const [stubborn, other, unknown] = [`${randomUUID()}.txt`, `${randomUUID()}.txt`, `${randomUUID()}.txt`];
     for (const name of [stubborn, other]) await second.write(name, parts('1'));
     await ground.storage.at('local').write(other, parts('1'));
-    const asked: string[] = [];
+    const removedNames: string[] = [];
     Object.assign(second, {
       async remove(name: string) {
-        asked.push(name);
+        removedNames.push(name);
         if (name === stubborn) throw new Error('the storage is down');
         return remove(name);
       },
@@ -135,23 +135,23 @@ describe('the janitor of stored objects', () => {
       await note('second', other);
       await note('local', other);
       for (let time = 0; time < 2; time++) {
-        asked.length = 0;
+        removedNames.length = 0;
         await call();
-        await until(async () => asked.includes(stubborn) && (await ground.loose()).length === 2);
+        await until(async () => removedNames.includes(stubborn) && (await ground.orphanEntries()).length === 2);
       }
-      expect((await ground.loose()).map(({ storage }) => storage).sort()).to.deep.equal(['former', 'second']);
+      expect((await ground.orphanEntries()).map(({ storage }) => storage).sort()).to.deep.equal(['former', 'second']);
       expect([await ground.objects('second'), (await ground.objects()).includes(other)]).to.deep.equal([
         [stubborn],
         false,
       ]);
-      const said = ground.log.filter(({ msg }) => String(msg).includes('cannot be removed now'));
-      expect(said.map(({ storage }) => storage).sort()).to.deep.equal(['former', 'second']);
+      const warnings = ground.log.filter(({ msg }) => String(msg).includes('cannot be removed now'));
+      expect(warnings.map(({ storage }) => storage).sort()).to.deep.equal(['former', 'second']);
     } finally {
       Object.assign(second, { remove });
     }
     await ground.database.query(`delete from platform_orphaned_objects where storage = 'former'`);
     await call();
-    await until(async () => (await ground.loose()).length === 0);
+    await until(async () => (await ground.orphanEntries()).length === 0);
     expect(await ground.objects('second')).to.deep.equal([]);
   });
 
@@ -174,11 +174,11 @@ describe('the janitor of stored objects', () => {
       const deleting = ground
         .request('DELETE', `/files/${id}`, { token: ground.admin.token })
         .then(() => (answered = true));
-      await until(async () => (await ground.loose()).length === 2);
+      await until(async () => (await ground.orphanEntries()).length === 2);
       expect([answered, (await ground.objects()).includes(name)]).to.deep.equal([false, true]);
       release();
       await deleting;
-      expect([await ground.loose(), await of(id)]).to.deep.equal([[], []]);
+      expect([await ground.orphanEntries(), await of(id)]).to.deep.equal([[], []]);
     } finally {
       await other.stop();
     }
@@ -206,7 +206,7 @@ describe('the janitor of stored objects', () => {
         expect(error).to.include({ code: 'SERVICE_UNAVAILABLE' });
         return undefined;
       });
-      await until(async () => (await ground.loose()).length === 0);
+      await until(async () => (await ground.orphanEntries()).length === 0);
       if (id) expect((await ground.bytes(id)).toString()).to.equal('one two');
       await agree();
     });
@@ -217,7 +217,7 @@ describe('the janitor of stored objects', () => {
         const writing = captureError(upload());
         await until(async () => (await cut(`wait_event = 'PgSleep'`)).length > 0);
         expect(await writing).to.include({ code: 'SERVICE_UNAVAILABLE' });
-        await until(async () => (await ground.loose()).length === 0);
+        await until(async () => (await ground.orphanEntries()).length === 0);
         await agree();
       } finally {
         await ground.database.query('drop trigger wait_here on platform_files');
@@ -244,13 +244,13 @@ describe('the janitor of stored objects', () => {
             and objid = (hashtext('${ground.presence.id}')::int8 & 4294967295)::oid)`);
           expect(killed).to.have.length(1);
           await call();
-          await until(async () => (await ground.loose()).length === 0);
+          await until(async () => (await ground.orphanEntries()).length === 0);
         } finally {
           await open(true);
         }
         go();
         expect(await writing).to.include({ code: 'SERVICE_UNAVAILABLE' });
-        await until(async () => (await ground.loose()).length === 0);
+        await until(async () => (await ground.orphanEntries()).length === 0);
         await agree();
       } finally {
         await server.end();
@@ -272,7 +272,7 @@ describe('the janitor of stored objects', () => {
     it('the janitor removes all objects after truncate of platform_files', async () => {
       const id = await upload();
       await ground.database.query('truncate platform_files cascade');
-      await until(async () => (await ground.loose()).length === 0);
+      await until(async () => (await ground.orphanEntries()).length === 0);
       expect([await of(id), await ground.objects()]).to.deep.equal([[], []]);
     });
   });

@@ -72,7 +72,7 @@ describe('files.replace', () => {
     await ground.files.replace(admin, id, text('other'));
     const { filename_disk: name } = await ground.row(id);
     expect((await ground.objects()).filter((one) => one.includes(id))).to.deep.equal([name]);
-    expect(await ground.loose()).to.deep.equal([]);
+    expect(await ground.orphanEntries()).to.deep.equal([]);
     await local.write(`${name.replace('.md', '')}__00ff.webp`, parts('made'));
     await ground.files.replace(admin, id, text('third', { filename: undefined, type: undefined }));
     const row = await ground.row(id);
@@ -91,10 +91,10 @@ describe('files.replace', () => {
   });
 
   it('a row without bytes gets them in the location of the row or of the sender', async () => {
-    const made = async (body: Record<string, unknown>) =>
+    const createRow = async (body: Record<string, unknown>) =>
       (await ground.request('POST', '/files', { token: ground.admin.token, body: { type: 'text/plain', ...body } }))
         .body.data.id as string;
-    const [here, there, moved] = [await made({}), await made({ storage: 'second' }), await made({})];
+    const [here, there, moved] = [await createRow({}), await createRow({ storage: 'second' }), await createRow({})];
     for (const id of [here, there]) await ground.files.replace(admin, id, text('x'));
     await ground.files.replace(admin, moved, text('x', { metadata: { storage: 'second' } }));
     const places = await Promise.all([here, there, moved].map(async (id) => (await ground.row(id)).storage));
@@ -156,7 +156,7 @@ describe('files.replace', () => {
       expect(await ground.row(id)).to.deep.equal(before);
       expect(await ground.bytes(id)).to.deep.equal(bytes);
       expect((await ground.objects()).filter((one) => one.includes(id))).to.deep.equal([`${id}.jpg`]);
-      expect(await ground.loose()).to.deep.equal([]);
+      expect(await ground.orphanEntries()).to.deep.equal([]);
     }
   });
 
@@ -169,7 +169,7 @@ describe('files.replace', () => {
     expect(contents).to.include(bytes);
     expect(row.filesize).to.equal(String(bytes.length));
     expect((await ground.objects()).filter((one) => one.includes(id))).to.deep.equal([row.filename_disk]);
-    expect(await ground.loose()).to.deep.equal([]);
+    expect(await ground.orphanEntries()).to.deep.equal([]);
   });
 
   it('a replacement of a file deleted meanwhile fails with FORBIDDEN and leaves no object', async () => {
@@ -183,6 +183,6 @@ describe('files.replace', () => {
       code: 'FORBIDDEN',
     });
     expect((await ground.objects()).filter((one) => one.includes(id))).to.deep.equal([]);
-    expect(await ground.loose()).to.deep.equal([]);
+    expect(await ground.orphanEntries()).to.deep.equal([]);
   });
 });

@@ -7,7 +7,7 @@ describe('rows of files written without bytes', () => {
   before(async () => {
     ground = await filesGround();
     const { request, admin } = ground;
-    const made = await request('POST', '/collections', {
+    const created = await request('POST', '/collections', {
       token: admin.token,
       body: {
         collection: 'albums',
@@ -18,7 +18,7 @@ describe('rows of files written without bytes', () => {
         ],
       },
     });
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
     const related = await request('POST', '/relations', {
       token: admin.token,
       body: { collection: 'albums', field: 'cover', related_collection: 'platform_files' },
@@ -52,8 +52,8 @@ describe('rows of files written without bytes', () => {
 
   it('fields that only the platform sets are dropped without an error', async () => {
     const own = { filename_disk: 'evil.png', uploaded_by: null, detected_type: 'text/html' };
-    const made = (await send('POST', '/files', { type: 'image/png', ...own })).body.data;
-    expect(made).to.include({ filename_disk: null, uploaded_by: ground.admin.caller.user, detected_type: null });
+    const created = (await send('POST', '/files', { type: 'image/png', ...own })).body.data;
+    expect(created).to.include({ filename_disk: null, uploaded_by: ground.admin.caller.user, detected_type: null });
     const id = await upload();
     const changed = await send('PATCH', `/files/${id}`, { ...own, title: 'changed' });
     expect(changed.body.data).to.include({
@@ -69,10 +69,10 @@ describe('rows of files written without bytes', () => {
   it('nested writes of files follow the same rules', async () => {
     const bare = await send('POST', '/items/albums', { cover: { title: 'x' } });
     expect(codeOf(bare)).to.equal('INVALID_PAYLOAD');
-    const made = await send('POST', '/items/albums?fields=cover.*', {
+    const created = await send('POST', '/items/albums?fields=cover.*', {
       cover: { type: 'image/png', filename_disk: 'evil.png' },
     });
-    expect(made.body.data.cover).to.include({ filename_disk: null, storage: 'local' });
+    expect(created.body.data.cover).to.include({ filename_disk: null, storage: 'local' });
     const id = await upload();
     const changed = await send('POST', '/items/albums?fields=cover.*', {
       cover: { id, filename_disk: 'evil.png', title: 'n' },
@@ -110,8 +110,8 @@ describe('rows of files written without bytes', () => {
         { collection: 'platform_files', action: 'update', permissions: { title: { _eq: 'Mine' } } },
       ]),
     );
-    const made = await send('POST', '/files', { type: 'image/png', title: 'T' }, few.token);
-    expect(made.body.data, JSON.stringify(made.body)).to.include({
+    const created = await send('POST', '/files', { type: 'image/png', title: 'T' }, few.token);
+    expect(created.body.data, JSON.stringify(created.body)).to.include({
       title: 'T',
       storage: 'local',
       filename_download: 'file',

@@ -20,11 +20,11 @@ export interface FilesGround extends InProcessService, ReturnType<typeof hold> {
   readonly admin: InProcessService['admin'] & { readonly caller: Caller };
   /** Where the location `local` lies; `second` has `other`. */
   readonly folder: string;
-  /** The row, whoever may see it. */
+  /** The row, read without permissions. */
   row(id: string): Promise<Row>;
   /** Bytes of the file, as they lie there. */
   bytes(id: string): Promise<Buffer>;
-  loose(): Promise<readonly { storage: string; name: string; writer: string | null }[]>;
+  orphanEntries(): Promise<readonly { storage: string; name: string; writer: string | null }[]>;
   /** Names of all objects, and of what writes that did not end left behind (which begin with `.partial/`). */
   objects(location?: 'local' | 'second'): Promise<readonly string[]>;
 }
@@ -54,8 +54,8 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
           ...(options.events ? { events: options.events } : {}),
         },
       },
-      register: (given) => {
-        host = given;
+      register: (provided) => {
+        host = provided;
       },
     },
   ]);
@@ -101,7 +101,7 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
         const { storage: location, filename_disk: name } = await row(id);
         return readFile(join(place(location), name));
       },
-      loose: () => database.query('select storage, name, writer from platform_orphaned_objects order by name'),
+      orphanEntries: () => database.query('select storage, name, writer from platform_orphaned_objects order by name'),
       objects: (location = 'local') => objectsIn(place(location)),
       async stop() {
         await service.stop();
@@ -124,12 +124,12 @@ export async function* parts(...all: readonly (string | Uint8Array)[]): AsyncGen
   for (const part of all) yield typeof part === 'string' ? Buffer.from(part) : part;
 }
 
-/** Bytes of which nobody may take any. */
+/** Bytes that fail the test when they are read. */
 export function untouched(): AsyncIterable<Uint8Array> & { readonly taken: () => boolean } {
   let taken = false;
   return {
     taken: () => taken,
-    // biome-ignore lint/correctness/useYield: whoever asks for a part gets an error
+    // biome-ignore lint/correctness/useYield: the first read throws
     async *[Symbol.asyncIterator]() {
       taken = true;
       throw new Error('bytes were taken');

@@ -7,7 +7,7 @@ import type { Caller } from '#kernel';
 import type { IncomingFile } from '../../../plugins/files/contract.ts';
 import { createCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
-import { withIptc } from '../media/telling.ts';
+import { withIptc } from '../media/metadata-blocks.ts';
 import { makePerson, makeRole } from '../users/people.ts';
 import { type FilesGround, filesGround, parts, until, untouched } from './support.ts';
 
@@ -51,7 +51,7 @@ describe('files.create and files.check', () => {
       const names = rows.flatMap(({ storage, filename_disk }) => (storage === place ? [filename_disk] : []));
       expect(await ground.objects(place)).to.deep.equal(names.sort());
     }
-    expect(await ground.loose()).to.deep.equal([]);
+    expect(await ground.orphanEntries()).to.deep.equal([]);
     return error.code ?? error.failures?.map((one) => one.code).join(' ') ?? error.message;
   };
 
@@ -79,7 +79,7 @@ describe('files.create and files.check', () => {
       for (const moment of ['created_on', 'uploaded_on', 'modified_on'])
         expect((row[moment] as Date).getTime(), moment).to.be.within(start, Date.now() + 1000);
       expect((await ground.bytes(id)).toString()).to.equal('hello wörld');
-      expect(await ground.loose()).to.deep.equal([]);
+      expect(await ground.orphanEntries()).to.deep.equal([]);
     });
 
     it('an upload emits one files.upload with key and payload, and one row of activity', async () => {
@@ -152,13 +152,13 @@ describe('files.create and files.check', () => {
       ]);
       const send = (metadata: IncomingFile['metadata']) =>
         ground.files.create(admin, { bytes: parts(picture), filename: 'x.jpg', type: 'image/jpeg', metadata });
-      const said = { title: 'Mine', tags: ['own'] };
+      const values = { title: 'Mine', tags: ['own'] };
       expect(await ground.row(await send({}))).to.deep.include({
         title: 'A headline',
         description: 'Words',
         tags: ['sea', 'sand'],
       });
-      expect(await ground.row(await send(said))).to.deep.include({ ...said, description: 'Words' });
+      expect(await ground.row(await send(values))).to.deep.include({ ...values, description: 'Words' });
     });
 
     it('type is the declared type and detected_type the one of the content', async () => {
@@ -220,8 +220,8 @@ describe('files.create and files.check', () => {
     it('no byte is read from a caller who may not create files', async () => {
       const role = await makeRole(ground);
       const bytes = untouched();
-      const nobody = createCaller({ role });
-      expect(await refused(ground.files.create(nobody, text('', { bytes })))).to.equal('FORBIDDEN');
+      const callerWithoutPermissions = createCaller({ role });
+      expect(await refused(ground.files.create(callerWithoutPermissions, text('', { bytes })))).to.equal('FORBIDDEN');
       expect(bytes.taken()).to.equal(false);
     });
 
@@ -299,20 +299,20 @@ describe('files.create and files.check', () => {
     it('a type outside of FILES_MIME_TYPE_ALLOW_LIST is rejected for rows without bytes and for updates', async () => {
       const { token } = ground.admin;
       const id = await ground.files.create(admin, text('page'));
-      const asked = async (method: string, path: string, body: unknown) => {
+      const askFor = async (method: string, path: string, body: unknown) => {
         const { status, body: answer } = await ground.request(method, path, { token, body });
         const [error] = (answer as { errors?: { extensions: { code: string; field?: string } }[] }).errors ?? [];
         return [status, error?.extensions.code, error?.extensions.field];
       };
       const refusal = [400, 'INVALID_PAYLOAD', 'type'];
-      expect(await asked('POST', '/files', { type: 'application/pdf' })).to.deep.equal(refusal);
+      expect(await askFor('POST', '/files', { type: 'application/pdf' })).to.deep.equal(refusal);
       for (const type of ['application/pdf', 'no type'])
-        expect(await asked('PATCH', `/files/${id}`, { type }), type).to.deep.equal(refusal);
+        expect(await askFor('PATCH', `/files/${id}`, { type }), type).to.deep.equal(refusal);
       const query = `mutation { update_files_item(id: "${id}", data: { type: "application/pdf" }) { id } }`;
-      const [, code] = await asked('POST', '/graphql/system', { query });
+      const [, code] = await askFor('POST', '/graphql/system', { query });
       expect(code, 'by GraphQL').to.equal('INVALID_PAYLOAD');
       for (const type of ['text/html', null])
-        expect((await asked('PATCH', `/files/${id}`, { type }))[0], String(type)).to.equal(200);
+        expect((await askFor('PATCH', `/files/${id}`, { type }))[0], String(type)).to.equal(200);
     });
 
     it('an upload whose source fails rejects with the error of the source', async () => {
@@ -334,7 +334,7 @@ describe('files.create and files.check', () => {
       expect(await codeOf(files.check(few, { metadata: {} }, 'AAAAAAAA-0000-4000-8000-000000000001'))).to.equal(
         'FORBIDDEN',
       );
-      expect(await ground.loose()).to.deep.equal([]);
+      expect(await ground.orphanEntries()).to.deep.equal([]);
     });
 
     it('a storage that cannot write makes the upload fail with SERVICE_UNAVAILABLE and leaves nothing', async () => {
@@ -349,7 +349,7 @@ describe('files.create and files.check', () => {
         const error = await captureError(ground.files.create(admin, text('1')));
         expect(error).to.include({ code: 'SERVICE_UNAVAILABLE' });
         expect(error.message).not.to.contain('secret');
-        expect(await ground.loose()).to.deep.equal([]);
+        expect(await ground.orphanEntries()).to.deep.equal([]);
       } finally {
         Object.assign(location, { write });
       }
@@ -364,17 +364,17 @@ describe('files.create and files.check', () => {
 });
 
 const HOOK = `
-const told = globalThis[Symbol.for('tenon.test.files')];
+const events = globalThis[Symbol.for('tenon.test.files')];
 export default ({ filter, action }) => {
   for (const name of ['files.create', 'files.update', 'files.upload', 'files.delete']) {
-    filter(name, (payload, { event }) => void told.push('filter ' + event));
-    action(name, ({ event, key, keys, collection, payload }) => void told.push({ event, key: key ?? keys, collection, size: payload?.filesize }));
+    filter(name, (payload, { event }) => void events.push('filter ' + event));
+    action(name, ({ event, key, keys, collection, payload }) => void events.push({ event, key: key ?? keys, collection, size: payload?.filesize }));
   }
 };`;
 
 describe('files: events that extensions receive', () => {
-  const told: unknown[] = [];
-  Object.assign(globalThis, { [Symbol.for('tenon.test.files')]: told });
+  const events: unknown[] = [];
+  Object.assign(globalThis, { [Symbol.for('tenon.test.files')]: events });
   let folder: string;
   let ground: FilesGround;
   before(async () => {
@@ -398,14 +398,14 @@ describe('files: events that extensions receive', () => {
     await ground.stop();
     await rm(folder, { recursive: true, force: true });
   });
-  beforeEach(() => void told.splice(0));
+  beforeEach(() => void events.splice(0));
 
   it('an upload and a replacement emit one files.upload each', async () => {
     const { caller } = ground.admin;
     const id = await ground.files.create(caller, text('123'));
     await ground.files.replace(caller, id, text('12'));
-    await until(() => told.length >= 2);
-    expect(told).to.deep.equal([
+    await until(() => events.length >= 2);
+    expect(events).to.deep.equal([
       { event: 'files.upload', key: id, collection: 'platform_files', size: 3 },
       { event: 'files.upload', key: id, collection: 'platform_files', size: 2 },
     ]);
@@ -413,12 +413,12 @@ describe('files: events that extensions receive', () => {
 
   it('rows written without bytes emit the events of any collection', async () => {
     const { request, admin } = ground;
-    const made = await request('POST', '/files', { token: admin.token, body: { type: 'image/png' } });
-    const { id } = made.body.data;
+    const created = await request('POST', '/files', { token: admin.token, body: { type: 'image/png' } });
+    const { id } = created.body.data;
     await request('PATCH', `/files/${id}`, { token: admin.token, body: { title: 'new' } });
     await request('DELETE', `/files/${id}`, { token: admin.token });
-    await until(() => told.length >= 6);
-    const names = told.map((one) => (typeof one === 'string' ? one : (one as { event: string }).event));
+    await until(() => events.length >= 6);
+    const names = events.map((one) => (typeof one === 'string' ? one : (one as { event: string }).event));
     expect(names).to.have.members([
       'filter files.create',
       'files.create',

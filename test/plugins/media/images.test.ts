@@ -3,9 +3,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
 import { IMAGE_FORMATS } from '../../../plugins/media/contract.ts';
-import { gifBomb, jpegBomb, pngBomb } from './bombs.ts';
 import { childrenTime } from './children.ts';
-import { corners, cornersOf, openStudio, resize, type Studio } from './studio.ts';
+import { corners, cornersOf, type MediaGround, openMediaGround, resize } from './media-ground.ts';
+import { gifBomb, jpegBomb, pngBomb } from './oversized-images.ts';
 
 /** As it is seen, whatever its orientation says. */
 const SEEN = ['red', 'green', 'blue', 'white'];
@@ -40,9 +40,9 @@ const animation = (format: 'gif' | 'webp', side = 16) => {
 };
 
 describe('media.transform', () => {
-  let studio: Studio;
+  let studio: MediaGround;
   before(async () => {
-    studio = await openStudio();
+    studio = await openMediaGround();
   });
   after(() => studio.close());
 
@@ -53,10 +53,10 @@ describe('media.transform', () => {
         const source = await studio.put(`oriented-${orientation}.jpg`, bytes);
         expect(await studio.media.inspect(source)).to.include({ type: 'image/jpeg', width: 40, height: 20 });
 
-        const made = await studio.make(source);
-        expect(made).to.include({ width: 40, height: 20 });
-        expect(await cornersOf(made.path)).to.deep.equal(SEEN);
-        expect((await sharp(made.path).metadata()).orientation).to.equal(undefined);
+        const result = await studio.make(source);
+        expect(result).to.include({ width: 40, height: 20 });
+        expect(await cornersOf(result.path)).to.deep.equal(SEEN);
+        expect((await sharp(result.path).metadata()).orientation).to.equal(undefined);
 
         const stored = await studio.make(source, { orient: false });
         expect(await cornersOf(stored.path)).to.deep.equal(await cornersOf(bytes));
@@ -109,14 +109,14 @@ describe('media.transform', () => {
         const source = await studio.put(name.replaceAll(' ', '-'), bytes);
         expect(await studio.media.inspect(source)).to.include({ type, width: 40, height: 20 });
         for (const format of IMAGE_FORMATS) {
-          const made = await studio.make(source, { format });
-          expect(made, format).to.include({ width: 40, height: 20, size: (await stat(made.path)).size });
-          const { format: read, compression, space, depth } = await sharp(made.path).metadata();
+          const result = await studio.make(source, { format });
+          expect(result, format).to.include({ width: 40, height: 20, size: (await stat(result.path)).size });
+          const { format: read, compression, space, depth } = await sharp(result.path).metadata();
           expect(read === 'heif' ? compression : read, format).to.equal(format === 'avif' ? 'av1' : format);
           expect(space, format).to.be.oneOf(['srgb', 'b-w']);
           expect(depth, format).to.equal('uchar');
           if (name === 'grey JPEG') continue;
-          const found = (await cornersOf(made.path)).filter((_, at) => !(isInk && at === 1));
+          const found = (await cornersOf(result.path)).filter((_, at) => !(isInk && at === 1));
           expect(found, format).to.deep.equal(seen);
         }
       });
@@ -124,15 +124,15 @@ describe('media.transform', () => {
 
     it('toColourspace rgb16 makes a PNG of 16 bits', async () => {
       const source = await studio.put('deep.png', await corners().toColourspace('rgb16').png().toBuffer());
-      const made = await studio.make(source, { operations: [['toColourspace', 'rgb16']] });
-      expect((await sharp(made.path).metadata()).depth).to.equal('ushort');
+      const result = await studio.make(source, { operations: [['toColourspace', 'rgb16']] });
+      expect((await sharp(result.path).metadata()).depth).to.equal('ushort');
     });
 
     it('a result has no EXIF, XMP, IPTC or ICC', async () => {
       const source = await studio.put(
         'telling.jpg',
         await corners()
-          .withExif({ IFD0: { Copyright: 'somebody' } })
+          .withExif({ IFD0: { Copyright: 'Ann' } })
           .withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/"></x:xmpmeta>')
           .withIccProfile('p3')
           .jpeg()
@@ -170,16 +170,16 @@ describe('media.transform', () => {
         it(`an animation keeps frames, delays and loops from ${from} to ${to}`, async () => {
           const source = await studio.put(`moving.${from}`, await animation(from).toBuffer());
           expect(await studio.media.inspect(source)).to.include({ type: `image/${from}`, width: 16, height: 16 });
-          const made = await studio.make(source, { animated: true, format: to, operations: [resize(8, 8)] });
-          expect(made).to.include({ width: 8, height: 8 });
-          const { pages, pageHeight, delay, loop } = await sharp(made.path, { animated: true }).metadata();
+          const result = await studio.make(source, { animated: true, format: to, operations: [resize(8, 8)] });
+          expect(result).to.include({ width: 8, height: 8 });
+          const { pages, pageHeight, delay, loop } = await sharp(result.path, { animated: true }).metadata();
           expect({ pages, pageHeight, delay, loop }).to.deep.equal({
             pages: 3,
             pageHeight: 8,
             delay: [100, 200, 300],
             loop: 2,
           });
-          const last = await sharp(made.path, { page: 2 }).removeAlpha().raw().toBuffer();
+          const last = await sharp(result.path, { page: 2 }).removeAlpha().raw().toBuffer();
           expect([...last.subarray(0, 3)].map((one) => Math.round(one / 255))).to.deep.equal([0, 0, 1]);
         });
       }
@@ -195,10 +195,10 @@ describe('media.transform', () => {
         ['gif', false],
         ['webp', false],
       ] as const) {
-        const made = await studio.make(source, { animated, format });
-        expect(made, format).to.include({ width: 16, height: 16 });
-        expect((await sharp(made.path).metadata()).pages ?? 1, format).to.equal(1);
-        expect(await cornersOf(made.path), format).to.deep.equal(Array(4).fill('red'));
+        const result = await studio.make(source, { animated, format });
+        expect(result, format).to.include({ width: 16, height: 16 });
+        expect((await sharp(result.path).metadata()).pages ?? 1, format).to.equal(1);
+        expect(await cornersOf(result.path), format).to.deep.equal(Array(4).fill('red'));
       }
     });
 
@@ -223,8 +223,8 @@ describe('media.transform', () => {
         'lying.webp',
         await animation('webp').withMetadata({ orientation: 6 }).toBuffer(),
       );
-      const made = await studio.make(source, { animated: true, format: 'webp' });
-      expect((await sharp(made.path, { animated: true }).metadata()).pages).to.equal(3);
+      const result = await studio.make(source, { animated: true, format: 'webp' });
+      expect((await sharp(result.path, { animated: true }).metadata()).pages).to.equal(3);
     });
 
     it('an animation rotated by 45 degrees is invalid', async () => {
@@ -274,9 +274,9 @@ describe('media.transform', () => {
       const source = await truncated();
       for (const failOn of ['truncated', 'error', 'warning'] as const)
         expect(await studio.refusal(source, { failOn }), failOn).to.include({ reason: 'damaged' });
-      const made = await studio.make(source, { failOn: 'none' });
-      expect(made).to.include({ width: 400, height: 400 });
-      expect((await cornersOf(made.path)).slice(0, 2)).to.deep.equal(['red', 'green']);
+      const result = await studio.make(source, { failOn: 'none' });
+      expect(result).to.include({ width: 400, height: 400 });
+      expect((await cornersOf(result.path)).slice(0, 2)).to.deep.equal(['red', 'green']);
     });
 
     it('a truncated image of every format is damaged', async () => {
@@ -323,14 +323,14 @@ describe('media.transform', () => {
     const image = await corners().gif().toBuffer();
     const source = await studio.put('both.gif', Buffer.concat([image, Buffer.from('<script>alert(1)</script>')]));
     expect(await studio.media.inspect(source, 'text/html')).to.include({ type: 'image/gif' });
-    const made = await studio.make(source, { format: 'gif' });
-    expect((await readFile(made.path)).includes('script')).to.equal(false);
+    const result = await studio.make(source, { format: 'gif' });
+    expect((await readFile(result.path)).includes('script')).to.equal(false);
   });
 
   it('a transformation never overwrites an existing file', async () => {
     const source = await studio.put('source.png', await corners().png().toBuffer());
     const there = await studio.put('there.txt', 'mine');
-    const plan = { ...(await import('./studio.ts')).PLAN };
+    const plan = { ...(await import('./media-ground.ts')).PLAN };
     const error = await studio.media.transform(source, there, plan).catch((one) => one);
     expect(error).to.include({ reason: 'broken' });
     expect(await readFile(there, 'utf8')).to.equal('mine');

@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import { childrenTime } from './children.ts';
+import { corners, type MediaGround, openMediaGround } from './media-ground.ts';
+import { exifBlock, withExif, withIptc, withXmp } from './metadata-blocks.ts';
 import { mp3, mp4, wav } from './sounds.ts';
-import { corners, openStudio, type Studio } from './studio.ts';
-import { exifBlock, withExif, withIptc, withXmp } from './telling.ts';
 
 const SVG = 'xmlns="http://www.w3.org/2000/svg"';
 
@@ -47,9 +47,9 @@ const XMP = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.
 <dc:subject><rdf:Bag><rdf:li>sea</rdf:li><rdf:li>sand</rdf:li></rdf:Bag></dc:subject></rdf:Description></rdf:RDF></x:xmpmeta>`;
 
 describe('media.inspect', () => {
-  let studio: Studio;
+  let studio: MediaGround;
   before(async () => {
-    studio = await openStudio();
+    studio = await openMediaGround();
   });
   after(() => studio.close());
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import type { ImageOperation } from '../../../plugins/media/contract.ts';
 import { childrenTime } from './children.ts';
-import { corners, cornersOf, openStudio, resize, type Studio } from './studio.ts';
+import { corners, cornersOf, type MediaGround, openMediaGround, resize } from './media-ground.ts';
 
 const region = { left: 0, top: 0, width: 10, height: 5 };
 const matrix = [
@@ -82,10 +82,10 @@ const OPERATIONS: Readonly<Record<string, { good: readonly unknown[][]; bad: rea
 };
 
 describe('operations of media.transform', () => {
-  let studio: Studio;
+  let studio: MediaGround;
   let source: string;
   before(async () => {
-    studio = await openStudio();
+    studio = await openMediaGround();
     source = await studio.put('source.png', await corners().png().toBuffer());
   });
   after(() => studio.close());
@@ -94,8 +94,8 @@ describe('operations of media.transform', () => {
     it(`${name} accepts valid arguments and rejects others as invalid`, async () => {
       for (const args of good) {
         const operation = [name, ...args] as ImageOperation;
-        const made = await studio.make(source, { operations: [operation] });
-        expect((await sharp(made.path).metadata()).format, JSON.stringify(operation)).to.equal('png');
+        const cornersAfter = await studio.make(source, { operations: [operation] });
+        expect((await sharp(cornersAfter.path).metadata()).format, JSON.stringify(operation)).to.equal('png');
       }
       for (const args of bad) {
         const operation = [name, ...args] as ImageOperation;
@@ -106,22 +106,27 @@ describe('operations of media.transform', () => {
   }
 
   it('operations change pixels as sharp documents', async () => {
-    const made = async (...operations: ImageOperation[]) => cornersOf((await studio.make(source, { operations })).path);
-    expect(await made(['rotate', 180])).to.deep.equal(['white', 'blue', 'green', 'red']);
-    expect(await made(['flip'])).to.deep.equal(['blue', 'white', 'red', 'green']);
-    expect(await made(['flop'])).to.deep.equal(['green', 'red', 'white', 'blue']);
-    expect(await made(['recomb', matrix])).to.deep.equal(['green', 'red', 'blue', 'white']);
-    expect(await made(['extract', { left: 30, top: 0, width: 10, height: 5 }])).to.deep.equal(Array(4).fill('green'));
-    expect(await made(['extend', { top: 5, left: 5, background: 'white' }])).to.deep.equal([
+    const cornersAfter = async (...operations: ImageOperation[]) =>
+      cornersOf((await studio.make(source, { operations })).path);
+    expect(await cornersAfter(['rotate', 180])).to.deep.equal(['white', 'blue', 'green', 'red']);
+    expect(await cornersAfter(['flip'])).to.deep.equal(['blue', 'white', 'red', 'green']);
+    expect(await cornersAfter(['flop'])).to.deep.equal(['green', 'red', 'white', 'blue']);
+    expect(await cornersAfter(['recomb', matrix])).to.deep.equal(['green', 'red', 'blue', 'white']);
+    expect(await cornersAfter(['extract', { left: 30, top: 0, width: 10, height: 5 }])).to.deep.equal(
+      Array(4).fill('green'),
+    );
+    expect(await cornersAfter(['extend', { top: 5, left: 5, background: 'white' }])).to.deep.equal([
       'white',
       'white',
       'white',
       'white',
     ]);
-    expect(await made(['extractChannel', 'red'])).to.deep.equal(['white', 'black', 'black', 'white']);
-    expect(await made(['threshold', 250])).to.deep.equal(['black', 'black', 'black', 'white']);
-    expect(await made(resize(80, 80, { fit: 'contain', background: 'red' }))).to.deep.equal(Array(4).fill('red'));
-    expect(await made(resize(20, 20, { fit: 'cover', position: 'left' }))).to.deep.equal([
+    expect(await cornersAfter(['extractChannel', 'red'])).to.deep.equal(['white', 'black', 'black', 'white']);
+    expect(await cornersAfter(['threshold', 250])).to.deep.equal(['black', 'black', 'black', 'white']);
+    expect(await cornersAfter(resize(80, 80, { fit: 'contain', background: 'red' }))).to.deep.equal(
+      Array(4).fill('red'),
+    );
+    expect(await cornersAfter(resize(20, 20, { fit: 'cover', position: 'left' }))).to.deep.equal([
       'red',
       'black',
       'blue',
@@ -175,8 +180,8 @@ describe('operations of media.transform', () => {
     });
     expect((await sharp(poor.path).metadata()).format).to.equal('jpeg');
     expect(poor.size).to.be.lessThan(plain.size / 2);
-    const said = await studio.make(noise, { format: 'jpeg', quality: 80, operations: [['jpeg', { quality: 5 }]] });
-    expect(said.size).to.equal(plain.size);
+    const explicit = await studio.make(noise, { format: 'jpeg', quality: 80, operations: [['jpeg', { quality: 5 }]] });
+    expect(explicit.size).to.equal(plain.size);
   });
 
   it('an unlisted operation is invalid', async () => {
@@ -189,7 +194,7 @@ describe('operations of media.transform', () => {
   });
 
   it('arguments that name files or other images are invalid', async () => {
-    const given: readonly unknown[] = [
+    const forbiddenArguments: readonly unknown[] = [
       { input: '/etc/passwd' },
       { create: { width: 10, height: 10, channels: 3, background: 'red' } },
       { width: 10, icc: '/etc/passwd' },
@@ -200,7 +205,7 @@ describe('operations of media.transform', () => {
       JSON.parse('[[[[[[[[1]]]]]]]]'),
       'x'.repeat(1000),
     ];
-    for (const one of given) {
+    for (const one of forbiddenArguments) {
       const error = await studio.refusal(source, { operations: [['resize', one], ['flip']] });
       expect(error.reason, JSON.stringify(one).slice(0, 80)).to.equal('invalid');
     }

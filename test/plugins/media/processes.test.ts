@@ -12,22 +12,22 @@ import sharp from 'sharp';
 import type { ImagePlan } from '../../../plugins/media/contract.ts';
 import { PROCESS } from '../../../plugins/media/limits.ts';
 import { garbageCollector } from '../../support/garbage.ts';
-import { pngBomb } from './bombs.ts';
 import { children, isAlive } from './children.ts';
-import { corners, cornersOf, openStudio, PLAN, resize, type Studio } from './studio.ts';
+import { corners, cornersOf, type MediaGround, openMediaGround, PLAN, resize } from './media-ground.ts';
+import { pngBomb } from './oversized-images.ts';
 
 /** Work of many seconds on an image of few bytes. */
 const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_000 };
 
-async function until(what: () => boolean, within = 30_000): Promise<void> {
-  for (const end = performance.now() + within; !what(); await wait(20))
+async function until(what: () => boolean, timeout = 30_000): Promise<void> {
+  for (const end = performance.now() + timeout; !what(); await wait(20))
     if (performance.now() > end) throw new Error(`it does not come: ${what}`);
 }
 
 // They look at /proc.
 (existsSync('/proc/self/status') ? describe : describe.skip)('media: processes', () => {
   let noise: Buffer;
-  let studio: Studio;
+  let studio: MediaGround;
   let large: string;
   let small: string;
 
@@ -37,7 +37,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
       .toBuffer();
   });
   beforeEach(async () => {
-    studio = await openStudio();
+    studio = await openMediaGround();
     large = await studio.put('large.png', noise);
     small = await studio.put('small.png', await corners().png().toBuffer());
   });
@@ -61,13 +61,13 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
       studio.make(small, { format: 'jpeg', operations: [resize(20 + at)] }),
     );
     expect(studio.media.pending).to.equal(50);
-    const made = await Promise.all(jobs);
-    expect(made.map(({ width }) => width)).to.deep.equal(Array.from({ length: 50 }, (_, at) => 20 + at));
+    const results = await Promise.all(jobs);
+    expect(results.map(({ width }) => width)).to.deep.equal(Array.from({ length: 50 }, (_, at) => 20 + at));
     expect(studio.media.pending).to.equal(0);
   });
 
   it('jobs are done in the order of their requests', async () => {
-    const lonely = await openStudio({ count: 1 });
+    const lonely = await openMediaGround({ count: 1 });
     const order: number[] = [];
     try {
       await Promise.all(Array.from({ length: 20 }, (_, at) => lonely.make(small).then(() => order.push(at))));
@@ -105,7 +105,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
   });
 
   it('the timeout of a job does not include its time in the queue', async () => {
-    const lonely = await openStudio({ count: 1 });
+    const lonely = await openMediaGround({ count: 1 });
     try {
       const waiting = Array.from({ length: 3 }, () =>
         lonely.refusal(large, { ...ENDLESS, timeout: 2000 }).catch(() => null),
@@ -163,7 +163,7 @@ async function until(what: () => boolean, within = 30_000): Promise<void> {
   });
 
   it('idle processes end, and no job is lost', async () => {
-    const hasty = await openStudio({ idle: 200 });
+    const hasty = await openMediaGround({ idle: 200 });
     try {
       await hasty.make(small);
       await until(() => children().length === 0);

@@ -20,7 +20,7 @@ import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 import { openLocal } from '../../../plugins/storage-local/driver.ts';
 import { prepareRoot } from '../../../plugins/storage-local/root.ts';
 import { captureError } from '../../support/plugin.ts';
-import { bytes, hashOf, held, inParts, read } from '../storage/bytes.ts';
+import { bytes, createHeldSource, hashOf, inParts, read } from '../storage/bytes.ts';
 
 describe('storage-local: files of objects', () => {
   let root: string;
@@ -84,7 +84,7 @@ describe('storage-local: files of objects', () => {
   });
 
   it('a file being written lies in .partial until it is complete', async () => {
-    const { source, reached, goOn } = held(bytes(1000));
+    const { source, reached, goOn } = createHeldSource(bytes(1000));
     const writing = driver.write('d.bin', source);
     await reached;
     expect(await visible()).to.deep.equal([]);
@@ -155,10 +155,10 @@ describe('storage-local: files of objects', () => {
       const { readdirSync } = await import('node:fs');
       const driver = openLocal(await prepareRoot({ location: 'local', setting: () => process.argv[1] }, ''));
       const parts = async function* (count) { for (let at = 0; at < count; at++) yield Buffer.alloc(100_000); };
-      const said = [];
+      const results = [];
       for (const [name, count] of [['full.bin', 30], ['one.bin', 30], ['one.bin', 5], ['two__full.bin', 30], ['two.bin', 3]])
-        said.push(await driver.write(name, parts(count)).catch((error) => error.code));
-      console.log(JSON.stringify({ said, left: readdirSync(process.argv[1], { recursive: true }).sort() }));`;
+        results.push(await driver.write(name, parts(count)).catch((error) => error.code));
+      console.log(JSON.stringify({ results, left: readdirSync(process.argv[1], { recursive: true }).sort() }));`;
     const mounted = [
       '-rm',
       'sh',
@@ -168,7 +168,7 @@ describe('storage-local: files of objects', () => {
     const { status, stdout } = spawnSync('unshare', [...mounted, 'sh', root, process.execPath, script]);
     if (status !== 0) return this.skip();
     expect(JSON.parse(String(stdout))).to.deep.equal({
-      said: ['ENOSPC', 'ENOSPC', 500_000, 'ENOSPC', 300_000],
+      results: ['ENOSPC', 'ENOSPC', 500_000, 'ENOSPC', 300_000],
       left: ['.groups', '.partial', 'one.bin', 'two.bin'],
     });
   });
@@ -224,7 +224,7 @@ describe('storage-local: files of objects', () => {
       }),
     );
     for (let at = 0; at < 50; at++) {
-      const { source, fail } = held(bytes(5));
+      const { source, fail } = createHeldSource(bytes(5));
       fail(new Error('no'));
       await captureError(driver.write(`o${at}`, source));
     }

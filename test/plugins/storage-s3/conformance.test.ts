@@ -10,6 +10,6 @@ describe('storage-s3: conformance of the driver', function () {
   });
   after(() => server?.stop());
 
-  // A server of somebody else lists a thousand objects at once, the tests' own twenty.
+  // An external server lists a thousand objects at once, the one of these tests twenty.
   conformance(async () => openS3(server.settings), { many: process.env.TEST_S3_URL ? 1050 : 50 });
 });

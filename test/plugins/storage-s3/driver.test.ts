@@ -10,7 +10,7 @@ import type { PartPlan } from '../../../plugins/storage-s3/part-plan.ts';
 import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../files/support.ts';
-import { bytes, hashOf, held, inParts, read } from '../storage/bytes.ts';
+import { bytes, createHeldSource, hashOf, inParts, read } from '../storage/bytes.ts';
 import { relayTo } from './relay.ts';
 import { type S3Server, startS3Server } from './server.ts';
 
@@ -154,7 +154,7 @@ describe('storage-s3: driver', function () {
 
     it('a failing source leaves no temporary files', async () => {
       const name = newName();
-      const { source, reached, fail } = held(bytes(17 * MIB, 5));
+      const { source, reached, fail } = createHeldSource(bytes(17 * MIB, 5));
       const failed = captureError(open({}, plan).write(name, source));
       await reached;
       expect(await readdir(folder), 'in files meanwhile').not.to.deep.equal([]);
@@ -166,7 +166,7 @@ describe('storage-s3: driver', function () {
 
     it('a temporary file deleted by hand fails the write before its timeout', async () => {
       const name = newName();
-      const { source, reached, goOn } = held(bytes(17 * MIB, 5));
+      const { source, reached, goOn } = createHeldSource(bytes(17 * MIB, 5));
       const failed = captureError(open({}, plan).write(name, source));
       await reached;
       for (const file of await readdir(folder)) await rm(join(folder, file));
@@ -204,7 +204,7 @@ describe('storage-s3: driver', function () {
   describe('a write that fails', () => {
     it('a failed write leaves no object and no unfinished upload', async () => {
       const name = newName();
-      const { source, reached, fail } = held(bytes(20 * MIB, 8));
+      const { source, reached, fail } = createHeldSource(bytes(20 * MIB, 8));
       const failed = captureError(driver.write(name, source));
       await reached;
       expect(await unfinished(name), 'while it is written').to.equal(1);
@@ -257,15 +257,15 @@ describe('storage-s3: driver', function () {
   describe('credentials', () => {
     it('a wrong secret fails with SignatureDoesNotMatch', async () => {
       const credentials = { accessKeyId: server.settings.credentials?.accessKeyId as string, secretAccessKey: 'wrong' };
-      const stranger = open({ credentials });
+      const wrongSecret = open({ credentials });
       const name = newName();
       await write(name, bytes(10));
       const bucket = server.settings.bucket;
       const mismatch = /SignatureDoesNotMatch: .*signature/;
       const attempts = [
-        () => write(newName(), bytes(10), stranger),
-        () => stranger.open(name),
-        () => stranger.remove(name),
+        () => write(newName(), bytes(10), wrongSecret),
+        () => wrongSecret.open(name),
+        () => wrongSecret.remove(name),
       ];
       for (const attempt of attempts) {
         const { message } = await captureError(attempt());
@@ -273,10 +273,10 @@ describe('storage-s3: driver', function () {
         expect(message).not.to.include('wrong');
       }
       // An answer to HEAD cannot say more.
-      expect((await captureError(stranger.stat(name))).message).to.equal(
+      expect((await captureError(wrongSecret.stat(name))).message).to.equal(
         `looking at ${name} in the bucket ${bucket}: the server answers 403`,
       );
-      expect((await captureError(namesIn(stranger))).message).to.match(mismatch);
+      expect((await captureError(namesIn(wrongSecret))).message).to.match(mismatch);
       expect((await driver.stat(name))?.size, 'still there').to.equal(10);
     });
 
@@ -296,8 +296,8 @@ describe('storage-s3: driver', function () {
 
   describe('failures', () => {
     it('a missing bucket or an unreachable server is an error, not a missing object', async () => {
-      const elsewhere = open({ bucket: 'not-there-at-all' });
-      expect((await captureError(elsewhere.open('a'))).message).to.match(
+      const missingBucket = open({ bucket: 'not-there-at-all' });
+      expect((await captureError(missingBucket.open('a'))).message).to.match(
         /^reading a in the bucket not-there-at-all: NoSuchBucket: /,
       );
       const gone = open({ endpoint: 'http://127.0.0.1:1' });

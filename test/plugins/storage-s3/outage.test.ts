@@ -31,7 +31,7 @@ describe('storage-s3: outage of the server', function () {
     form.set('file', new Blob([text]), 'a.txt');
     return send(path === '/files' ? 'POST' : 'PATCH', path, form);
   };
-  const loose = () => service.database.query<{ name: string }>('select name from platform_orphaned_objects');
+  const orphanEntries = () => service.database.query<{ name: string }>('select name from platform_orphaned_objects');
 
   it('an outage answers 503 and fails the health check; deleted objects are removed after it', async () => {
     const [kept, gone] = await Promise.all(['kept', 'gone'].map(async (text) => (await put(text)).body.data.id));
@@ -47,13 +47,13 @@ describe('storage-s3: outage of the server', function () {
     expect((await send('DELETE', `/files/${gone}`)).status).to.equal(204);
     expect((await send('GET', `/files/${kept}`)).body.data.filesize, 'the row of before').to.equal('4');
     await until(async () => (await send('GET', '/server/health')).status === 503);
-    expect((await loose()).map(({ name }) => name)).to.include(`${gone}.txt`);
+    expect((await orphanEntries()).map(({ name }) => name)).to.include(`${gone}.txt`);
 
     relay.decide(() => 'pass');
     expect((await send('GET', `/assets/${kept}`)).body).to.equal('kept');
-    // Whatever is deleted asks for everything that is loose.
+    // Each delete retries all orphaned objects.
     await send('DELETE', `/files/${(await put('x')).body.data.id}`);
-    await until(async () => (await loose()).length === 0, 20_000);
+    await until(async () => (await orphanEntries()).length === 0, 20_000);
     const { Contents = [] } = await server.s3.listObjectsV2({
       Bucket: server.settings.bucket,
       Prefix: server.settings.root,

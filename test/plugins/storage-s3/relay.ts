@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What becomes of a request on its way. */
+/** What the relay does with a request. */
 export type Fate =
   | 'pass'
-  /** The server has done what was asked, but nobody hears of it. */
+  /** The server handles the request, but the client gets no response. */
   | 'lose the answer'
   /** The first bytes of the answer arrive, and no more. */
   | 'fall silent'
   | 'cut'
-  /** The server never hears of it. */
+  /** The relay answers itself; the server never gets the request. */
   | { readonly status: number };
 
 export interface Relay {
@@ -23,7 +23,7 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** A server in front of the real one, which passes everything on as it is, signed host included, unless told otherwise. */
+/** A server in front of the real one, which forwards everything unchanged, signed host included, unless `decide` says otherwise. */
 export async function relayTo(target: string): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const seen: { line: string; headers: IncomingMessage['headers'] }[] = [];

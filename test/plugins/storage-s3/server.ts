@@ -22,8 +22,8 @@ export interface S3Server {
 
 /** The bucket at TEST_S3_URL, else one of a Swift cluster that runs for these tests only. */
 export async function startS3Server(): Promise<S3Server> {
-  const given = process.env.TEST_S3_URL;
-  return given ? existing(new URL(given)) : ownCluster();
+  const configuredUrl = process.env.TEST_S3_URL;
+  return configuredUrl ? existing(new URL(configuredUrl)) : ownCluster();
 }
 
 /** Under a root of its own, which `stop` empties. */
@@ -91,11 +91,11 @@ async function ownCluster(): Promise<S3Server> {
 }
 
 async function portOf(cluster: ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream }) {
-  let said = '';
+  let stderr = '';
   cluster.stderr.setEncoding('utf8');
-  cluster.stderr.on('data', (text: string) => (said += text));
+  cluster.stderr.on('data', (text: string) => (stderr += text));
   for await (const line of createInterface({ input: cluster.stdout })) return JSON.parse(line).port as number;
-  throw new Error(`the Swift cluster did not start: ${said}`);
+  throw new Error(`the Swift cluster did not start: ${stderr}`);
 }
 
 function serverOf(place: Pick<S3Settings, 'endpoint' | 'bucket' | 'region' | 'credentials' | 'root'>) {

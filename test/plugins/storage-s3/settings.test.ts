@@ -86,9 +86,9 @@ describe('storage-s3: settings', () => {
     ['with another', { CHECKSUMS: 'crc' }, 'CHECKSUMS', 'must be true or false'],
   ] as const) {
     it(`settings ${what} are rejected with the name of the variable`, () => {
-      const given: Record<string, string> = { ...SOUND, ...settings };
-      for (const [key, value] of Object.entries(given)) if (value === '') delete given[key];
-      expect(refusal(given)).to.include(`STORAGE_MY_FILES_${variable} ${reason}`);
+      const values: Record<string, string> = { ...SOUND, ...settings };
+      for (const [key, value] of Object.entries(values)) if (value === '') delete values[key];
+      expect(refusal(values)).to.include(`STORAGE_MY_FILES_${variable} ${reason}`);
     });
   }
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const UNPACKED = fileURLToPath(new URL('../../../node_modules/.swift', import.meta.url));
 const PACKAGE = 'python3-swift';
 /** For a download that hangs. Milliseconds. */
-const PATIENCE = 120_000;
+const DOWNLOAD_TIMEOUT = 120_000;
 
 export interface Python {
   readonly program: string;
@@ -18,7 +18,7 @@ export interface Python {
 
 /**
  * A Python that has OpenStack Swift: Debian's own packages of it, and of what it needs beside those of this machine, unpacked
- * beside the other dependencies and not installed. Nothing of the machine is changed, and nobody need be root.
+ * beside the other dependencies and not installed. Nothing of the machine is changed, and no root rights are needed.
  */
 export async function swiftPython(): Promise<Python> {
   if (!existsSync(UNPACKED)) await bring();
@@ -47,7 +47,7 @@ async function bring(): Promise<void> {
     await mkdir(unpacked);
     const apt = (...args: string[]) =>
       run('apt-get', '-q', '-y', ...options({ 'Dir::State::lists': lists, 'Dir::Cache': cache }), ...args);
-    // Sources of somebody else that do not answer do not matter, as long as the packages are found.
+    // Third-party sources that do not answer do not matter, as long as the packages are found.
     await apt('update').catch(() => {});
     await apt('install', '--download-only', '--no-install-recommends', PACKAGE);
     const archives = join(cache, 'archives');
@@ -84,9 +84,14 @@ const options = (folders: Readonly<Record<string, string>>) =>
   ]);
 
 async function run(command: string, ...args: string[]): Promise<void> {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], timeout: PATIENCE, killSignal: 'SIGKILL' });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: DOWNLOAD_TIMEOUT,
+    killSignal: 'SIGKILL',
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${command} ${args.at(-1)} failed: ${said.trim().split('\n').slice(-3).join('; ')}`);
+  if (code !== 0)
+    throw new Error(`${command} ${args.at(-1)} failed: ${stderr.trim().split('\n').slice(-3).join('; ')}`);
 }

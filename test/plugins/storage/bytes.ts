@@ -28,17 +28,17 @@ export async function read(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** A source that gives `data`, then waits until it is told to go on or to fail. */
-export function held(data: Uint8Array): {
+/** A source that yields `data`, then waits for `goOn` or `fail`. */
+export function createHeldSource(data: Uint8Array): {
   readonly source: AsyncIterable<Uint8Array>;
-  /** Resolves when whoever reads has asked for more than `data`. */
+  /** Resolves when the reader has requested more than `data`. */
   readonly reached: Promise<void>;
   goOn(rest?: Uint8Array): void;
   fail(error: Error): void;
 } {
   const reached = Promise.withResolvers<void>();
   const rest = Promise.withResolvers<Uint8Array>();
-  // Whether somebody waits for it by then is not this source's matter.
+  // Without a reader the rejection must not count as unhandled.
   rest.promise.catch(() => {});
   async function* source() {
     yield* inParts(data);

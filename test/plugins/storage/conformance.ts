@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { ByteRange, OpenedObject, StorageDriver } from '../../../plugins/storage/contract.ts';
 import { garbageCollector } from '../../support/garbage.ts';
 import { captureError } from '../../support/plugin.ts';
-import { asStream, bytes, hashOf, held, inParts, read } from './bytes.ts';
+import { asStream, bytes, createHeldSource, hashOf, inParts, read } from './bytes.ts';
 
 const MIB = 1024 * 1024;
 
@@ -46,7 +46,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
         const data = bytes(size);
         expect(await write(name, data), 'bytes written').to.equal(size);
         const back = await readBack(name);
-        expect(back?.size, 'size told').to.equal(size);
+        expect(back?.size, 'size of the object').to.equal(size);
         expect(back?.data.length, 'bytes read').to.equal(size);
         expect(hashOf(back?.data as Buffer)).to.equal(hashOf(data));
         expect((await driver.stat(name))?.size, 'size by stat').to.equal(size);
@@ -93,12 +93,12 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
         }
       }
       expect(await driver.write(name, source())).to.equal(step * count);
-      let [got, asked] = [0, 0];
+      let [got, checkedAt] = [0, 0];
       const opened = (await driver.open(name)) as OpenedObject;
       for await (const chunk of opened.bytes) {
         got += chunk.length;
-        if (got - asked < 8 * step && got < step * count) continue;
-        asked = got;
+        if (got - checkedAt < 8 * step && got < step * count) continue;
+        checkedAt = got;
         most = Math.max(most, inUse() - before);
       }
       expect(got).to.equal(step * count);
@@ -177,7 +177,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
 
     it('remove() does not disturb the write of an object whose name starts alike', async () => {
       const name = newName('');
-      const { source, reached, goOn } = held(bytes(100_000));
+      const { source, reached, goOn } = createHeldSource(bytes(100_000));
       const writing = driver.write(`${name}.jpg`, source);
       await reached;
       await driver.remove(name);
@@ -191,7 +191,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
     it('an incomplete object cannot be opened or listed', async () => {
       const name = newName();
       const data = bytes(6 * MIB, 6);
-      const { source, reached, goOn } = held(data);
+      const { source, reached, goOn } = createHeldSource(data);
       const writing = driver.write(name, source);
       await reached;
       await expectNothing(name);
@@ -203,7 +203,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
     for (const size of [0, 1000, 6 * MIB]) {
       it(`a source that fails after ${size.toLocaleString('en')} bytes leaves no object`, async () => {
         const name = newName();
-        const { source, reached, fail } = held(bytes(size));
+        const { source, reached, fail } = createHeldSource(bytes(size));
         const writing = captureError(driver.write(name, source));
         await reached;
         fail(new Error('the line is dead'));
@@ -231,7 +231,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
 
     it('remove() after a failed write leaves nothing', async () => {
       const name = newName();
-      const { source, reached, fail } = held(bytes(6 * MIB));
+      const { source, reached, fail } = createHeldSource(bytes(6 * MIB));
       const writing = captureError(driver.write(name, source));
       await reached;
       fail(new Error('gone'));
@@ -246,7 +246,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       const name = newName();
       const [first, second] = [bytes(2 * MIB, 7), bytes(3 * MIB, 8)];
       await write(name, first);
-      const { source, reached, goOn } = held(second);
+      const { source, reached, goOn } = createHeldSource(second);
       const again = driver.write(name, source).then(
         () => true,
         () => false,
@@ -390,7 +390,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
         await write(name, bytes(100));
         expect((await readBack(name))?.size, name).to.equal(100);
         expect(await namesOf(name), name).to.deep.equal([name]);
-        const { source, fail } = held(bytes(10));
+        const { source, fail } = createHeldSource(bytes(10));
         fail(new Error('again'));
         await captureError(driver.write(`${name.slice(0, -1)}Z`, source));
         await driver.remove(name);

@@ -6,7 +6,7 @@ import { type Location, type Storage, storage } from '../../../plugins/storage/c
 import type { FreshDatabase } from '../../support/database.ts';
 import { captureError, type TestComposition, writePlugins } from '../../support/plugin.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
-import { bytes, hashOf, held, inParts, read } from './bytes.ts';
+import { bytes, createHeldSource, hashOf, inParts, read } from './bytes.ts';
 import { conformance } from './conformance.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/storage-database/', import.meta.url));
@@ -15,7 +15,7 @@ const CHUNK = 256 * 1024;
 /** The example as its README has it installed: its folder, in EXTENSIONS_PATH, outside of this repository. */
 describe('example extension storage-database', () => {
   let database: FreshDatabase;
-  let stranger: TestComposition;
+  let extension: TestComposition;
   let service: InProcessService;
   let used: Storage;
   let location: Location;
@@ -24,7 +24,7 @@ describe('example extension storage-database', () => {
     startService({
       database,
       env: {
-        EXTENSIONS_PATH: join(stranger.folder, 'local'),
+        EXTENSIONS_PATH: join(extension.folder, 'local'),
         STORAGE_LOCATIONS: 'db,archive',
         STORAGE_DB_DRIVER: 'database',
         STORAGE_ARCHIVE_DRIVER: 'database',
@@ -33,7 +33,7 @@ describe('example extension storage-database', () => {
   before(async function () {
     this.timeout(120_000);
     database = await createMigratedDatabase('stored');
-    stranger = await writePlugins([
+    extension = await writePlugins([
       {
         name: 'user',
         thirdParty: true,
@@ -43,14 +43,14 @@ describe('example extension storage-database', () => {
         },
       },
     ]);
-    await cp(EXAMPLE, join(stranger.folder, 'local/storage-database'), { recursive: true });
+    await cp(EXAMPLE, join(extension.folder, 'local/storage-database'), { recursive: true });
     service = await start();
     location = used.at('db');
   });
   after(async () => {
     await service?.stop();
     await database?.drop();
-    await stranger?.remove();
+    await extension?.remove();
   });
 
   const write = (name: string, data: Uint8Array) => location.write(name, inParts(data));
@@ -80,9 +80,9 @@ describe('example extension storage-database', () => {
     const form = new FormData();
     form.append('title', 'In the database');
     form.append('file', new Blob([bytes(2_000_000)]), 'large.bin');
-    const made = await service.request('POST', '/files', { token, body: form });
-    expect(made.status, JSON.stringify(made.body)).to.equal(200);
-    const { id, storage: kept, filename_disk } = made.body.data;
+    const created = await service.request('POST', '/files', { token, body: form });
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
+    const { id, storage: kept, filename_disk } = created.body.data;
     expect(kept).to.equal('db');
     expect((await location.stat(filename_disk))?.size).to.equal(2_000_000);
     const headers = { authorization: `Bearer ${token}`, range: 'bytes=300000-299999999' };
@@ -141,7 +141,7 @@ describe('example extension storage-database', () => {
       (before[0] as number) + 1,
       (before[1] as number) + 2,
     ]);
-    const { source, reached, fail } = held(bytes(2 * CHUNK));
+    const { source, reached, fail } = createHeldSource(bytes(2 * CHUNK));
     const failing = captureError(location.write('b.bin', source));
     await reached;
     expect(await rows('chunks')).to.equal((before[1] as number) + 4);
@@ -152,7 +152,7 @@ describe('example extension storage-database', () => {
   });
 
   it('a write fails if its object is removed meanwhile', async () => {
-    const { source, reached, goOn } = held(bytes(2 * CHUNK));
+    const { source, reached, goOn } = createHeldSource(bytes(2 * CHUNK));
     const writing = captureError(location.write('c.bin', source));
     await reached;
     await location.remove('c.bin');
@@ -166,7 +166,7 @@ describe('example extension storage-database', () => {
     await write('slow.bin', bytes(8 * CHUNK));
     const readers = await Promise.all(Array.from({ length: 30 }, () => location.open('slow.bin')));
     const writers = Array.from({ length: 30 }, (_, at) => {
-      const { source, reached, goOn } = held(bytes(CHUNK));
+      const { source, reached, goOn } = createHeldSource(bytes(CHUNK));
       return { reached, goOn, done: location.write(`slow-${at}.bin`, source) };
     });
     await Promise.all(writers.map(({ reached }) => reached));

@@ -14,7 +14,7 @@ import { captureError, type TestPlugin, withPlugins } from '../../support/plugin
 import { bytes, hashOf, inParts, read } from './bytes.ts';
 import { type MemoryDriver, memoryDriver } from './memory.ts';
 
-/** Somebody else's package that brings a driver. It imports nothing: the facet is its id. */
+/** A third-party package that contributes a driver. It imports nothing: the facet is its id. */
 const brings = (driver: StorageDriver, declared: readonly string[] = ['memory']): TestPlugin => ({
   name: 'storage-memory',
   thirdParty: true,
@@ -32,7 +32,7 @@ describe('service storage', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** Boots with the locations `local` and `mem`, the latter by a stranger's driver. */
+  /** Boots with the locations `local` and `mem`, the latter by a third-party driver. */
   async function started<T>(
     work: (used: Storage, kernel: Kernel) => Promise<T>,
     { drivers = [brings(driver)], onStart }: { drivers?: TestPlugin[]; onStart?: (used: Storage) => void } = {},
@@ -211,7 +211,7 @@ describe('service storage', () => {
           }),
         });
         expect((await captureError(torn.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal('torn');
-        // Before anybody reads: an error that nobody hears would end the process.
+        // The error occurs before the first read: without a listener it would end the process.
         const reset = createLocation('reset', {
           ...driver,
           open: async () => ({ size: 10, bytes: new Readable({ read() {} }).destroy(new Error('reset')) }),
@@ -288,15 +288,15 @@ describe('service storage', () => {
         expect((await readdir(join(folder, 'uploads'))).filter((name) => !name.startsWith('.'))).to.deep.equal([]);
       }));
 
-    const troubles: readonly [what: string, part: Partial<StorageDriver>, complaint: string][] = [
+    const troubles: readonly [what: string, part: Partial<StorageDriver>, message: string][] = [
       ['does not take bytes', { write: () => Promise.reject(new Error('read-only')) }, 'read-only'],
       ['does not have what it took', { open: async () => undefined }, 'the object that was written is missing'],
       ['does not drop what it has', { remove: () => Promise.reject(new Error('denied')) }, 'denied'],
     ];
-    for (const [what, part, complaint] of troubles) {
+    for (const [what, part, message] of troubles) {
       it(`the check fails if a location ${what}`, async () => {
         const location = createLocation('a', { ...driver, ...part });
-        expect((await captureError(createLocationCheck('a', 1, () => location).check())).message).to.equal(complaint);
+        expect((await captureError(createLocationCheck('a', 1, () => location).check())).message).to.equal(message);
       });
     }
 
@@ -318,12 +318,12 @@ describe('service storage', () => {
     });
 
     it('concurrent checks of a hanging location share one attempt', async () => {
-      let asked = 0;
+      let writes = 0;
       const gate = Promise.withResolvers<void>();
       const location = createLocation('a', {
         ...driver,
         async write(...args) {
-          asked++;
+          writes++;
           await gate.promise;
           return driver.write(...args);
         },
@@ -332,9 +332,9 @@ describe('service storage', () => {
       const all = [check(), check(), check()];
       gate.resolve();
       await Promise.all(all);
-      expect(asked).to.equal(1);
+      expect(writes).to.equal(1);
       await check();
-      expect(asked).to.equal(2);
+      expect(writes).to.equal(2);
     });
   });
 });

@@ -11,7 +11,7 @@ import { captureError, type TestPlugin, withPlugins } from '../../support/plugin
 import { inParts } from './bytes.ts';
 
 describe('settings of storage locations', () => {
-  const plans = (locations: readonly string[], set: Record<string, string> = {}) =>
+  const parse = (locations: readonly string[], set: Record<string, string> = {}) =>
     parseLocations({ STORAGE_LOCATIONS: locations, 'STORAGE_*': set });
   let folder: string;
   before(async () => {
@@ -21,26 +21,26 @@ describe('settings of storage locations', () => {
 
   it('a setting is named STORAGE_<LOCATION>_<KEY>, in upper case with _ for -', () => {
     expect(variableOf('my-Files_2', 'ROOT')).to.equal('STORAGE_MY_FILES_2_ROOT');
-    const [plan] = plans(['my-Files_2'], { STORAGE_MY_FILES_2_ROOT: ' /srv ', STORAGE_ROOT: 'no' });
-    expect(plan?.setting('ROOT')).to.equal('/srv');
-    expect(plan?.setting('BUCKET')).to.equal(undefined);
+    const [config] = parse(['my-Files_2'], { STORAGE_MY_FILES_2_ROOT: ' /srv ', STORAGE_ROOT: 'no' });
+    expect(config?.setting('ROOT')).to.equal('/srv');
+    expect(config?.setting('BUCKET')).to.equal(undefined);
   });
 
   it('the defaults are the driver local and a health threshold of 750 ms', () => {
-    const [plan] = plans(['media']);
-    expect([plan?.driver, plan?.threshold]).to.deep.equal(['local', 750]);
-    const [other] = plans(['media'], { STORAGE_MEDIA_DRIVER: 's3', STORAGE_MEDIA_HEALTHCHECK_THRESHOLD: '2s' });
+    const [config] = parse(['media']);
+    expect([config?.driver, config?.threshold]).to.deep.equal(['local', 750]);
+    const [other] = parse(['media'], { STORAGE_MEDIA_DRIVER: 's3', STORAGE_MEDIA_HEALTHCHECK_THRESHOLD: '2s' });
     expect([other?.driver, other?.threshold]).to.deep.equal(['s3', 2000]);
   });
 
   it('a _FILE variable wins over the plain one', async () => {
     const path = join(folder, 'secret');
     await writeFile(path, 'from the file\n');
-    const [plan] = plans(['media'], { STORAGE_MEDIA_SECRET_FILE: path, STORAGE_MEDIA_SECRET: 'plain' });
-    expect(plan?.setting('SECRET')).to.equal('from the file');
+    const [config] = parse(['media'], { STORAGE_MEDIA_SECRET_FILE: path, STORAGE_MEDIA_SECRET: 'plain' });
+    expect(config?.setting('SECRET')).to.equal('from the file');
   });
 
-  const wrong: readonly [what: string, locations: string, env: Record<string, string>, complaint: RegExp][] = [
+  const wrong: readonly [what: string, locations: string, env: Record<string, string>, message: RegExp][] = [
     ['no location at all', ',', {}, /STORAGE_LOCATIONS has "", which is no name/],
     ['a name with a dot', 'a.b', {}, /STORAGE_LOCATIONS has "a\.b"/],
     ['a name with a slash', 'local,../etc', {}, /STORAGE_LOCATIONS has "\.\.\/etc"/],
@@ -77,7 +77,7 @@ describe('settings of storage locations', () => {
     ],
     ['a root that can be no folder', 'a', { STORAGE_A_ROOT: '/dev/null/uploads' }, /nothing can be written to \/dev/],
   ];
-  for (const [what, locations, env, complaint] of wrong) {
+  for (const [what, locations, env, message] of wrong) {
     it(`${what} stops the start with the variable and a remedy`, async () => {
       const failure = await captureError<BootFailure>(
         withPlugins(
@@ -93,13 +93,13 @@ describe('settings of storage locations', () => {
         ),
       );
       expect(failure.name).to.equal('BootFailure');
-      expect(failure.message).to.match(complaint);
+      expect(failure.message).to.match(message);
       expect(failure.remedy).to.match(/STORAGE_|name|letters/);
     });
   }
 
   it('an empty STORAGE_LOCATIONS is rejected', () => {
-    expect(() => plans([])).to.throw('STORAGE_LOCATIONS names no location');
+    expect(() => parse([])).to.throw('STORAGE_LOCATIONS names no location');
   });
 
   it('a root that is not writable stops the start', async () => {

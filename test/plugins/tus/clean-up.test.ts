@@ -14,7 +14,7 @@ function memory(expiring: Readonly<Record<string, number>>) {
     rows.set(id, {
       id,
       user: null,
-      storage: id === 'elsewhere' ? 'gone' : 'local',
+      storage: id === 'remote' ? 'gone' : 'local',
       metadata: '',
       size: 10,
       received: 5,
@@ -101,9 +101,9 @@ describe('cleanUp of tus uploads', () => {
   });
 
   it('the clean-up continues after a failure and keeps the row of that upload', async () => {
-    const { rows, warnings, deps } = memory({ elsewhere: -2, old: -1 });
+    const { rows, warnings, deps } = memory({ remote: -2, old: -1 });
     expect(await cleanUp(deps, NOON)).to.equal(1);
-    expect([...rows.keys()]).to.deep.equal(['elsewhere']);
-    expect(warnings).to.deep.equal(['elsewhere']);
+    expect([...rows.keys()]).to.deep.equal(['remote']);
+    expect(warnings).to.deep.equal(['remote']);
   });
 });

@@ -25,7 +25,7 @@ function cluster() {
       locked.delete(name);
     }
   };
-  return { locked, process: (patience?: number) => createLocker({ attempt }, bus, patience) };
+  return { locked, process: (timeout?: number) => createLocker({ attempt }, bus, timeout) };
 }
 
 describe('createLocker, the lock of a tus upload', () => {
@@ -47,10 +47,10 @@ describe('createLocker, the lock of a tus upload', () => {
     const order: string[] = [];
     const work = async (name: string) => {
       const lock = locker.newLock('a');
-      const { promise: asked, resolve } = Promise.withResolvers<void>();
+      const { promise: releaseRequested, resolve } = Promise.withResolvers<void>();
       await lock.lock(never, resolve);
       order.push(`${name} in`);
-      if (order.length < 7) await asked;
+      if (order.length < 7) await releaseRequested;
       order.push(`${name} out`);
       await lock.unlock();
     };
@@ -74,11 +74,11 @@ describe('createLocker, the lock of a tus upload', () => {
     const { process } = cluster();
     const [one, two] = [process(), process()];
     const held = one.newLock('a');
-    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    const { promise: releaseRequested, resolve } = Promise.withResolvers<void>();
     await held.lock(never, resolve);
     const refused = two.newLock('a');
     expect(await captureError(refused.lock(never, () => {}))).to.include({ status: 423 });
-    await asked;
+    await releaseRequested;
     await held.unlock();
     await refused.lock(never, () => {});
     await refused.unlock();
@@ -88,13 +88,13 @@ describe('createLocker, the lock of a tus upload', () => {
     const { locked, process } = cluster();
     const [one, two] = [process(), process()];
     const held = one.newLock('a');
-    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    const { promise: releaseRequested, resolve } = Promise.withResolvers<void>();
     await held.lock(never, resolve);
     let refused: Error | undefined;
     const finished = two.runExclusive('a', async () => {
       refused = await captureError(one.newLock('a').lock(never, () => {}));
     });
-    await asked;
+    await releaseRequested;
     await held.unlock();
     await finished;
     expect(refused).to.include({ status: 423 });

@@ -34,10 +34,10 @@ describe('conditional requests for assets', () => {
   });
 
   it('a 304 ignores ranges and reads nothing from storage', async () => {
-    const from = ground.asked.length;
+    const from = ground.storageCalls.length;
     expect(await status({ 'if-none-match': '"a.bin"', range: 'bytes=0-1' })).to.equal(304);
     expect(await status({ 'if-none-match': '"a.bin"', range: 'bytes=99-' })).to.equal(304);
-    expect(ground.asked.slice(from)).to.deep.equal([]);
+    expect(ground.storageCalls.slice(from)).to.deep.equal([]);
   });
 
   it('a 304 has no body, and the headers that caches need', async () => {

@@ -19,8 +19,8 @@ export interface Ground {
   readonly url: string;
   readonly request: Send;
   readonly log: readonly Record<string, unknown>[];
-  /** What was asked of storage: `open a.png`, `open a.png 0-9`, `stat a.png`. */
-  readonly asked: string[];
+  /** Calls of the storage: `open a.png`, `open a.png 0-9`, `stat a.png`. */
+  readonly storageCalls: string[];
   stop(): Promise<void>;
 }
 
@@ -38,9 +38,9 @@ export interface GroundOptions {
   readonly addresses?: readonly string[];
 }
 
-/** The routes of assets over a storage and a file of the test's own: nobody else is there. */
+/** The asset routes over a fake storage and a fake file, without other plugins. */
 export async function startGround(options: GroundOptions): Promise<Ground> {
-  const asked: string[] = [];
+  const storageCalls: string[] = [];
   const file: FileRecord = {
     id: FILE,
     storage: 'local',
@@ -59,7 +59,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
     ...options.file,
   };
   const records = [file, ...(options.again ?? []).map((other) => ({ ...file, ...other }))];
-  const objects = createObjectCache({ at: () => locationOf(options.objects, asked) });
+  const objects = createObjectCache({ at: () => locationOf(options.objects, storageCalls) });
   const role = async () => ({ id: '', admin: false, app: false, addresses: options.addresses?.map(parseRange) });
   const caching = {
     ASSETS_CACHE_TTL: options.ttl ?? 2_592_000_000,
@@ -105,7 +105,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
   return {
     url,
     log,
-    asked,
+    storageCalls,
     request: createSender(url),
     async stop() {
       await kernel.stop();
@@ -114,18 +114,18 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
   };
 }
 
-function locationOf(objects: GroundOptions['objects'], asked: string[]): Location {
+function locationOf(objects: GroundOptions['objects'], storageCalls: string[]): Location {
   const location: Partial<Location> = {
     name: 'local',
     async open(name, range) {
-      asked.push(`open ${name}${range ? ` ${range.start}-${range.end}` : ''}`);
+      storageCalls.push(`open ${name}${range ? ` ${range.start}-${range.end}` : ''}`);
       const object = objects[name];
       if (!Buffer.isBuffer(object)) return object?.(range);
       const part = range ? object.subarray(range.start, range.end + 1) : object;
       return { size: object.length, bytes: Readable.from(inParts(part)) };
     },
     async stat(name) {
-      asked.push(`stat ${name}`);
+      storageCalls.push(`stat ${name}`);
       const object = objects[name];
       const size = Buffer.isBuffer(object) ? object.length : (await object?.())?.size;
       return size === undefined ? undefined : { name, size, modified: MODIFIED };

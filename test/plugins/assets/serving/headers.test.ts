@@ -52,7 +52,7 @@ describe('headers of assets', () => {
 
   it('?download makes Content-Disposition an attachment', async () => {
     await withGround({ file: { filename_download: 'Bericht „Ökonomie“ 100%.pdf' } }, async ({ request }) => {
-      const said = async (query: string) =>
+      const readDisposition = async (query: string) =>
         (await request('GET', `/assets/${FILE}${query}`)).headers.get('content-disposition') as string;
       for (const query of [
         '?download',
@@ -62,11 +62,11 @@ describe('headers of assets', () => {
         '?a=b&download',
         '?download=x&download=false',
       ])
-        expect(await said(query), query).to.match(
+        expect(await readDisposition(query), query).to.match(
           /^attachment; filename="Bericht \?\?konomie\? 100%\.pdf"; filename\*=UTF-8''/,
         );
       for (const query of ['', '?download=false', '?downloads', '?x=download'])
-        expect(await said(query), query).to.match(/^inline; /);
+        expect(await readDisposition(query), query).to.match(/^inline; /);
     });
   });
 
@@ -78,9 +78,11 @@ describe('headers of assets', () => {
       ['photo\u202egpj.exe', 'inline; filename="photogpj.exe"'],
       ['', 'inline; filename="file"'],
     ];
-    for (const [name, said] of names) {
+    for (const [name, expectedHeader] of names) {
       await withGround({ file: { filename_download: name } }, async ({ request }) => {
-        expect((await request('GET', `/assets/${FILE}`)).headers.get('content-disposition'), name).to.equal(said);
+        expect((await request('GET', `/assets/${FILE}`)).headers.get('content-disposition'), name).to.equal(
+          expectedHeader,
+        );
       });
     }
   });
@@ -93,13 +95,16 @@ describe('headers of assets', () => {
       ['name', 'name.webp'],
       ['v1. final version', 'v1. final version.webp'],
     ];
-    for (const [name, said] of names) {
+    for (const [name, expectedHeader] of names) {
       const variants: GroundOptions['variants'] = {
         choose: async (_file, _query, accept) => ({ variant, varies: accept === 'image/webp' }),
       };
-      const made = { ...variants, open: async () => ({ size: BYTES.length, bytes: Readable.from([BYTES]) }) };
+      const variantsWithBytes = {
+        ...variants,
+        open: async () => ({ size: BYTES.length, bytes: Readable.from([BYTES]) }),
+      };
       await withGround(
-        { file: { filename_download: name, type: 'image/svg+xml' }, variants: made },
+        { file: { filename_download: name, type: 'image/svg+xml' }, variants: variantsWithBytes },
         async ({ request }) => {
           const { status, headers, body } = await request('GET', `/assets/${FILE}?width=10`, {
             headers: { accept: 'image/webp', range: 'bytes=0-1' },
@@ -107,7 +112,7 @@ describe('headers of assets', () => {
           expect([status, body]).to.deep.equal([200, 'some bytes']);
           expect(headers.get('content-type')).to.equal('image/webp');
           expect(headers.get('etag')).to.equal('"a__0f.webp"');
-          expect(headers.get('content-disposition')).to.equal(`inline; filename="${said}"`);
+          expect(headers.get('content-disposition')).to.equal(`inline; filename="${expectedHeader}"`);
           expect(headers.get('content-security-policy')).not.to.contain('sandbox');
           expect(headers.get('vary')?.split(', ')).to.include('Accept');
           const other = await request('GET', `/assets/${FILE}?width=10`);

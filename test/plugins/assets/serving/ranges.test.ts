@@ -20,7 +20,7 @@ describe('Range requests for assets', () => {
   const get = (range: string, headers: Record<string, string> = {}, method = 'GET') =>
     ground.request(method, `/assets/${FILE}`, { headers: { range, ...headers } });
 
-  const PARTS: readonly (readonly [range: string, said: string, bytes: string])[] = [
+  const PARTS: readonly (readonly [range: string, contentRange: string, bytes: string])[] = [
     ['bytes=0-0', 'bytes 0-0/10', '0'],
     ['bytes=2-4', 'bytes 2-4/10', '234'],
     ['bytes=2-', 'bytes 2-9/10', '23456789'],
@@ -33,10 +33,10 @@ describe('Range requests for assets', () => {
     ['BYTES=1-1', 'bytes 1-1/10', '1'],
     ['bytes= 1-1 ', 'bytes 1-1/10', '1'],
   ];
-  for (const [range, said, bytes] of PARTS) {
+  for (const [range, contentRange, bytes] of PARTS) {
     it(`Range ${range} is answered with 206`, async () => {
       const { status, headers, body } = await get(range);
-      expect([status, headers.get('content-range'), String(body)]).to.deep.equal([206, said, bytes]);
+      expect([status, headers.get('content-range'), String(body)]).to.deep.equal([206, contentRange, bytes]);
       expect(headers.get('content-length')).to.equal(String(bytes.length));
       expect(headers.get('accept-ranges')).to.equal('bytes');
       const head = await get(range, {}, 'HEAD');
@@ -45,7 +45,7 @@ describe('Range requests for assets', () => {
         head.headers.get('content-range'),
         head.headers.get('content-length'),
         head.body,
-      ]).to.deep.equal([206, said, String(bytes.length), undefined]);
+      ]).to.deep.equal([206, contentRange, String(bytes.length), undefined]);
     });
   }
 
@@ -73,7 +73,7 @@ describe('Range requests for assets', () => {
   }
 
   it('ranges of a large object open it once each and together are the whole', async () => {
-    const from = large.asked.length;
+    const from = large.storageCalls.length;
     const parts: Buffer[] = [];
     for (let start = 0; start < LARGE.length; start += 200_000) {
       const end = Math.min(start + 199_999, LARGE.length - 1);
@@ -82,7 +82,7 @@ describe('Range requests for assets', () => {
       parts.push(Buffer.from(await response.arrayBuffer()));
     }
     expect(Buffer.concat(parts).equals(LARGE)).to.equal(true);
-    expect(large.asked.slice(from)).to.deep.equal([
+    expect(large.storageCalls.slice(from)).to.deep.equal([
       'stat a.bin',
       'open a.bin 0-199999',
       'open a.bin 200000-399999',

@@ -55,8 +55,8 @@ describe('streaming of large assets', () => {
     return response;
   }
 
-  async function until(done: () => boolean, within = 30_000): Promise<void> {
-    for (const end = Date.now() + within; !done(); await pause(10))
+  async function until(done: () => boolean, timeout = 30_000): Promise<void> {
+    for (const end = Date.now() + timeout; !done(); await pause(10))
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
@@ -169,6 +169,6 @@ describe('streaming of large assets', () => {
   it('HEAD opens no object', async () => {
     const { status, headers } = await ground.request('HEAD', `/assets/${FILE}`);
     expect([status, headers.get('content-length')]).to.deep.equal([200, String(SIZE)]);
-    expect(ground.asked).to.deep.equal(['stat a.bin']);
+    expect(ground.storageCalls).to.deep.equal(['stat a.bin']);
   });
 });

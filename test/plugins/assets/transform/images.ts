@@ -87,29 +87,37 @@ export const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="4
 export async function samples(): Promise<Readonly<Record<string, Sample>>> {
   const size = { width: 60, height: 40 };
   const plain = await quarters(60, 40);
-  const made = async (name: string, type: string, bytes: Buffer | Promise<Buffer>): Promise<Sample> => ({
+  const createSample = async (name: string, type: string, bytes: Buffer | Promise<Buffer>): Promise<Sample> => ({
     name,
     type,
     bytes: await bytes,
     ...size,
   });
   return {
-    jpeg: await made('plain.jpg', 'image/jpeg', plain.clone().jpeg({ quality: 95 }).toBuffer()),
-    'jpeg on its side': await made('side.jpg', 'image/jpeg', oriented(60, 40)),
-    'cmyk jpeg': await made(
+    jpeg: await createSample('plain.jpg', 'image/jpeg', plain.clone().jpeg({ quality: 95 }).toBuffer()),
+    'jpeg on its side': await createSample('side.jpg', 'image/jpeg', oriented(60, 40)),
+    'cmyk jpeg': await createSample(
       'print.jpg',
       'image/jpeg',
       plain.clone().toColourspace('cmyk').jpeg({ quality: 95 }).toBuffer(),
     ),
-    'grey jpeg': await made('grey.jpg', 'image/jpeg', plain.clone().greyscale().jpeg({ quality: 95 }).toBuffer()),
-    png: await made('plain.png', 'image/png', plain.clone().png().toBuffer()),
-    '16-bit png': await made('deep.png', 'image/png', sixteenBits(60, 40)),
-    webp: await made('plain.webp', 'image/webp', plain.clone().webp({ lossless: true }).toBuffer()),
-    'animated webp': await made('film.webp', 'image/webp', (await moving(60, 40)).webp({ lossless: true }).toBuffer()),
-    'animated gif': await made('film.gif', 'image/gif', (await moving(60, 40)).gif().toBuffer()),
-    avif: await made('plain.avif', 'image/avif', plain.clone().avif({ quality: 90 }).toBuffer()),
-    tiff: await made('plain.tiff', 'image/tiff', plain.clone().tiff({ compression: 'lzw' }).toBuffer()),
-    'png called jpg': await made('liar.jpg', 'image/jpeg', plain.clone().png().toBuffer()),
+    'grey jpeg': await createSample(
+      'grey.jpg',
+      'image/jpeg',
+      plain.clone().greyscale().jpeg({ quality: 95 }).toBuffer(),
+    ),
+    png: await createSample('plain.png', 'image/png', plain.clone().png().toBuffer()),
+    '16-bit png': await createSample('deep.png', 'image/png', sixteenBits(60, 40)),
+    webp: await createSample('plain.webp', 'image/webp', plain.clone().webp({ lossless: true }).toBuffer()),
+    'animated webp': await createSample(
+      'film.webp',
+      'image/webp',
+      (await moving(60, 40)).webp({ lossless: true }).toBuffer(),
+    ),
+    'animated gif': await createSample('film.gif', 'image/gif', (await moving(60, 40)).gif().toBuffer()),
+    avif: await createSample('plain.avif', 'image/avif', plain.clone().avif({ quality: 90 }).toBuffer()),
+    tiff: await createSample('plain.tiff', 'image/tiff', plain.clone().tiff({ compression: 'lzw' }).toBuffer()),
+    'png called jpg': await createSample('liar.jpg', 'image/jpeg', plain.clone().png().toBuffer()),
   };
 }
 

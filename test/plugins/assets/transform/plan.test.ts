@@ -147,7 +147,7 @@ describe('createPlan and createVariant', () => {
 
   describe('format=auto', () => {
     const AVIF = 'image/avif,image/webp,image/apng,*/*;q=0.8';
-    const CASES: readonly [source: string, accept: string | undefined, made: string, duration?: number][] = [
+    const CASES: readonly [source: string, accept: string | undefined, expectedFormat: string, duration?: number][] = [
       ['jpeg', AVIF, 'avif'],
       ['jpeg', 'image/webp,*/*', 'webp'],
       ['jpeg', 'IMAGE/WEBP ; q=0.5', 'webp'],
@@ -170,13 +170,13 @@ describe('createPlan and createVariant', () => {
       ['gif', AVIF, 'avif', 200],
       ['webp', 'image/webp', 'webp', 200],
     ];
-    for (const [source, accept, made, duration = null] of CASES)
-      it(`format=auto makes ${made} of ${duration ? 'animated ' : ''}${source} for Accept: ${accept ?? '(none)'}`, async () => {
+    for (const [source, accept, expectedFormat, duration = null] of CASES)
+      it(`format=auto makes ${expectedFormat} of ${duration ? 'animated ' : ''}${source} for Accept: ${accept ?? '(none)'}`, async () => {
         const { variant, varies } = await choose(
           { format: 'auto' },
           { accept, file: { detected_type: `image/${source}`, duration } },
         );
-        expect(variant?.plan.format).to.equal(made);
+        expect(variant?.plan.format).to.equal(expectedFormat);
         expect(varies).to.equal(true);
       });
 

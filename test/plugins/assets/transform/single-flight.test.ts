@@ -201,11 +201,13 @@ describe('createSingleFlight, which makes each variant once', () => {
 
   it('images that another process makes do not count towards the limit', async () => {
     const gate = Promise.withResolvers<void>();
-    const { process, runs } = world((variant) => (variant.name === elsewhere.name ? gate.promise : Promise.resolve()));
-    const [elsewhere, mine] = [await variantOf(1), await variantOf(2)];
-    const there = process()(elsewhere);
+    const { process, runs } = world((variant) =>
+      variant.name === remoteVariant.name ? gate.promise : Promise.resolve(),
+    );
+    const [remoteVariant, mine] = [await variantOf(1), await variantOf(2)];
+    const there = process()(remoteVariant);
     const one = process(1);
-    const waiting = one(elsewhere);
+    const waiting = one(remoteVariant);
     await new Promise(setImmediate);
     expect(await one(mine)).to.equal('stored');
     gate.resolve();

@@ -21,13 +21,13 @@ export const PLAN: ImagePlan = {
 };
 
 /** The service with processes of its own and a folder for its files. */
-export async function openStudio(options?: ProcessOptions) {
+export async function openMediaGround(options?: ProcessOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-media-'));
   const pool = createPool(processOptions(options));
   const media = createMedia(pool);
-  let made = 0;
+  let count = 0;
   const place = (name: string) => join(folder, name);
-  const fresh = () => place(`made-${made++}`);
+  const fresh = () => place(`made-${count++}`);
 
   return {
     media,
@@ -48,7 +48,7 @@ export async function openStudio(options?: ProcessOptions) {
     async refusal(source: string, plan: Partial<ImagePlan> = {}): Promise<MediaError> {
       const before = await readdir(folder);
       const error = await media.transform(source, fresh(), { ...PLAN, ...plan }).then(
-        (image) => expect.fail(`it was made: ${JSON.stringify(image)}`),
+        (image) => expect.fail(`it was count: ${JSON.stringify(image)}`),
         (one: unknown) => one,
       );
       expect(error).to.be.instanceOf(MediaError);
@@ -63,7 +63,7 @@ export async function openStudio(options?: ProcessOptions) {
   };
 }
 
-export type Studio = Awaited<ReturnType<typeof openStudio>>;
+export type MediaGround = Awaited<ReturnType<typeof openMediaGround>>;
 
 /** Red, green, blue and white corners, black between them: 40 × 20 pixels, so that every turn can be seen. */
 export function corners(width = 40, height = 20): Sharp {

@@ -7,7 +7,7 @@ const segment = (marker: number, content: Buffer): Buffer => {
 };
 
 /** A JPEG with a segment right behind its start. */
-const within = (jpeg: Buffer, marker: number, content: Buffer): Buffer =>
+const insertSegment = (jpeg: Buffer, marker: number, content: Buffer): Buffer =>
   Buffer.concat([jpeg.subarray(0, 2), segment(marker, content), jpeg.subarray(2)]);
 
 /** Photoshop's block of IPTC records: number of the field and its value. */
@@ -25,7 +25,7 @@ export function withIptc(jpeg: Buffer, fields: readonly (readonly [number, strin
     data,
     Buffer.alloc(data.length % 2),
   ];
-  return within(jpeg, 0xed, Buffer.concat(block));
+  return insertSegment(jpeg, 0xed, Buffer.concat(block));
 }
 
 type Entry = readonly [tag: number, type: 1 | 2 | 3 | 4 | 5 | 7 | 10, value: string | readonly number[] | Buffer];
@@ -50,7 +50,7 @@ function bytesOf([, type, value]: Entry): Buffer {
 function directory(entries: readonly Entry[], start: number): Buffer {
   const table = Buffer.alloc(2 + entries.length * 12 + 4);
   table.writeUInt16BE(entries.length, 0);
-  const beyond: Buffer[] = [];
+  const longValues: Buffer[] = [];
   let end = start + table.length;
   entries.forEach((entry, at) => {
     const bytes = bytesOf(entry);
@@ -61,11 +61,11 @@ function directory(entries: readonly Entry[], start: number): Buffer {
     if (bytes.length <= 4) bytes.copy(table, place + 8);
     else {
       table.writeUInt32BE(end, place + 8);
-      beyond.push(bytes);
+      longValues.push(bytes);
       end += bytes.length;
     }
   });
-  return Buffer.concat([table, ...beyond]);
+  return Buffer.concat([table, ...longValues]);
 }
 
 /** A block as cameras write it: three directories and the values the standard types. */
@@ -83,7 +83,7 @@ export function exifBlock(ifd0: readonly Entry[], exif: readonly Entry[], gps: r
   ]);
 }
 
-export const withExif = (jpeg: Buffer, block: Buffer): Buffer => within(jpeg, 0xe1, block);
+export const withExif = (jpeg: Buffer, block: Buffer): Buffer => insertSegment(jpeg, 0xe1, block);
 
 export const withXmp = (jpeg: Buffer, xmp: string): Buffer =>
-  within(jpeg, 0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0${xmp}`, 'utf8'));
+  insertSegment(jpeg, 0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0${xmp}`, 'utf8'));

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
-/** A client that says what it is told to, byte for byte, and looks at the answer when it has said it. */
-export interface Raw {
+/** A client that sends raw bytes, and reads the responses afterwards. */
+export interface RawClient {
   readonly socket: Socket;
   write(text: string | Buffer): Promise<void>;
   /** What came up to now, once `count` answers are complete or the connection is closed. */
@@ -9,7 +9,7 @@ export interface Raw {
   close(): void;
 }
 
-export async function raw(url: string): Promise<Raw> {
+export async function connectRaw(url: string): Promise<RawClient> {
   const { port } = new URL(url);
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
   let text = '';
@@ -28,7 +28,7 @@ export async function raw(url: string): Promise<Raw> {
   return {
     socket,
     async write(part) {
-      // A connection that was closed takes nothing any more, and nobody is told.
+      // A closed connection emits no `drain`.
       if (!socket.write(part) && !isClosed)
         await new Promise<void>((resolve) => {
           socket.once('drain', resolve);

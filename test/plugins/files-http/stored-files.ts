@@ -1,0 +1,36 @@
+import type { FreshDatabase } from '../../support/database.ts';
+import { filesIn } from '../../support/files-in.ts';
+
+/** Everything that a service stores about files: rows, entries of the ledger, and objects in the folder of its storage. */
+export interface StoredFiles {
+  readonly rows: readonly string[];
+  readonly orphanEntries: number;
+  readonly objects: readonly string[];
+}
+
+export async function readStoredFiles(database: FreshDatabase, folder: string): Promise<StoredFiles> {
+  const rows = await database.query<{ name: string }>(
+    'select filename_disk as name from platform_files where filename_disk is not null order by 1',
+  );
+  const entries = await database.query('select 1 from platform_loose_objects');
+  return { rows: rows.map(({ name }) => name), orphanEntries: entries.length, objects: await objectsIn(folder) };
+}
+
+/** Waits until the clean-up after a disconnected client is done: it sends no notification. */
+export async function waitUntilConsistent(database: FreshDatabase, folder: string): Promise<StoredFiles> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const kept = await readStoredFiles(database, folder);
+    if (isConsistent(kept) || Date.now() > deadline) return kept;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export const isConsistent = ({ rows, orphanEntries, objects }: StoredFiles): boolean =>
+  orphanEntries === 0 && rows.join() === objects.map((path) => path.split('/').at(-1)).join();
+
+async function objectsIn(folder: string): Promise<readonly string[]> {
+  return (await filesIn(folder)).toSorted((a, b) =>
+    (a.split('/').at(-1) as string) < (b.split('/').at(-1) as string) ? -1 : 1,
+  );
+}
