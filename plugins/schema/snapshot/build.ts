@@ -45,7 +45,7 @@ export function buildSchema({ content, version, declarations, firstSchema }: Bui
   const rows = rowsByCollection(content.registry.fields);
   const metas = new Map(content.registry.collections.map((row) => [String(row.collection), toCollectionMeta(row)]));
 
-  const collections = new Map<string, Collection & { readonly fields: MutableFields }>();
+  const collections = new Map<string, TableCollection>();
   const listed = new Map<string, Collection>();
   const served = new Map<CatalogTable, string>();
   for (const [table, name] of names) {
@@ -72,19 +72,22 @@ export function buildSchema({ content, version, declarations, firstSchema }: Bui
   return { version, collections: all, relations, listed };
 }
 
+/** A collection whose fields still lack their relations. */
+type TableCollection = Collection & { readonly fields: MutableFields };
+
 function buildCollection(
   name: string,
   table: CatalogTable,
   fields: MutableFields,
   meta: CollectionMeta | null,
   system: boolean,
-) {
+): TableCollection {
   const isTable = table.kind === 'r' || table.kind === 'p';
   const sortField = meta?.sort_field;
   return {
     name,
     table: { schema: table.schema, name: table.name, comment: table.comment },
-    kind: isTable ? ('table' as const) : ('view' as const),
+    kind: isTable ? 'table' : 'view',
     reacts: table.hasSideEffects || table.kind !== 'r',
     system,
     meta,
