@@ -64,8 +64,8 @@ export function buildSchema({ content, version, declarations, firstSchema }: Bui
   linkFields(relations, collections);
 
   const all = new Map<string, Collection>(collections);
-  for (const [name, jointFields] of Map.groupBy(compositeFields.values(), ({ collection }) => collection))
-    all.set(name, { ...(all.get(name) as Collection), jointFields });
+  for (const [name, foreignKeys] of Map.groupBy(compositeFields.values(), ({ collection }) => collection))
+    all.set(name, { ...(all.get(name) as Collection), jointFields: foreignKeys });
   for (const [name, meta] of metas) {
     if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, buildFolder(name, meta));
   }

@@ -16,11 +16,11 @@ describe('relations of constraints that are not valid', () => {
           const { relation: end } = await probe.field('book', 'author');
           return end?.relation;
         };
-        expect(await relation()).to.deep.include({ related: 'author', unchecked: true });
+        const before = await relation();
+        expect([before?.related, before?.unchecked]).to.deep.equal(['author', true]);
         await database.query('delete from book; alter table book validate constraint of_author');
-        expect(await relation())
-          .to.deep.include({ related: 'author' })
-          .and.not.have.property('unchecked');
+        const after = await relation();
+        expect([after?.related, after?.unchecked]).to.deep.equal(['author', undefined]);
       } finally {
         await probe.stop();
       }
