@@ -118,7 +118,11 @@ describe('db.sql', () => {
       'interpolate anything but its own',
     ],
     ['a statement of another plugin', () => db.query(other.sql`select 1`), 'run a statement that it did not create'],
-    ['a part of a statement of another plugin', () => db.sql`select ${other.sql`1`}`, 'interpolate anything but its own'],
+    [
+      'a part of a statement of another plugin',
+      () => db.sql`select ${other.sql`1`}`,
+      'interpolate anything but its own',
+    ],
     ['an object that looks like a statement', () => db.query({ text: 'select 1' }), 'run a statement that it did not'],
     ['a copy of a statement', () => db.query({ ...db.sql`select 1` }), 'run a statement that it did not create'],
     [
