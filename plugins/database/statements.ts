@@ -94,14 +94,8 @@ export function createStatements(units: UnitsOfWork): Statements {
       planVersions.set(name, planVersion + 1);
       if (lease.inUnit) throw error;
     }
-    return run(
-      send,
-      await units.lease(last, share ?? defaultShare, signal),
-      text,
-      values,
-      preparedName(name, planVersion + 1),
-      signal,
-    );
+    const next = await units.lease(last, share ?? defaultShare, signal);
+    return run(send, next, text, values, preparedName(name, planVersion + 1), signal);
   }
 
   return {

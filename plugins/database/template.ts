@@ -76,7 +76,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
       if (registered?.owner === owner) return registered.parts;
       if (registered?.parts.every((one) => typeof one === 'object' && 'raw' in one)) return registered.parts;
     }
-    throw deny('put anything into a statement but its own tables and statements');
+    throw deny('interpolate anything but its own tables and statements');
   }
 
   const assertPlainTextAllowed = (): void => {
@@ -86,7 +86,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
   const findStatement = (statement: Statement): RegisteredStatement => {
     const found = handles.statements.get(statement);
     if (!found || (found.owner !== owner && !runsAnyStatement))
-      throw deny('run a statement that it did not make by db.sql');
+      throw deny('run a statement that it did not create by db.sql');
     return found;
   };
 
@@ -97,7 +97,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
     watch: (name) => createHandle(name, 'watch'),
     sql(texts, ...parts) {
       if (!Array.isArray(texts) || !Object.isFrozen(texts) || !('raw' in texts) || parts.length !== texts.length - 1)
-        throw deny('make a statement but by the template db.sql`…`');
+        throw deny('create a statement without the template db.sql`…`');
       return createStatement(texts.flatMap((text, at) => [text, ...(at < parts.length ? toParts(parts[at]) : [])]));
     },
     name: (text) => createStatement([identifier(String(text))]),

@@ -2,7 +2,7 @@ import { definePlugin } from '#kernel';
 import { bus } from '../cluster/contract.ts';
 import { type Db, migrations } from '../database/contract.ts';
 import { createCatalogSource } from './catalog/source.ts';
-import { schema, schemaWrites, systemCollections } from './contract.ts';
+import { type Schema, schema, schemaWrites, systemCollections } from './contract.ts';
 import { installChangeTriggers, SCHEMA_CHANNEL } from './freshness/change-triggers.ts';
 import { createSchemaCache } from './freshness/schema-cache.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -44,12 +44,13 @@ export default definePlugin<Config>({
       log,
     });
     const unservedTables = async () => findUnservedTables(db, await cache.snapshot(), declared());
-    host.provide(schema, {
+    const service: Schema = {
       snapshot: cache.snapshot,
       refresh: cache.refresh,
       onChange: cache.onChange,
       unservedTables,
-    });
+    };
+    host.provide(schema, service);
     host.provide(schemaWrites, createSchemaWrites({ db, cache, events, bus: messages, inUnit }));
 
     let isStarted = false;

@@ -122,8 +122,8 @@ describe('the items API on the Chinook database', () => {
       for (let run = 0; run < 3; run++) {
         runs.push(await statementsDuring(() => service.request('GET', path, { token: service.admin.token })));
       }
-      // News from the database may have something remembered (is the user still active?) asked anew in between; the
-      // read itself is one statement every time, and alone where there is no news.
+      // A notification may empty a cache (such as the status of the user), which is then read again. The read itself is one
+      // statement every time.
       for (const texts of runs) expect(texts.filter((text) => text.includes('"track"'))).to.have.length(1);
       expect(Math.min(...runs.map((texts) => texts.length))).to.equal(1);
     }

@@ -5,7 +5,7 @@ import { asAdmin, personWith } from './people.ts';
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
-/** A type as a column has it, a value as PostgreSQL prints it, and whether rows can be sorted by it. */
+/** A column type, a value as PostgreSQL prints it, and whether the type has an order. */
 const TYPES: readonly [type: string, value: string, sorts: boolean][] = [
   ['aclitem', 'pg_monitor=r/pg_monitor', false],
   ['bit', '1', true],
@@ -82,7 +82,7 @@ const TYPES: readonly [type: string, value: string, sorts: boolean][] = [
   ['xid', '7', false],
   ['xid8', '7', true],
   ['xml', '<a>b</a>', false],
-  // Types of this database.
+  // Types that the set-up creates.
   ['mood', 'it is "ok"', true],
   ['positive', '5', true],
   ['letters', '{a,b}', false],
@@ -91,7 +91,7 @@ const TYPES: readonly [type: string, value: string, sorts: boolean][] = [
   ['hstore', '"a"=>"1"', false],
 ];
 
-/** Types whose values PostgreSQL makes for itself. */
+/** Types whose values only PostgreSQL creates. */
 const INTERNAL = [
   'gtsvector',
   'pg_brin_bloom_summary',
@@ -105,7 +105,7 @@ const INTERNAL = [
 const plain = (type: string) => `v_${type.replaceAll('"', '')}`;
 const list = (type: string) => `a_${type.replaceAll('"', '')}`;
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
-/** What no array can be created of: the elements would be arrays. */
+/** Types without an array type, because their own values are arrays. */
 const hasArray = (type: string) => type !== 'letters';
 
 describe('items by column type', () => {

@@ -20,7 +20,7 @@ describe('the log during a database outage', function () {
   let service: SpawnedService;
   const sockets = new Set<Socket>();
 
-  /** The address stays the same, though a server that starts anew has another port. */
+  /** The proxy keeps its address, while each started server has another port. */
   async function startDatabase(): Promise<void> {
     server = await openEmbeddedServer({ dataPath: folder, log: createLog({ level: 'silent', style: 'raw' }) });
     port = Number(server.target.client.port);

@@ -268,7 +268,7 @@ describe('files: failures of the database', function () {
       const { status, bytes } = await asset(service, id);
       expect([status, bytes.toString() === text], id).to.deep.equal([200, true]);
     }
-    expect(messages(service)).not.to.include('a promise was rejected and nobody noticed');
+    expect(messages(service)).not.to.include('unhandled rejection');
   });
 
   it('a statement timeout answers 503 and leaves nothing', async () => {

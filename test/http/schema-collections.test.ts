@@ -267,7 +267,7 @@ describe('/collections', () => {
       expect((await admin('GET', '/collections/verbatim')).meta).to.deep.include(meta);
       const changed = await admin('PATCH', '/collections/verbatim', { meta: { accountability: null, note: null } });
       expect(changed.meta).to.deep.include({ ...meta, accountability: null, note: null });
-      // A client sends the whole record back.
+      // Clients send back the full record that they have read.
       expect(await admin('PATCH', '/collections/verbatim', changed)).to.deep.equal(changed);
       expect(await admin('PATCH', '/collections/verbatim', {})).to.deep.equal(changed);
       for (const bad of [{ hidden: 'yes' }, { accountability: 'some' }, { sort: 'a' }, { note: 'a\u0000' }]) {
@@ -425,7 +425,7 @@ describe('/collections', () => {
       expect(await registered('doomed')).to.deep.equal([0, 0, 0, 0]);
       expect(refusal(await send('GET', '/collections/doomed'))).to.deep.equal(ABSENT);
       expect(refusal(await send('GET', '/items/doomed'))).to.deep.equal(ABSENT);
-      // Keys and aliases elsewhere that led to it.
+      // Foreign keys and aliases of other collections are gone.
       expect(names(await admin('GET', '/fields/child'), 'field')).to.deep.equal(['id', 'name']);
       expect(names(await admin('GET', '/fields/home'), 'field')).to.deep.equal(['id']);
       expect((await admin('GET', '/collections/child')).meta.group).to.equal(null);
@@ -439,7 +439,7 @@ describe('/collections', () => {
         { collection: 'child', fields: 'name' },
         { collection: 'home', fields: 'id' },
       ]);
-      // The rule on the field that is gone must not have become "all rows".
+      // The rule on the deleted field must not allow all rows.
       expect((await send('GET', '/items/child', undefined, token)).body.data ?? []).to.deep.equal([]);
       expect(await admin('GET', '/items/child')).to.deep.equal([{ id: 1, name: 'c' }]);
     });

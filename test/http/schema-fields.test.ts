@@ -31,7 +31,7 @@ describe('/fields', () => {
     service.request(method, path, { token, body });
   const admin = (method: string, path: string, body?: unknown) => asAdmin(service, method, path, body);
   let created = 0;
-  /** A collection of a test's own. */
+  /** Creates a collection for one test. */
   const table = async (fields: unknown[] = [], meta: object = {}): Promise<string> => {
     const collection = `t${++created}`;
     await admin('POST', '/collections', { collection, schema: {}, meta, fields });
@@ -316,7 +316,7 @@ describe('/fields', () => {
           schema: { default_value: input, is_nullable: false },
         });
         expect(created.schema.default_value, field).to.deep.equal(shown);
-        // Sent back whole, nothing changes.
+        // The record sent back changes nothing.
         expect((await admin('PATCH', `/fields/${name}/${field}`, created)).schema, field).to.deep.equal(created.schema);
         expect((await admin('POST', `/items/${name}?fields=${field}`, {}))[field], field).to.deep.equal(read);
       }
@@ -635,7 +635,7 @@ describe('/fields', () => {
       expect(of('create').fields).to.deep.equal([]);
       expect(of('create').presets).to.deep.equal({ a: 'q' });
       expect(JSON.stringify(rows)).not.to.include('status');
-      // No rule has become wider.
+      // No permission allows more rows than before.
       expect((await send('GET', `/items/${name}`, undefined, token)).body.data).to.deep.equal([
         { id: 1, a: 'x', b: null },
       ]);
@@ -643,7 +643,7 @@ describe('/fields', () => {
       await admin('DELETE', `/fields/${name}/b`);
       expect((await send('GET', `/items/${name}`, undefined, token)).body.data).to.deep.equal([{ id: 1, a: 'x' }]);
       await admin('DELETE', `/fields/${name}/a`);
-      // "id" is left of the list; the rule named only fields that are gone.
+      // The field list keeps "id"; the rule named deleted fields only.
       expect((await send('GET', `/items/${name}`, undefined, token)).body.data ?? []).to.deep.equal([]);
     });
 

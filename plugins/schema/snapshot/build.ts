@@ -45,7 +45,7 @@ export function buildSchema({ content, version, declarations, firstSchema }: Bui
   const rows = rowsByCollection(content.registry.fields);
   const metas = new Map(content.registry.collections.map((row) => [String(row.collection), toCollectionMeta(row)]));
 
-  const collections = new Map<string, Collection & { readonly fields: MutableFields }>();
+  const collections = new Map<string, TableCollection>();
   const listed = new Map<string, Collection>();
   const served = new Map<CatalogTable, string>();
   for (const [table, name] of names) {
@@ -64,13 +64,16 @@ export function buildSchema({ content, version, declarations, firstSchema }: Bui
   linkFields(relations, collections);
 
   const all = new Map<string, Collection>(collections);
-  for (const [name, compositeForeignKeys] of Map.groupBy(compositeFields.values(), ({ collection }) => collection))
-    all.set(name, { ...(all.get(name) as Collection), compositeForeignKeys });
+  for (const [name, foreignKeys] of Map.groupBy(compositeFields.values(), ({ collection }) => collection))
+    all.set(name, { ...(all.get(name) as Collection), compositeForeignKeys: foreignKeys });
   for (const [name, meta] of metas) {
     if (!all.has(name) && !name.startsWith(SYSTEM_PREFIX)) all.set(name, buildFolder(name, meta));
   }
   return { version, collections: all, relations, listedTables: listed };
 }
+
+/** A collection whose fields still lack their relations. */
+type TableCollection = Collection & { readonly fields: MutableFields };
 
 function buildCollection(
   name: string,
@@ -78,13 +81,13 @@ function buildCollection(
   fields: MutableFields,
   meta: CollectionMeta | null,
   system: boolean,
-) {
+): TableCollection {
   const isTable = table.kind === 'r' || table.kind === 'p';
   const sortField = meta?.sort_field;
   return {
     name,
     table: { schema: table.schema, name: table.name, comment: table.comment },
-    kind: isTable ? ('table' as const) : ('view' as const),
+    kind: isTable ? 'table' : 'view',
     hasSideEffects: table.hasSideEffects || table.kind !== 'r',
     system,
     meta,

@@ -59,14 +59,14 @@ export function buildRelations({
       : row
         ? toRelationMeta(row)
         : null;
-    const unchecked = key.isValidated ? {} : { unchecked: true as const };
+    const validity: Partial<Relation> = key.isValidated ? {} : { notValidated: true };
     found.set(at, {
       collection,
       field,
       related,
       meta,
       schema: toConstraint(key, compositeFields.get(key)),
-      ...unchecked,
+      ...validity,
     });
   }
   for (const [at, row] of rows) {

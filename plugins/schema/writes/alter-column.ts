@@ -159,7 +159,7 @@ async function readIndexes(
   unique: boolean,
 ): Promise<readonly IndexRow[]> {
   const { rows } = await db.query<IndexRow>(
-    `select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name, c.relname as plain, k.conname as constraint,
+    `select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name, c.relname as unquoted, k.conname as constraint,
       i.indnkeyatts::int as columns
     from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]

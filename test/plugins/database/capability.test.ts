@@ -5,11 +5,11 @@ import { captureError } from '../../support/plugin.ts';
 import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('host.db by grant', () => {
-  let ground: TestKernel;
+  let testKernel: TestKernel;
   let narrow: Db;
   let wide: Db;
   before(async () => {
-    ground = await startTestKernel([
+    testKernel = await startTestKernel([
       pluginWithGrant({ own: ['mine'], read: ['theirs'], write: ['shared'] }, (host) => void (narrow = host.db), {
         name: 'narrow',
       }),
@@ -22,10 +22,10 @@ describe('host.db by grant', () => {
       ),
     ]);
     for (const table of ['mine', 'theirs', 'shared', 'secrets'])
-      await ground.database.query(`create table ${table} (id int, name text)`);
-    await ground.database.query('create schema other; create table other.mine (id int)');
+      await testKernel.database.query(`create table ${table} (id int, name text)`);
+    await testKernel.database.query('create schema other; create table other.mine (id int)');
   });
-  after(() => ground?.stop());
+  after(() => testKernel?.stop());
 
   it('a plugin reads and writes tables of "own" and "write", and reads tables of "read"', async () => {
     await narrow.table('mine').insert({ id: 1, name: 'a' });
@@ -87,7 +87,7 @@ describe('host.db by grant', () => {
   });
 
   it('the audit describes a grant in sentences', () => {
-    const lines = withSentences(ground.kernel.audit());
+    const lines = withSentences(testKernel.kernel.audit());
     const sentences = lines.find(({ name }) => name === 'narrow')?.sentences;
     expect(sentences).to.include.members(['owns mine', 'reads theirs', 'writes shared']);
     expect(lines.find(({ name }) => name === 'wide')?.sentences).to.include.members([
@@ -100,7 +100,7 @@ describe('host.db by grant', () => {
 
   it('the boot rejects a grant with an unknown member', async () => {
     const failed = await captureError(
-      startTestKernel([pluginWithGrant({ all: true }, () => {})], { database: ground.database, until: 'boot' }),
+      startTestKernel([pluginWithGrant({ all: true }, () => {})], { database: testKernel.database, until: 'boot' }),
     );
     expect(failed.message).to.contain('/capabilities/database');
   });

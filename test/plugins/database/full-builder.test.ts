@@ -5,12 +5,12 @@ import { captureError } from '../../support/plugin.ts';
 import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.builder', () => {
-  let ground: TestKernel;
+  let testKernel: TestKernel;
   let db: Db;
   let narrow: Db;
   let knex: Knex;
   before(async () => {
-    ground = await startTestKernel(
+    testKernel = await startTestKernel(
       [
         pluginWithGrant({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
         { ...pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (narrow = host.db)), name: 'narrow' },
@@ -23,11 +23,11 @@ describe('db.builder', () => {
       table.string('text').unique();
     });
   });
-  after(() => ground?.stop());
-  beforeEach(() => ground.database.query('truncate notes'));
+  after(() => testKernel?.stop());
+  beforeEach(() => testKernel.database.query('truncate notes'));
 
   const kept = async () =>
-    (await ground.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
+    (await testKernel.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
 
   it('db.builder is denied without the grants "sql" and "ddl"', async () => {
     expect((await captureError<{ code: string }>(() => narrow.builder())).code).to.equal('CAPABILITY_DENIED');

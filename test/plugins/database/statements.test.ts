@@ -5,16 +5,16 @@ import { captureError } from '../../support/plugin.ts';
 import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.query', () => {
-  let ground: TestKernel;
+  let testKernel: TestKernel;
   let db: Db;
   before(async () => {
-    ground = await startTestKernel([
+    testKernel = await startTestKernel([
       pluginWithGrant({ sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db)),
     ]);
-    await ground.database.query('create table things (id bigint primary key, price numeric, at timestamptz)');
-    await ground.database.query(`insert into things values (9007199254740993, 1.10, '2026-01-02T03:04:05Z')`);
+    await testKernel.database.query('create table things (id bigint primary key, price numeric, at timestamptz)');
+    await testKernel.database.query(`insert into things values (9007199254740993, 1.10, '2026-01-02T03:04:05Z')`);
   });
-  after(() => ground?.stop());
+  after(() => testKernel?.stop());
 
   it('a result has the rows and their count, with bigint and numeric as text', async () => {
     expect(await db.query('select id, price from things')).to.deep.equal({

@@ -10,11 +10,11 @@ async function allOf(batches: AsyncIterable<readonly string[]>): Promise<string[
 }
 
 describe('db.stream', () => {
-  let ground: TestKernel;
+  let testKernel: TestKernel;
   let db: Db;
   let others: Db;
   before(async () => {
-    ground = await startTestKernel(
+    testKernel = await startTestKernel(
       [
         pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (db = host.db)),
         pluginWithGrant({ own: ['things'] }, (host) => void (others = host.db), { name: 'modest' }),
@@ -22,11 +22,11 @@ describe('db.stream', () => {
       { environment: { DB_POOL_MAX: '4' } },
     );
   });
-  after(() => ground?.stop());
+  after(() => testKernel?.stop());
 
   const numbers = (to: number) => `select n::text from generate_series(1, ${to}) n where n > $1`;
   const open = async () => {
-    const rows = await ground.database.query<{ n: number }>(
+    const rows = await testKernel.database.query<{ n: number }>(
       "select count(*)::int n from pg_stat_activity where application_name = 'tenon' and datname = current_database() and state = 'idle in transaction'",
     );
     return rows[0]?.n;
@@ -98,17 +98,17 @@ describe('db.stream', () => {
 });
 
 describe('db.query with a signal', () => {
-  let ground: TestKernel;
+  let testKernel: TestKernel;
   let db: Db;
   before(async () => {
-    ground = await startTestKernel(
+    testKernel = await startTestKernel(
       [pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (db = host.db))],
       {
         environment: { DB_POOL_MAX: '1' },
       },
     );
   });
-  after(() => ground?.stop());
+  after(() => testKernel?.stop());
 
   it('an aborted statement fails with the reason, and the next one on its connection runs', async () => {
     for (let round = 0; round < 20; round++) {

@@ -5,22 +5,22 @@ import { captureError } from '../../support/plugin.ts';
 import { collectAll, pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.sql', () => {
-  let ground: TestKernel;
+  let testKernel: TestKernel;
   let db: Db;
   let other: Db;
-  let whole: Db;
+  let unrestricted: Db;
   before(async () => {
     const grant = { own: ['mine'], read: ['theirs'], write: ['shared'], watch: ['watched'] };
-    ground = await startTestKernel([
+    testKernel = await startTestKernel([
       pluginWithGrant(grant, (host) => void (db = host.db), { name: 'narrow' }),
       pluginWithGrant({ own: ['mine', 'secrets'] }, (host) => void (other = host.db), { name: 'other' }),
-      pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (whole = host.db), { name: 'whole' }),
+      pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (unrestricted = host.db), { name: 'whole' }),
     ]);
     for (const table of ['mine', 'theirs', 'shared', 'watched', 'secrets'])
-      await ground.database.query(`create table ${table} (id int, name text)`);
+      await testKernel.database.query(`create table ${table} (id int, name text)`);
   });
-  beforeEach(() => ground.database.query('truncate mine, shared'));
-  after(() => ground?.stop());
+  beforeEach(() => testKernel.database.query('truncate mine, shared'));
+  after(() => testKernel?.stop());
 
   it('a statement reads, writes and locks tables by their handles', async () => {
     const [mine, theirs, shared] = [db.write('mine'), db.read('theirs'), db.write('shared')];
@@ -59,9 +59,9 @@ describe('db.sql', () => {
   });
 
   it('a statement interpolates a part that a plugin with the grant "sql" created by db.raw', async () => {
-    await ground.database.query('insert into secrets values (3)');
-    await ground.database.query('insert into mine values (3), (4)');
-    const condition = whole.raw('id in (select id from secrets)');
+    await testKernel.database.query('insert into secrets values (3)');
+    await testKernel.database.query('insert into mine values (3), (4)');
+    const condition = unrestricted.raw('id in (select id from secrets)');
     const { rows } = await db.query(db.sql`select id from ${db.read('mine')} where (${condition})`);
     expect(rows).to.deep.equal([{ id: 3 }]);
   });
@@ -76,7 +76,7 @@ describe('db.sql', () => {
     const seen: ObservedStatement[] = [];
     onStatement((one) => void (one.plugin === 'narrow' && seen.push(one)));
     try {
-      await db.query(db.sql`select ${whole.raw('1')} from ${db.read('mine')}`);
+      await db.query(db.sql`select ${unrestricted.raw('1')} from ${db.read('mine')}`);
       await db.table('mine').select('id');
       await db.ddl(db.sql`comment on table ${db.own('mine')} is 'seen'`);
     } finally {
@@ -115,25 +115,33 @@ describe('db.sql', () => {
     [
       'the handle of another plugin',
       () => db.sql`select 1 from ${other.read('mine')}`,
-      'put anything into a statement',
+      'interpolate anything but its own',
     ],
-    ['a statement of another plugin', () => db.query(other.sql`select 1`), 'run a statement that it did not make'],
-    ['a part of a statement of another plugin', () => db.sql`select ${other.sql`1`}`, 'put anything into a statement'],
+    ['a statement of another plugin', () => db.query(other.sql`select 1`), 'run a statement that it did not create'],
+    [
+      'a part of a statement of another plugin',
+      () => db.sql`select ${other.sql`1`}`,
+      'interpolate anything but its own',
+    ],
     ['an object that looks like a statement', () => db.query({ text: 'select 1' }), 'run a statement that it did not'],
-    ['a copy of a statement', () => db.query({ ...db.sql`select 1` }), 'run a statement that it did not make'],
+    ['a copy of a statement', () => db.query({ ...db.sql`select 1` }), 'run a statement that it did not create'],
     [
       'an object that looks like a handle',
       () => db.sql`select 1 from ${{ ...db.read('mine'), toString: () => 'secrets' }}`,
-      'put anything into a statement',
+      'interpolate anything but its own',
     ],
-    ['a text in a statement', () => db.sql`select 1 from ${'secrets' as never}`, 'put anything into a statement'],
+    ['a text in a statement', () => db.sql`select 1 from ${'secrets' as never}`, 'interpolate anything but its own'],
     [
       'a list of texts instead of a template',
       () => db.sql(['select 1'] as never),
-      'make a statement but by the template',
+      'create a statement without the template',
     ],
     ['text of any kind', () => db.raw('select 1'), 'run any statement'],
-    ['changes of tables without a table to change', () => whole.ddl(whole.sql`create table x ()`), 'change tables'],
+    [
+      'changes of tables without a table to change',
+      () => unrestricted.ddl(unrestricted.sql`create table x ()`),
+      'change tables',
+    ],
   ];
   for (const [what, run, refusal] of refused) {
     it(`db denies ${what}`, async () => {

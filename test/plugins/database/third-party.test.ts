@@ -5,14 +5,14 @@ import { captureError } from '../../support/plugin.ts';
 import { collectAll, pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('statements of third-party plugins', () => {
-  let ground: TestKernel;
+  let testKernel: TestKernel;
   let guest: PackageHandle;
   let db: Db;
-  let whole: Db;
+  let unrestricted: Db;
   before(async () => {
     let subjects: Broker | undefined;
-    ground = await startTestKernel([
-      pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (whole = host.db)),
+    testKernel = await startTestKernel([
+      pluginWithGrant({ sql: 'tests run any statement' }, (host) => void (unrestricted = host.db)),
       {
         name: 'runner',
         manifest: { uses: { broker: '^1.0.0' } },
@@ -20,7 +20,7 @@ describe('statements of third-party plugins', () => {
       },
     ]);
     for (const table of ['mine', 'theirs', 'shared', 'secrets'])
-      await ground.database.query(`create table ${table} (id int, name text)`);
+      await testKernel.database.query(`create table ${table} (id int, name text)`);
     guest = (subjects as Broker).register({
       name: 'guest',
       version: '1.0.0',
@@ -31,7 +31,7 @@ describe('statements of third-party plugins', () => {
   });
   after(async () => {
     guest?.remove();
-    await ground?.stop();
+    await testKernel?.stop();
   });
 
   it('a statement that names granted tables only runs', async () => {
@@ -47,7 +47,7 @@ describe('statements of third-party plugins', () => {
   });
 
   it('a statement takes a condition of another plugin in the place of an expression only', async () => {
-    const condition = whole.raw(`name is distinct from 'secrets' and not exists (select from secrets)`);
+    const condition = unrestricted.raw(`name is distinct from 'secrets' and not exists (select from secrets)`);
     const mine = db.read('mine');
     await db.query(db.sql`select 1 from ${mine} where ${condition}`);
     for (const hidden of [

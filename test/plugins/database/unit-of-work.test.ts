@@ -5,24 +5,24 @@ import { statementsDuring } from '../../support/statements.ts';
 import { pluginWithGrant, startTestKernel, type TestKernel } from './test-kernel.ts';
 
 describe('db.transaction', () => {
-  let ground: TestKernel;
+  let testKernel: TestKernel;
   let db: Db;
   before(async () => {
-    ground = await startTestKernel(
+    testKernel = await startTestKernel(
       [pluginWithGrant({ own: ['notes'], sql: 'tests run any statement', ddl: true }, (host) => void (db = host.db))],
       {
         environment: { DB_POOL_MAX: '3' },
       },
     );
-    await ground.database.query('create table notes (id serial primary key, text text unique)');
+    await testKernel.database.query('create table notes (id serial primary key, text text unique)');
   });
-  after(() => ground?.stop());
-  beforeEach(() => ground.database.query('truncate notes'));
+  after(() => testKernel?.stop());
+  beforeEach(() => testKernel.database.query('truncate notes'));
 
   const add = (text: string) => db.table('notes').insert({ text });
   /** The committed texts, read by another connection. */
   const kept = async () =>
-    (await ground.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
+    (await testKernel.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
 
   it('a unit of work commits its statements together and answers the result of the work', async () => {
     const answer = await db.transaction(async () => {
@@ -184,7 +184,7 @@ describe('db.transaction', () => {
       });
       await written;
       expect([seen, await kept()]).to.deep.equal([['last'], ['from effect']]);
-      expect(ground.log.some(({ msg }) => msg === 'an effect after commit failed')).to.equal(true);
+      expect(testKernel.log.some(({ msg }) => msg === 'an effect after commit failed')).to.equal(true);
     });
   });
 
@@ -257,12 +257,12 @@ describe('db.transaction', () => {
     });
 
     it('a single statement with an outdated plan runs again', async () => {
-      await ground.database.query('create table if not exists shapes (n int)');
+      await testKernel.database.query('create table if not exists shapes (n int)');
       const read = () => db.transaction(() => db.query('select * from shapes', [], { name: 'shapes', last: true }));
       await Promise.all([read(), read(), read()]);
-      await ground.database.query('alter table shapes add column more int');
+      await testKernel.database.query('alter table shapes add column more int');
       await Promise.all([read(), read(), read()]);
-      await ground.database.query('drop table shapes');
+      await testKernel.database.query('drop table shapes');
     });
   });
 
@@ -271,7 +271,7 @@ describe('db.transaction', () => {
       db.transaction(async () => {
         await add('a');
         const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
-        await ground.database.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+        await testKernel.database.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
         await add('b');
       }),
     );

@@ -12,7 +12,7 @@ export async function readStoredFiles(database: FreshDatabase, folder: string): 
   const rows = await database.query<{ name: string }>(
     'select filename_disk as name from platform_files where filename_disk is not null order by 1',
   );
-  const entries = await database.query('select 1 from platform_loose_objects');
+  const entries = await database.query('select 1 from platform_orphaned_objects');
   return { rows: rows.map(({ name }) => name), orphanEntries: entries.length, objects: await objectsIn(folder) };
 }
 

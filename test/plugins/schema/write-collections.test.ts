@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import type { RelationEnd } from '../../../plugins/schema/contract.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { captureError } from '../../support/plugin.ts';
 import { type Probe, withProbe } from './support.ts';
+
+type ManyToAny = Extract<RelationEnd, { kind: 'any' }>;
 
 const names = async (probe: Probe, collection: string) => [...(await probe.collection(collection)).fields.keys()];
 
@@ -283,14 +286,17 @@ describe('schemaWrites: collections', () => {
       );
       expect((await probe.field('blocks', 'item')).relation).to.deep.include({
         kind: 'any',
-        by: 'kind',
-        allowed: ['authors', 'before'],
-      });
+        collectionField: 'kind',
+        allowedCollections: ['authors', 'before'],
+      } satisfies Partial<ManyToAny>);
 
       await writes.deleteCollection(admin, 'authors');
       expect((await probe.schema.snapshot()).collections.has('authors')).to.equal(false);
       expect(await names(probe, 'posts')).to.deep.equal(['id', 'title']);
-      expect((await probe.field('blocks', 'item')).relation).to.deep.include({ kind: 'any', allowed: ['before'] });
+      expect((await probe.field('blocks', 'item')).relation).to.deep.include({
+        kind: 'any',
+        allowedCollections: ['before'],
+      } satisfies Partial<ManyToAny>);
       expect(await database.query('select id from posts')).to.deep.equal([{ id: 1 }]);
       expect(await database.query(`select many_collection from platform_relations`)).to.deep.equal([
         { many_collection: 'blocks' },

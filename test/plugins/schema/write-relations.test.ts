@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import type { RelationEnd } from '../../../plugins/schema/contract.ts';
 import { captureError } from '../../support/plugin.ts';
 import { type Probe, withProbe } from './support.ts';
+
+type ManyToAny = Extract<RelationEnd, { kind: 'any' }>;
 
 const SETUP = `
 create table author (id serial primary key); create table post (id serial primary key, author int, editor int not null, kind text, item text, word text);
@@ -158,12 +161,12 @@ describe('schemaWrites: relations', () => {
         admin,
         any({ one_collection_field: 'kind', one_allowed_collections: ['author', 'pair'] }),
       );
-      // The text of a key of several columns points at a row as well.
+      // The text of a composite key refers to a row too.
       expect((await probe.field('post', 'item')).relation).to.deep.include({
         kind: 'any',
-        by: 'kind',
-        allowed: ['author', 'pair'],
-      });
+        collectionField: 'kind',
+        allowedCollections: ['author', 'pair'],
+      } satisfies Partial<ManyToAny>);
       expect(
         await captureError(writes.updateRelation(admin, 'post', 'item', { meta: { one_allowed_collections: [] } })),
       ).to.include({ code: 'INVALID_PAYLOAD' });
