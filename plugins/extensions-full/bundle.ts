@@ -10,16 +10,21 @@ interface Entry {
 }
 
 /** The server half of a bundle: lists of `{ name, config }`, each config what a package of its own would export. */
-export async function addBundle(kit: ExtensionRuntime, context: Context, bundle: unknown): Promise<void> {
+export async function addBundle(runtime: ExtensionRuntime, context: Context, bundle: unknown): Promise<void> {
   const { hooks, endpoints, operations } = (bundle ?? {}) as Record<string, unknown>;
-  for (const { name, config } of entriesIn('hooks', hooks)) await addHook(kit, context, config, name);
-  for (const { name, config } of entriesIn('endpoints', endpoints)) await addEndpoint(kit, context, config, name);
-  for (const { config } of entriesIn('operations', operations)) addOperation(kit, context, config);
+  for (const { name, config } of entriesIn('hooks', hooks)) await addHook(runtime, context, config, name);
+  for (const { name, config } of entriesIn('endpoints', endpoints)) await addEndpoint(runtime, context, config, name);
+  for (const { config } of entriesIn('operations', operations)) addOperation(runtime, context, config);
 }
 
-export async function addHook(kit: ExtensionRuntime, context: Context, hook: unknown, entry?: string): Promise<void> {
+export async function addHook(
+  runtime: ExtensionRuntime,
+  context: Context,
+  hook: unknown,
+  entry?: string,
+): Promise<void> {
   if (typeof hook !== 'function') throw new TypeError('a hook must export a function (register, context)');
-  await (hook as Hook)(createHookRegister(kit, entry), context);
+  await (hook as Hook)(createHookRegister(runtime, entry), context);
 }
 
 function entriesIn(kind: string, list: unknown): readonly Entry[] {

@@ -19,15 +19,15 @@ export interface Context {
   readonly extensionSettings: SettingsReader;
 }
 
-export const createContext = (kit: ExtensionRuntime): Context => ({
-  services: createServices(kit),
+export const createContext = (runtime: ExtensionRuntime): Context => ({
+  services: createServices(runtime),
   exceptions,
   get database() {
-    return kit.database;
+    return runtime.database;
   },
-  getSchema: () => kit.schema(),
-  env: kit.env,
-  logger: kit.log,
-  emitter: createEmitter(kit),
-  extensionSettings: kit.settings,
+  getSchema: () => runtime.schema(),
+  env: runtime.env,
+  logger: runtime.log,
+  emitter: createEmitter(runtime),
+  extensionSettings: runtime.settings,
 });

@@ -27,7 +27,7 @@ export interface Emitter {
 type EmitterContext = { readonly accountability?: object | null } | null;
 
 /** The member `emitter` of the context: the service's own events, and events of any other name between extensions. */
-export function createEmitter(kit: ExtensionRuntime): Emitter {
+export function createEmitter(runtime: ExtensionRuntime): Emitter {
   const offs = new Map<string, Map<Handler, (() => unknown)[]>>();
   const keep = (key: string, handler: Handler, off: () => unknown) => {
     const all = offs.get(key) ?? new Map<Handler, (() => unknown)[]>();
@@ -40,18 +40,18 @@ export function createEmitter(kit: ExtensionRuntime): Emitter {
   const names = (events: string | readonly string[]) => (typeof events === 'string' ? [events] : events);
   const callerFor = (context: EmitterContext | undefined): Caller =>
     context?.accountability
-      ? toCaller(kit.deps.identity, context.accountability)
-      : kit.asSystem('event without accountability');
+      ? toCaller(runtime.deps.identity, context.accountability)
+      : runtime.asSystem('event without accountability');
 
   return {
     emitFilter: (events, payload, meta = {}, context = null) =>
-      kit.events.filter(names(events), payload, { ...meta, caller: callerFor(context) }),
+      runtime.events.filter(names(events), payload, { ...meta, caller: callerFor(context) }),
     emitAction: (events, meta = {}, context = null) =>
-      kit.events.action(names(events), { ...meta, caller: callerFor(context) }),
-    emitInit: (event, meta = {}) => runInitHandlers(kit.deps, [event], meta),
-    onFilter: (event, handler) => keep(`filter ${event}`, handler, listen(kit, 'filter', event, handler)),
-    onAction: (event, handler) => keep(`action ${event}`, handler, listen(kit, 'action', event, handler)),
-    onInit: (event, handler) => keep(`init ${event}`, handler, addInitHandler(kit, event, handler)),
+      runtime.events.action(names(events), { ...meta, caller: callerFor(context) }),
+    emitInit: (event, meta = {}) => runInitHandlers(runtime.deps, [event], meta),
+    onFilter: (event, handler) => keep(`filter ${event}`, handler, listen(runtime, 'filter', event, handler)),
+    onAction: (event, handler) => keep(`action ${event}`, handler, listen(runtime, 'action', event, handler)),
+    onInit: (event, handler) => keep(`init ${event}`, handler, addInitHandler(runtime, event, handler)),
     offFilter: (event, handler) => forget(`filter ${event}`, handler),
     offAction: (event, handler) => forget(`action ${event}`, handler),
     offInit: (event, handler) => forget(`init ${event}`, handler),

@@ -14,7 +14,7 @@ const PATH = /^(?:@[^/?#\s]+\/)?[^/?#\s]+$/;
 
 /** Calls the register function, then mounts the complete router. `name` is the path of an endpoint without an id. */
 export async function addEndpoint(
-  kit: ExtensionRuntime,
+  runtime: ExtensionRuntime,
   context: Context,
   endpoint: unknown,
   name: string,
@@ -22,8 +22,8 @@ export async function addEndpoint(
   const { id, handler } = parseEndpoint(endpoint, name);
   const router = createRouter();
   await handler(router, context);
-  kit.undoStack.add(kit.deps.mounts.add(createRouterMount(kit, `/${id}`, router)));
-  kit.recordAuthority({ verb: 'serves', object: `/${id}` });
+  runtime.undoStack.add(runtime.deps.mounts.add(createRouterMount(runtime, `/${id}`, router)));
+  runtime.recordAuthority({ verb: 'serves', object: `/${id}` });
 }
 
 /** The package's name without its prefix; in the single-file layout the folder's name. */

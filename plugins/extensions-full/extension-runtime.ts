@@ -78,12 +78,12 @@ export function createExtensionRuntime(
 }
 
 /** The last argument of event handlers (conventions, "Hook"); in a filter `database` is the current transaction. */
-export async function createEventContext(kit: ExtensionRuntime, caller: Caller) {
+export async function createEventContext(runtime: ExtensionRuntime, caller: Caller) {
   return {
     get database() {
-      return kit.database;
+      return runtime.database;
     },
-    schema: await kit.schema(),
+    schema: await runtime.schema(),
     accountability: toAccountability(caller),
   };
 }

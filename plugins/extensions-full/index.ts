@@ -43,7 +43,7 @@ export default definePlugin({
     };
     host.contribute(capabilities, fullCapability);
     host.contribute(fullLoaders, {
-      load: async (found, phase) => (await import('./load.ts')).loadFull(found, deps, phase),
+      load: async (extension, phase) => (await import('./load.ts')).loadFull(extension, deps, phase),
       afterFirstLoad: () => runInitHandlers(deps, START_EVENTS),
     });
   },

@@ -2,10 +2,10 @@ import type { ExtensionRuntime } from './extension-runtime.ts';
 import { assertHandler, type Handler } from './handler.ts';
 import { addTo, getFullState, type InitHandler } from './state.ts';
 
-export function addInitHandler(kit: ExtensionRuntime, event: string, handler: Handler): () => unknown {
+export function addInitHandler(runtime: ExtensionRuntime, event: string, handler: Handler): () => unknown {
   assertHandler(event, handler);
-  const off = addTo(getFullState(kit.deps).inits, { owner: kit.name, event, handle: handler as InitHandler });
-  return kit.undoStack.add(off);
+  const off = addTo(getFullState(runtime.deps).inits, { owner: runtime.name, event, handle: handler as InitHandler });
+  return runtime.undoStack.add(off);
 }
 
 /** Init events, in their order (conventions, "Init events"). */

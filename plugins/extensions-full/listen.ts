@@ -12,23 +12,23 @@ type Call = (...args: unknown[]) => unknown;
 const withoutCaller = ({ caller: _caller, ...meta }: EventMeta): Meta => meta;
 
 /** Adds a listener until the extension is unloaded. Answers a function that removes it earlier. */
-export function listen(kit: ExtensionRuntime, kind: ListenerKind, event: string, handler: Handler): () => unknown {
+export function listen(runtime: ExtensionRuntime, kind: ListenerKind, event: string, handler: Handler): () => unknown {
   assertHandler(event, handler);
   const call = handler as Call;
   const remove =
     kind === 'filter'
-      ? kit.events.onFilter(event, async (payload, meta) => {
+      ? runtime.events.onFilter(event, async (payload, meta) => {
           try {
-            const context = await createEventContext(kit, meta.caller);
+            const context = await createEventContext(runtime, meta.caller);
             if (meta.event !== 'request.not_found') return await call(payload, withoutCaller(meta), context);
-            return await answerNotFound(kit, meta, (listenerMeta) => call(payload, listenerMeta, context));
+            return await answerNotFound(runtime, meta, (listenerMeta) => call(payload, listenerMeta, context));
           } catch (error) {
             throw toFailure(error);
           }
         })
-      : kit.events.onAction(event, async (meta) =>
-          call(withoutCaller(meta), await createEventContext(kit, meta.caller)),
+      : runtime.events.onAction(event, async (meta) =>
+          call(withoutCaller(meta), await createEventContext(runtime, meta.caller)),
         );
-  if (kind === 'filter') kit.filters.push(event);
-  return kit.undoStack.add(remove);
+  if (kind === 'filter') runtime.filters.push(event);
+  return runtime.undoStack.add(remove);
 }

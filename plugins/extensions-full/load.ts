@@ -29,15 +29,15 @@ export async function loadFull(
   const undoStack = createUndoStack();
   const filters: string[] = [];
   try {
-    const kit = createExtensionRuntime(extension, deps, undoStack, filters);
-    const context = createContext(kit);
+    const runtime = createExtensionRuntime(extension, deps, undoStack, filters);
+    const context = createContext(runtime);
     const { hooks, endpoints, operations } = module;
     const isBundle = [hooks, endpoints, operations].some((part) => part !== undefined);
     const register = {
-      hooks: () => addHook(kit, context, defaultExport(module)),
-      endpoints: () => addEndpoint(kit, context, defaultExport(module), endpointName(extension)),
-      operations: async () => addOperation(kit, context, defaultExport(module)),
-      bundles: () => addBundle(kit, context, isBundle ? module : defaultExport(module)),
+      hooks: () => addHook(runtime, context, defaultExport(module)),
+      endpoints: () => addEndpoint(runtime, context, defaultExport(module), endpointName(extension)),
+      operations: async () => addOperation(runtime, context, defaultExport(module)),
+      bundles: () => addBundle(runtime, context, isBundle ? module : defaultExport(module)),
     }[phase];
     await withDeadline(register(), deadline);
   } catch (error) {

@@ -6,12 +6,12 @@ type Options = Readonly<Record<string, unknown>>;
 type Handler = (options: Options, context: Context & Readonly<Record<string, unknown>>) => unknown;
 
 /** A step of flows (conventions, "Operation, server half"). */
-export function addOperation(kit: ExtensionRuntime, context: Context, operation: unknown): void {
+export function addOperation(runtime: ExtensionRuntime, context: Context, operation: unknown): void {
   const { id, handler } = (operation ?? {}) as { readonly id?: unknown; readonly handler?: Handler };
   if (typeof id !== 'string' || id === '' || typeof handler !== 'function')
     throw new TypeError('an operation must export { id, handler(options, context) }');
   const members = Object.getOwnPropertyDescriptors(context);
-  const off = kit.deps.operations.register(kit.name, {
+  const off = runtime.deps.operations.register(runtime.name, {
     id,
     async run(options, { data, caller, flow }) {
       const own = { data, flow, accountability: caller && toAccountability(caller) };
@@ -20,6 +20,6 @@ export function addOperation(kit: ExtensionRuntime, context: Context, operation:
       return result === undefined ? null : result;
     },
   });
-  kit.undoStack.add(off);
-  kit.recordAuthority({ verb: 'provides', object: `the operation ${id}` });
+  runtime.undoStack.add(off);
+  runtime.recordAuthority({ verb: 'provides', object: `the operation ${id}` });
 }

@@ -6,21 +6,21 @@ import { getFullState } from './state.ts';
  * valid.
  */
 export function addSchedule(
-  kit: ExtensionRuntime,
+  runtime: ExtensionRuntime,
   entry: string | undefined,
   pattern: unknown,
   handler: unknown,
 ): boolean {
   if (typeof handler !== 'function') throw new TypeError('the handler of a schedule must be a function');
-  const service = kit.deps.schedule;
+  const service = runtime.deps.schedule;
   if (typeof pattern !== 'string' || !service.isPattern(pattern)) {
-    kit.log.warn({ pattern }, 'a schedule is left out: its pattern is not valid');
+    runtime.log.warn({ pattern }, 'a schedule is left out: its pattern is not valid');
     return false;
   }
-  const { name, release } = reserveName(kit, `${kit.name}\n${entry ?? ''}\n${pattern.trim()}`);
+  const { name, release } = reserveName(runtime, `${runtime.name}\n${entry ?? ''}\n${pattern.trim()}`);
   // Runs may overlap: extensions expect a run at each time, also if the previous one still runs.
-  const scheduled = service.start({ name, at: pattern, overlap: 'allow', log: kit.log, run: () => handler() });
-  kit.undoStack.add(() => {
+  const scheduled = service.start({ name, at: pattern, overlap: 'allow', log: runtime.log, run: () => handler() });
+  runtime.undoStack.add(() => {
     void scheduled.stop();
     release();
   });
@@ -28,8 +28,8 @@ export function addSchedule(
 }
 
 /** Reserves a name that is the same in every process: equal schedules are numbered in the order of registration. */
-function reserveName(kit: ExtensionRuntime, base: string): { readonly name: string; release(): void } {
-  const { schedules } = getFullState(kit.deps);
+function reserveName(runtime: ExtensionRuntime, base: string): { readonly name: string; release(): void } {
+  const { schedules } = getFullState(runtime.deps);
   let name = base;
   for (let more = 2; schedules.has(name); more++) name = `${base}\n${more}`;
   schedules.add(name);

@@ -62,7 +62,7 @@ export function createAllPackages({
         consent.retainOnly(all);
         return all;
       },
-      consent: (found) => consent.check(found),
+      consent: (extension) => consent.check(extension),
       settings: (all) => settings.setOwners(listSettingsOwners(all, settings)),
       beforeLoad: (slots) =>
         requirements()?.beforeLoad(slots.map((slot) => toPackageState(slot, { status: 'failed' }))),
@@ -103,8 +103,8 @@ export function createAllPackages({
       return `${code}: ${detail}`;
     };
     const deps = { packages, settings, describeFailure };
-    const found = config.SAFE_MODE ? [] : await scan({ config, packages, log: { warn() {} }, subjects, settings });
-    return [...createExtensionLines(found, deps), ...(await createPluginLines(folder, deps))].sort((a, b) =>
+    const discovered = config.SAFE_MODE ? [] : await scan({ config, packages, log: { warn() {} }, subjects, settings });
+    return [...createExtensionLines(discovered, deps), ...(await createPluginLines(folder, deps))].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );
   }

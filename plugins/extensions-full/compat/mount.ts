@@ -14,16 +14,16 @@ import { sanitizeQuery } from './sanitized-query.ts';
 type RouterOutcome = 'answered' | 'unmatched' | { readonly error: unknown };
 
 /** A router under a path. A request that no route of it matches is passed to the next handler. */
-export function createRouterMount(kit: ExtensionRuntime, path: string, router: Router.Router): ExtensionMount {
+export function createRouterMount(runtime: ExtensionRuntime, path: string, router: Router.Router): ExtensionMount {
   return {
     path,
-    owner: kit.name,
+    owner: runtime.name,
     confined: false,
     async handle(ctx, next) {
-      const parts = await createRequestParts(kit, ctx);
+      const parts = await createRequestParts(runtime, ctx);
       // The client disconnected meanwhile.
       if (ctx.res.closed) return detachKoa(ctx);
-      const outcome = await runRouter(kit, ctx, parts, path, router);
+      const outcome = await runRouter(runtime, ctx, parts, path, router);
       if (outcome === 'answered') return detachKoa(ctx);
       if (outcome === 'unmatched') return next();
       throw toFailure(outcome.error);
@@ -76,7 +76,7 @@ function splitPath(ctx: HttpContext, path: string): readonly [base: string, rest
 }
 
 async function runRouter(
-  kit: ExtensionRuntime,
+  runtime: ExtensionRuntime,
   ctx: HttpContext,
   parts: RequestParts,
   path: string,
@@ -90,11 +90,11 @@ async function runRouter(
   const response = toExtensionResponse(ctx);
   res.statusCode = 200;
   try {
-    const outcome = await dispatch(kit, router, request as never, response as never);
+    const outcome = await dispatch(runtime, router, request as never, response as never);
     if (outcome === 'answered') return outcome;
     if (res.headersSent) {
       // The client must not take a partial answer for a complete one.
-      kit.log.error({ err: typeof outcome === 'object' ? outcome.error : undefined }, 'an answer broke off');
+      runtime.log.error({ err: typeof outcome === 'object' ? outcome.error : undefined }, 'an answer broke off');
       res.destroy();
       return 'answered';
     }
@@ -107,7 +107,7 @@ async function runRouter(
 }
 
 function dispatch(
-  kit: ExtensionRuntime,
+  runtime: ExtensionRuntime,
   router: Router.Router,
   req: never,
   res: ServerResponse,
@@ -122,9 +122,9 @@ function dispatch(
     res.once('finish', answered);
     res.once('close', answered);
     // A write after the end of an answer must not end the process.
-    res.on('error', (error) => kit.log.warn({ err: error }, 'an answer could not be written'));
+    res.on('error', (error) => runtime.log.warn({ err: error }, 'an answer could not be written'));
     router(req, res as never, (error?: unknown) => {
-      if (settled && error) kit.log.error({ err: error }, 'a handler failed after its answer');
+      if (settled && error) runtime.log.error({ err: error }, 'a handler failed after its answer');
       else settle(error ? { error } : 'unmatched');
     });
   });

@@ -9,12 +9,12 @@ type Meta = Readonly<Record<string, unknown>>;
 
 /** Calls a listener of `request.not_found` with an Express-like request and response; `true` means that it answered. */
 export async function answerNotFound(
-  kit: ExtensionRuntime,
+  runtime: ExtensionRuntime,
   { event, request }: EventMeta,
   call: (meta: Meta) => unknown,
 ) {
   const { ctx } = request as { readonly ctx: HttpContext };
-  const parts = await createRequestParts(kit, ctx);
+  const parts = await createRequestParts(runtime, ctx);
   const { res } = ctx;
   const { statusCode } = res;
   const listenerMeta = {

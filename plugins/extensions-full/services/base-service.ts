@@ -18,7 +18,7 @@ export interface VerbOptions {
 }
 
 /** The base class of all services: caller and transaction. */
-export function createBaseService(kit: ExtensionRuntime) {
+export function createBaseService(runtime: ExtensionRuntime) {
   return class Acting {
     readonly schema: unknown;
     readonly accountability: object | null;
@@ -34,14 +34,14 @@ export function createBaseService(kit: ExtensionRuntime) {
     protected act<T>(work: (caller: Caller) => Promise<T>, options?: VerbOptions): Promise<T> {
       const { accountability, knex } = this;
       const run = () =>
-        kit.db.runInTransaction(knex, async () =>
+        runtime.db.runInTransaction(knex, async () =>
           work(
             accountability
-              ? toCaller(kit.deps.identity, accountability)
-              : kit.asSystem('service without accountability'),
+              ? toCaller(runtime.deps.identity, accountability)
+              : runtime.asSystem('service without accountability'),
           ),
         );
-      return options?.emitEvents === false ? kit.events.withoutExtensionListeners(run) : run();
+      return options?.emitEvents === false ? runtime.events.withoutExtensionListeners(run) : run();
     }
   };
 }

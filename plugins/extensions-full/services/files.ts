@@ -7,8 +7,8 @@ import type { ItemsServiceClass } from './items.ts';
 type Bytes = Parameters<Files['create']>[1]['bytes'];
 
 /** `FilesService`: the verbs of items for rows of files, and uploads. */
-export function createFilesService(kit: ExtensionRuntime, ItemsService: ItemsServiceClass) {
-  const { files } = kit.deps;
+export function createFilesService(runtime: ExtensionRuntime, ItemsService: ItemsServiceClass) {
+  const { files } = runtime.deps;
 
   return class FilesService extends ItemsService {
     constructor(options?: ServiceOptions) {

@@ -27,9 +27,9 @@ export type Services = ReturnType<typeof createServices>;
  * The member `services` of the context: thin classes over the core verbs. Each extension has its own, so that the
  * audit counts what they do without accountability under its name.
  */
-export function createServices(kit: ExtensionRuntime) {
-  const Acting = createBaseService(kit);
-  const ItemsService = createItemsService(kit, Acting);
+export function createServices(runtime: ExtensionRuntime) {
+  const Acting = createBaseService(runtime);
+  const ItemsService = createItemsService(runtime, Acting);
   const createFor = (name: string, collection: string) => {
     const service = class extends ItemsService {
       constructor(options?: ServiceOptions) {
@@ -45,7 +45,7 @@ export function createServices(kit: ExtensionRuntime) {
   return Object.freeze({
     ItemsService,
     ...(systemServices as Readonly<Record<keyof typeof COLLECTIONS, Fixed>>),
-    FilesService: createFilesService(kit, ItemsService),
-    ...createSchemaServices(kit, Acting),
+    FilesService: createFilesService(runtime, ItemsService),
+    ...createSchemaServices(runtime, Acting),
   });
 }

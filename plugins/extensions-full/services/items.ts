@@ -13,8 +13,8 @@ const PRIMARY = Symbol('primary');
 const parseData = <T>({ data }: ReadText): T => JSON.parse(data ?? 'null') as T;
 
 /** The half of `ItemsService` that reads. */
-function createReadingService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
-  const { items, query, schema } = kit.deps;
+function createReadingService(runtime: ExtensionRuntime, Acting: BaseServiceClass) {
+  const { items, query, schema } = runtime.deps;
   /** Reads by code have the default limit if they name none, and no ceiling. */
   const withDefaultLimit = (raw: RawQuery): RawQuery => ({ ...raw, limit: raw.limit ?? query.ceilings.default });
 
@@ -73,10 +73,10 @@ function createReadingService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
 }
 
 /** `ItemsService`: the verbs of the items engine under the names of the conventions, with rows instead of JSON text. */
-export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceClass) {
-  const { items } = kit.deps;
+export function createItemsService(runtime: ExtensionRuntime, Acting: BaseServiceClass) {
+  const { items } = runtime.deps;
 
-  return class ItemsService extends createReadingService(kit, Acting) {
+  return class ItemsService extends createReadingService(runtime, Acting) {
     createOne(data: Payload, options?: VerbOptions): Promise<Key> {
       return this.act((caller) => items.createOne(caller, this.collection, data), options);
     }
@@ -112,7 +112,7 @@ export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceCla
       const primary = await this[PRIMARY]();
       return this.act(
         (caller) =>
-          kit.db.transaction(async () => {
+          runtime.db.transaction(async () => {
             const keys: Key[] = [];
             for (const one of data) keys.push(await this.#upsert(caller, primary, one));
             return keys;
@@ -123,7 +123,7 @@ export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceCla
 
     async #upsert(caller: Caller, primary: string, { [primary]: key, ...rest }: Payload): Promise<Key> {
       const { collection } = this;
-      if (key !== undefined && key !== null && (await exists(kit, collection, primary, key)))
+      if (key !== undefined && key !== null && (await exists(runtime, collection, primary, key)))
         return items.updateOne(caller, collection, key, rest);
       return items.createOne(caller, collection, key === undefined ? rest : { [primary]: key, ...rest });
     }
@@ -148,11 +148,11 @@ export function createItemsService(kit: ExtensionRuntime, Acting: BaseServiceCla
 }
 
 /** Whether a row exists, for the system; the write checks whether the caller may change it. */
-async function exists(kit: ExtensionRuntime, collection: string, primary: string, key: unknown): Promise<boolean> {
-  const system = kit.asSystem('an upsert checks whether its row exists');
+async function exists(runtime: ExtensionRuntime, collection: string, primary: string, key: unknown): Promise<boolean> {
+  const system = runtime.asSystem('an upsert checks whether its row exists');
   try {
-    const found = await kit.events.withoutExtensionListeners(() =>
-      kit.deps.items.readKeys(system, collection, [key], { fields: [primary] }),
+    const found = await runtime.events.withoutExtensionListeners(() =>
+      runtime.deps.items.readKeys(system, collection, [key], { fields: [primary] }),
     );
     return parseData<unknown[]>(found).length > 0;
   } catch (error) {

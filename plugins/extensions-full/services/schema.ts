@@ -16,8 +16,8 @@ interface SchemaServiceDeps {
 }
 
 /** `CollectionsService`, `FieldsService` and `RelationsService`. Only admins may change the schema. */
-export function createSchemaServices(kit: ExtensionRuntime, Acting: BaseServiceClass) {
-  const parts: SchemaServiceDeps = { Acting, writes: kit.deps.schemaWrites, visible: createVisibleSchema(kit) };
+export function createSchemaServices(runtime: ExtensionRuntime, Acting: BaseServiceClass) {
+  const parts: SchemaServiceDeps = { Acting, writes: runtime.deps.schemaWrites, visible: createVisibleSchema(runtime) };
   return {
     CollectionsService: createCollectionsService(parts),
     FieldsService: createFieldsService(parts),

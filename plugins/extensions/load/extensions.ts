@@ -125,7 +125,8 @@ const logFailed = (log: LoadDeps['log'], name = 'an extension', { code, detail }
 /** One slot for each discovered extension; a kept extension keeps its slot. */
 function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): Map<string, Slot> {
   const slots = new Map<string, Slot>();
-  for (const found of all) slots.set(found.id, kept.find((one) => one.extension.id === found.id) ?? createSlot(found));
+  for (const extension of all)
+    slots.set(extension.id, kept.find((one) => one.extension.id === extension.id) ?? createSlot(extension));
   return slots;
 }
 
@@ -164,9 +165,9 @@ async function replaceSlots(
   await steps.loadConfined(confined.filter((slot) => loading.includes(slot) || reloaded.includes(slot)));
 }
 
-const createSlot = (found: Slot['extension']): Slot => ({
-  extension: found,
-  ...(found.failure ? { failure: found.failure } : {}),
+const createSlot = (extension: Slot['extension']): Slot => ({
+  extension,
+  ...(extension.failure ? { failure: extension.failure } : {}),
 });
 
 function setSettings(slot: Slot, status: Slot['settings']): void {

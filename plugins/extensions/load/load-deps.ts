@@ -13,7 +13,7 @@ export const CONFINED_PHASES = ['operations', 'endpoints', 'hooks', 'bundles'] a
 
 /** Steps for confined packages: `passGate` validates, `load` registers what passed. */
 export interface ConfinedSteps<Gated> {
-  passGate(found: DiscoveredExtension): Promise<Gated>;
+  passGate(extension: DiscoveredExtension): Promise<Gated>;
   load(gated: Gated, phase: Phase): Promise<LoadedExtension>;
   /** Packages whose contributions have the same name as another one's, each with its failure; by id. */
   findAmbiguous(all: readonly Gated[]): ReadonlyMap<string, LoadFailure>;
@@ -23,8 +23,8 @@ export interface ConfinedSteps<Gated> {
 export interface LoadDeps {
   discover(): Promise<readonly DiscoveredExtension[]>;
   /** Why an extension that is not confined may not load; undefined if it may. */
-  consent(found: DiscoveredExtension): Promise<LoadFailure | undefined>;
-  loadFull(found: DiscoveredExtension, phase: Phase): Promise<LoadedExtension>;
+  consent(extension: DiscoveredExtension): Promise<LoadFailure | undefined>;
+  loadFull(extension: DiscoveredExtension, phase: Phase): Promise<LoadedExtension>;
   readonly confined: ConfinedSteps<unknown>;
   /** Detects the state of the confined runtime. */
   runtime(): Promise<RuntimeState>;

@@ -45,24 +45,29 @@ export function createLoadPlan(
       ? codes.length === 0 && !broken.has(slot.extension.id)
       : !codes.some((code) => DEPENDS_ON_OTHERS.has(code));
   };
-  const isSame = (found: DiscoveredExtension): boolean => {
-    const slot = running.get(found.id);
+  const isSame = (extension: DiscoveredExtension): boolean => {
+    const slot = running.get(extension.id);
     return (
-      slot !== undefined && slot.extension.revision === found.revision && isSettled(slot) && !names.includes(found.name)
+      slot !== undefined &&
+      slot.extension.revision === extension.revision &&
+      isSettled(slot) &&
+      !names.includes(extension.name)
     );
   };
   const ids = new Set(all.map(({ id }) => id));
   // What an extension added is removed by its name, so extensions of one name are unloaded and loaded together.
   const changedNames = new Set([
-    ...all.filter((found) => !isSame(found)).flatMap((found) => [found.name, running.get(found.id)?.extension.name]),
+    ...all
+      .filter((extension) => !isSame(extension))
+      .flatMap((extension) => [extension.name, running.get(extension.id)?.extension.name]),
     ...[...running.values()].filter(({ extension }) => !ids.has(extension.id)).map(({ extension }) => extension.name),
   ]);
-  const isKept = (found: DiscoveredExtension): boolean => isSame(found) && !changedNames.has(found.name);
+  const isKept = (extension: DiscoveredExtension): boolean => isSame(extension) && !changedNames.has(extension.name);
   const kept = all.filter(isKept).map(({ id }) => running.get(id) as Slot);
   return {
     kept,
     toUnload: [...running.values()].filter((slot) => !kept.includes(slot)),
-    toLoad: all.filter((found) => !isKept(found)),
+    toLoad: all.filter((extension) => !isKept(extension)),
   };
 }
 
@@ -71,5 +76,5 @@ export function createLoadPlan(
  */
 export const changesFullAuthority = ({ toUnload, toLoad }: LoadPlan): boolean =>
   [...toUnload.map(({ extension }) => extension), ...toLoad].some(
-    (found) => !isConfined(found) && hasServerPart(found),
+    (extension) => !isConfined(extension) && hasServerPart(extension),
   );

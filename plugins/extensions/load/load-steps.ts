@@ -58,9 +58,9 @@ export function createLoadSteps(deps: LoadDeps, isStopped: () => boolean): LoadS
     },
     markAmbiguous(slots) {
       const passed = slots.filter(({ gated, failure }) => gated !== undefined && failure === undefined);
-      const found = confined.findAmbiguous(passed.map(({ gated }) => gated));
+      const ambiguous = confined.findAmbiguous(passed.map(({ gated }) => gated));
       for (const slot of passed) {
-        const failure = found.get(slot.extension.id);
+        const failure = ambiguous.get(slot.extension.id);
         if (failure) slot.failure = failure;
       }
     },
