@@ -49,7 +49,7 @@ export interface Bus {
   /**
    * Resolves when every live process has handled the messages of all that was committed before the call, or after
    * `CONFIRMATION_TIMEOUT`: for an answer that says that a right was taken away. Calls at the same time share one round of
-   * messages; a process that is alone sends none. Inside of a unit of work: `db.answerAfter(bus.confirmed)`.
+   * messages; a process that is alone sends none. Inside of a unit of work: `db.answerAfter(bus.waitForConfirmation)`.
    */
   waitForConfirmation(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export const REFUSED_PARTS: readonly RefusedWord[] = [
   word('given', 'parameter, value, input'),
   word('elsewhere', 'remote'),
   word('patience', 'deadline, timeout'),
-  word('silence|silent', 'idle timeout, delay'),
+  word('silence', 'idle timeout, delay'),
   word('rehearse|rehearsed|rehearsal', 'precheck, dry run'),
   word('strangers?', 'third party, extension'),
   word('loose', 'orphaned'),

@@ -31,13 +31,13 @@ async function withRunner<T>(work: (held: Held) => Promise<T>, environment: Reco
   });
 }
 
-const admit = (subjects: Broker, runtime: 'full' | 'confined', name = 'guest'): PackageHandle =>
+const registerGuest = (subjects: Broker, runtime: 'full' | 'confined', name = 'guest'): PackageHandle =>
   subjects.register({ name, version: '1.0.0', runtime, grants: { events: { filter: ['word'], action: ['word'] } } });
 
 describe('extensions with full authority', () => {
   it('an unsubscribe function removes its own listener only', async () => {
     await withRunner(async ({ events, subjects }) => {
-      const guest = admit(subjects, 'full').get<EventsApi>('events');
+      const guest = registerGuest(subjects, 'full').get<EventsApi>('events');
       const add = (letter: string) => (payload: unknown) => `${payload}${letter}`;
       const off = guest.onFilter('word', add('a'));
       guest.onFilter('word', add('b'));
@@ -51,7 +51,7 @@ describe('extensions with full authority', () => {
 
   it('a listener may unsubscribe while its event is emitted', async () => {
     await withRunner(async ({ events, subjects }) => {
-      const guest = admit(subjects, 'full').get<EventsApi>('events');
+      const guest = registerGuest(subjects, 'full').get<EventsApi>('events');
       const off = guest.onFilter('word', (payload) => {
         off();
         return `${payload}a`;
@@ -66,7 +66,7 @@ describe('extensions with full authority', () => {
     await withRunner(async ({ events, subjects }) => {
       const received: string[] = [];
       for (const runtime of ['full', 'confined'] as const) {
-        const guest = admit(subjects, runtime, runtime).get<EventsApi>('events');
+        const guest = registerGuest(subjects, runtime, runtime).get<EventsApi>('events');
         guest.onFilter('word', () => void received.push(`${runtime} filter`));
         guest.onAction('word', () => void received.push(`${runtime} action`));
       }
@@ -86,7 +86,7 @@ describe('extensions with full authority', () => {
 
   it('listeners of an extension stay when another package with the same name is removed', async () => {
     await withRunner(async ({ events, subjects }) => {
-      const [one, two] = [admit(subjects, 'full'), admit(subjects, 'full')];
+      const [one, two] = [registerGuest(subjects, 'full'), registerGuest(subjects, 'full')];
       two.get<EventsApi>('events').onFilter('word', () => 'two');
       one.remove();
       expect(events.hasListeners('filter', 'word')).to.equal(true);

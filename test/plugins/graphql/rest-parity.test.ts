@@ -146,9 +146,9 @@ function assertSameAnswer(answered: CaseAnswer, expected: CaseAnswer, { text, va
     ]);
 }
 
-async function readKeys({ schema: overview, database }: TestSchema): Promise<Map<string, ReadonlySet<string>>> {
+async function readKeys({ schema, database }: TestSchema): Promise<Map<string, ReadonlySet<string>>> {
   const found = new Map<string, ReadonlySet<string>>();
-  for (const { name, primary } of overview.collections.values()) {
+  for (const { name, primary } of schema.collections.values()) {
     if (primary === null) continue;
     const rows = await database.query<{ key: string }>(`select "${primary}"::text as key from "${name}"`);
     found.set(name, new Set(rows.map(({ key }) => key)));

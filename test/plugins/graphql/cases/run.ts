@@ -60,7 +60,7 @@ export async function runDocument(
         ),
       ),
     },
-    schema: { overview: async () => ground.schema },
+    schema: { snapshot: async () => ground.schema },
     ceilings,
     log: errorLog,
     showsSuggestions: true,

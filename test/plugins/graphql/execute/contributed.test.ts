@@ -110,13 +110,13 @@ describe('executing contributed GraphQL fields', () => {
           'people',
           'u1',
           {
-            shown: [
+            items: [
               { kind: 'column', key: 'id', field: 'id', as: 'text' },
               {
                 kind: 'related',
                 key: 'posts',
                 field: 'posts',
-                selection: { terms: { limit: 1 }, shown: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }] },
+                selection: { parameters: { limit: 1 }, items: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }] },
               },
             ],
           },

@@ -161,7 +161,7 @@ describe('executing GraphQL mutations', () => {
       const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
       await answer('mutation { update_posts_items(ids: [4, 3], data: {}, filter: { title: { _eq: "y" } }) { id } }');
       expect(reads.map((read) => ({ keys: read.keys, terms: read.selection.parameters }))).to.deep.equal([
-        { keys: [4, 3], terms: { filter: { title: { _eq: 'y' } } } },
+        { keys: [4, 3], parameters: { filter: { title: { _eq: 'y' } } } },
       ]);
     });
 
@@ -176,7 +176,7 @@ describe('executing GraphQL mutations', () => {
         {
           keys: undefined,
           text: undefined,
-          terms: {
+          parameters: {
             filter: { _and: [{ post_id: { _in: [1, 2] } }, { title: { _eq: 'y' } }] },
             sort: ['-title'],
             limit: -1,
@@ -185,12 +185,12 @@ describe('executing GraphQL mutations', () => {
         {
           keys: undefined,
           text: undefined,
-          terms: { filter: { _and: [{ post_id: { _in: [4] } }, {}] }, limit: 1, search: 's' },
+          parameters: { filter: { _and: [{ post_id: { _in: [4] } }, {}] }, limit: 1, search: 's' },
         },
         {
           keys: undefined,
           text: undefined,
-          terms: { filter: { _and: [{ post_id: { _in: [1] } }, {}] }, page: 2, limit: undefined },
+          parameters: { filter: { _and: [{ post_id: { _in: [1] } }, {}] }, page: 2, limit: undefined },
         },
       ]);
     });

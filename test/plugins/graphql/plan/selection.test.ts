@@ -78,7 +78,7 @@ describe('toSelection and toGroupSelection', () => {
         {
           kind: 'object',
           key: 'when',
-          shown: [
+          items: [
             { kind: 'column', key: 'y', field: 'published', fn: { name: 'year' } },
             { kind: 'column', key: 'month', field: 'published', fn: { name: 'month' } },
             typename('date_functions'),
@@ -87,7 +87,7 @@ describe('toSelection and toGroupSelection', () => {
         {
           kind: 'object',
           key: 'meta_func',
-          shown: [
+          items: [
             { kind: 'column', key: 'count', field: 'meta', fn: { name: 'count' } },
             { kind: 'column', key: 'json', field: 'meta', fn: { name: 'json', path: 'a.b[0]' } },
           ],
@@ -101,7 +101,7 @@ describe('toSelection and toGroupSelection', () => {
         {
           kind: 'object',
           key: 'meta_func',
-          shown: [{ kind: 'column', key: 'json', field: 'meta', fn: { name: 'json', path: 'x.y' } }],
+          items: [{ kind: 'column', key: 'json', field: 'meta', fn: { name: 'json', path: 'x.y' } }],
         },
       ]);
     });
@@ -153,8 +153,8 @@ describe('toSelection and toGroupSelection', () => {
       expect(blocks('item { __typename ... on headings { text } ... on images { url } }')).to.deep.equal([
         related('blocks', [
           any({
-            headings: { shown: [typename('headings'), column('text')] },
-            images: { shown: [typename('images'), column('url')] },
+            headings: { items: [typename('headings'), column('text')] },
+            images: { items: [typename('images'), column('url')] },
           }),
         ]),
       ]);
@@ -162,7 +162,7 @@ describe('toSelection and toGroupSelection', () => {
 
     it('a many-to-any has an empty selection for a type without fields', () => {
       expect(blocks('item { ... on headings { text } }')).to.deep.equal([
-        related('blocks', [any({ headings: { shown: [column('text')] }, images: { shown: [] } })]),
+        related('blocks', [any({ headings: { items: [column('text')] }, images: { items: [] } })]),
       ]);
     });
 
@@ -172,8 +172,8 @@ describe('toSelection and toGroupSelection', () => {
         related('blocks', [
           any(
             {
-              headings: { shown: [typename('headings'), related('people', [column('name')])] },
-              images: { shown: [typename('images')] },
+              headings: { items: [typename('headings'), related('people', [column('name')])] },
+              images: { items: [typename('images')] },
             },
             'it',
           ),
@@ -184,7 +184,7 @@ describe('toSelection and toGroupSelection', () => {
     it('a many-to-any allows one response key to be a different field of each type', () => {
       expect(blocks('item { ... on headings { words: text } ... on images { words: url } }')).to.deep.equal([
         related('blocks', [
-          any({ headings: { shown: [column('words', 'text')] }, images: { shown: [column('words', 'url')] } }),
+          any({ headings: { items: [column('words', 'text')] }, images: { items: [column('words', 'url')] } }),
         ]),
       ]);
     });
@@ -295,7 +295,7 @@ describe('toSelection and toGroupSelection', () => {
         __typename group n: countAll count { id t: title __typename } avg { views }
       } }`;
       expect(groupsIn(text)).to.deep.equal({
-        terms: { groupBy: ['title', 'year(published)'], filter: { id: { _eq: '1' } }, sort: ['-count.id'] },
+        parameters: { groupBy: ['title', 'year(published)'], filter: { id: { _eq: '1' } }, sort: ['-count.id'] },
         groups: [
           { kind: 'constant', key: '__typename', value: 'posts_aggregated' },
           { kind: 'groups', key: 'group' },

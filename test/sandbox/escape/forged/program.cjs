@@ -92,7 +92,7 @@ const forgeries = {
 
   // Methods.
   'methods of others': asking(
-    ...'items.constructor items.toString items.hasOwnProperty settings.set log.child database.query subjects.admit full.run'
+    ...'items.constructor items.toString items.hasOwnProperty settings.set log.child database.query broker.register full.run'
       .split(' ')
       .map((method) => [method, '[]']),
     ...'request.send template.renderLiquid environment.read system.act config.get events.emit services.use'
