@@ -28,12 +28,13 @@ export function narrowSelection(
   layout: RestLayout | undefined,
   query: RawQuery,
 ): Selection | GroupSelection {
-  const terms = Object.fromEntries(QUERY_TERMS.map((name) => [name, query[name]]));
-  if ('groups' in selection || !layout) return { ...selection, terms: { ...terms, groupBy: query.groupBy } } as never;
+  const parameters = Object.fromEntries(QUERY_TERMS.map((name) => [name, query[name]]));
+  if ('groups' in selection || !layout)
+    return { ...selection, parameters: { ...parameters, groupBy: query.groupBy } } as never;
   const { alias, deep } = query;
   const paths = [query.fields ?? []].flat().filter((path) => path !== '');
   const level = { paths: paths.length > 0 ? paths.map(parseFieldPath) : undefined, alias, deep };
-  return { parameters: terms, items: selection.items.map((one) => narrowField(one, layout, level)) };
+  return { parameters, items: selection.items.map((one) => narrowField(one, layout, level)) };
 }
 
 function narrowField(one: SelectionItem, layout: RestLayout, level: QueryLevel): SelectionItem {

@@ -87,10 +87,10 @@ function buildRestLayout(shown: readonly SelectionItem[]): RestLayout {
     const of = [...Map.groupBy(items, ([name]) => name)].map(([name, selections]) => {
       const [[, selection]] = selections as [[string, Selection]];
       const collectionItem: SelectionItem = { kind: 'constant', key: COLLECTION_KEY, value: name };
-      const inner = selections.flatMap(([, { items: shown }]) => shown);
+      const inner = selections.flatMap(([, nestedSelection]) => nestedSelection.items);
       return [
         name,
-        { ...selection, shown: [collectionItem, ...addNested(`${key}:${name}`, selection, inner)] },
+        { ...selection, items: [collectionItem, ...addNested(`${key}:${name}`, selection, inner)] },
       ] as const;
     });
     return { ...one, key, of: Object.fromEntries(of) };

@@ -52,7 +52,7 @@ export async function findKeysByQuery(
   const readCaller = visibility === 'any' || cannotRead ? deps.systemCaller() : caller;
   const read = await deps.access.restrict(parsed, readCaller, schemaSnapshot);
   // The keys are not answered, so they are read even where the caller may not read them.
-  const keys = { ...read, pick: [{ kind: 'column', key: key.name, field: key }] } as const;
+  const keys = { ...read, projections: [{ kind: 'column', key: key.name, field: key }] } as const;
   const rows = await deps.query.readRows(keys, caller, schemaSnapshot);
   return rows.map((row) => (collection.hasKey ? row[key.name] : new RowLocation(String(row[key.name]))) as Key);
 }
