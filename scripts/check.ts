@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint and format, architecture. All of them run, also after one has failed. */
+/** `npm run check`: types, lint and format, plain words, architecture. All of them run, also after one has failed. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const steps: readonly (readonly [what: string, command: string, ...args: string[]])[] = [
   ['types', 'node_modules/.bin/tsc', '--noEmit'],
   ['lint and format', 'node_modules/.bin/biome', 'check', '.'],
+  ['plain words', process.execPath, 'scripts/plain-words.ts'],
   [
     'architecture',
     process.execPath,

@@ -2,28 +2,26 @@
  * `npm run words [-- <path> …]`: refuses words of the house's former dialect in names, comments, titles, messages and documents
  * (docs/glossary.md says what to write). `--count` prints how often each stands.
  */
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { EXCEPTIONS } from './plain-words/exceptions.ts';
 import { scanText } from './plain-words/scan.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard', '--deduplicate', ...paths], {
-  cwd: root,
-  encoding: 'utf8',
-});
-const files = listed.stdout.split('\n').filter((path) => /\.(?:[cm]?[jt]s|md)$/.test(path));
+const FOLDERS = '{kernel,plugins,sandbox,extensions,scripts,test,docs}/**/*.{ts,js,mjs,cjs,md}';
+const isThirdParty = (path: string): boolean => /(?:^|\/)node_modules(?:\/|$)|^extensions\/local(?:\/|$)/.test(path);
+const files = globSync([FOLDERS, '*.md'], { cwd: root, exclude: (path) => isThirdParty(path.replaceAll('\\', '/')) })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !isThirdParty(path))
+  .filter(
+    (path) => paths.length === 0 || paths.some((one) => path === one || path.startsWith(`${one.replace(/\/$/, '')}/`)),
+  )
+  .sort();
 
 const used = new Set<(typeof EXCEPTIONS)[number]>();
 const findings = files.flatMap((path) => {
-  let text: string;
-  try {
-    text = readFileSync(`${root}/${path}`, 'utf8');
-  } catch {
-    return []; // Deleted and not committed yet.
-  }
+  const text = readFileSync(`${root}/${path}`, 'utf8');
   return scanText(path, text).filter((finding) => {
     const exception = EXCEPTIONS.find(
       ({ path: where, word }) =>
