@@ -17,9 +17,12 @@ const CLOSE_DELAY = 100;
  */
 const BYTES_PER_TICK = 256 * 1024;
 const TICK_DURATION = 20;
+/** Ticks that a delayed refill makes up for, so that a busy process does not cut the connections of its slow clients. */
+const MAX_TICKS = 25;
 
 /** Bytes left for this tick. */
 let budget = BYTES_PER_TICK;
+let refilledAt = 0;
 /** Bodies that continue with the next tick. */
 const waitingReads = new Set<() => void>();
 const discardedRequests = new Set<IncomingMessage>();
@@ -63,14 +66,20 @@ export function discardBody(req: IncomingMessage, { deadline, idleTimeout, maxBy
   };
   socket.once('close', stop);
   req.once('end', stop).on('readable', readWithinBudget);
-  if (discardedRequests.size === 0) timer = setInterval(refillBudget, TICK_DURATION);
+  if (discardedRequests.size === 0) {
+    refilledAt = performance.now();
+    timer = setInterval(refillBudget, TICK_DURATION);
+  }
   discardedRequests.add(req);
   readWithinBudget();
 }
 
 /** Bodies continue in the order in which they began to wait. */
 function refillBudget(): void {
-  budget = BYTES_PER_TICK;
+  const now = performance.now();
+  const ticks = Math.min(MAX_TICKS, Math.max(1, (now - refilledAt) / TICK_DURATION));
+  refilledAt = now;
+  budget = BYTES_PER_TICK * ticks;
   const reads = [...waitingReads];
   waitingReads.clear();
   for (const take of reads) take();
