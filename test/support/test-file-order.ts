@@ -9,6 +9,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/contract/grants-content.test.ts',
   'test/sandbox/escape/escape.test.ts',
   'test/http/permissions-matrix.test.ts',
+  'test/docs/guides.test.ts',
   'test/http/files-failures.test.ts',
   'test/contract/grants-surfaces.test.ts',
   'test/plugins/media/processes.test.ts',

@@ -116,7 +116,10 @@ describe('executing contributed GraphQL fields', () => {
                 kind: 'related',
                 key: 'posts',
                 field: 'posts',
-                selection: { parameters: { limit: 1 }, items: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }] },
+                selection: {
+                  parameters: { limit: 1 },
+                  items: [{ kind: 'column', key: 'id', field: 'id', as: 'text' }],
+                },
               },
             ],
           },
