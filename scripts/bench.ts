@@ -12,7 +12,7 @@ import { compareAnswers, type Objection } from './bench/compare-answers.ts';
 import { fillHistory, loadData, settle } from './bench/data.ts';
 import { memoryReport } from './bench/memory.ts';
 import { header, line, verdict } from './bench/report.ts';
-import { type Measured, measure } from './bench/rounds.ts';
+import { type FiguresBySide, measure } from './bench/rounds.ts';
 import { SHAPES, type Shape } from './bench/shapes.ts';
 import { startSides } from './bench/sides.ts';
 import { youngDatabaseReport } from './bench/young-database.ts';
@@ -63,7 +63,7 @@ try {
       );
       console.log(header('ideal'));
     }
-    const measured = new Map<Shape, Measured>();
+    const measured = new Map<Shape, FiguresBySide>();
     for (const shapes of groups(chosenShapes.filter((shape) => !objections.get(shape)?.refused))) {
       for (const [shape, figures] of await measure(shapes, sides, options, database)) {
         measured.set(shape, figures);

@@ -4,7 +4,7 @@ const flag = (field: string, value: boolean) => ({ field, type: 'boolean', defau
 const json = (field: string) => ({ field, type: 'json', special: ['cast-json'], nullable: true }) as const;
 const csv = (field: string) => ({ field, type: 'csv', special: ['cast-csv'], nullable: true }) as const;
 
-export const roles: SystemCollection = {
+export const rolesCollection: SystemCollection = {
   collection: 'platform_roles',
   note: 'What a group of users may do',
   fields: [
@@ -21,7 +21,7 @@ export const roles: SystemCollection = {
   ],
 };
 
-export const permissions: SystemCollection = {
+export const permissionsCollection: SystemCollection = {
   collection: 'platform_permissions',
   note: 'What a role may do in a collection',
   fields: [

@@ -27,7 +27,8 @@ export default definePlugin<Config>({
   register(host) {
     const { db, events } = host;
     const used = host.use({ query, sealing, schema, bus });
-    for (const one of [collections.roles, collections.permissions]) host.contribute(systemCollections, one);
+    for (const one of [collections.rolesCollection, collections.permissionsCollection])
+      host.contribute(systemCollections, one);
     for (const one of accessMigrations(db)) host.contribute(migrations, one);
 
     const { permissions, role, forget } = createPermissionResolver({ db, bus: used.bus });

@@ -11,7 +11,7 @@ export interface Member {
   readonly id: string;
   /** Its value in `OTHER_MEMBERS`; known once it is connected. */
   key(): string;
-  /** Parameters of a statement with `OTHER_MEMBERS`. */
+  /** Values of `$1` and `$2` in `OTHER_MEMBERS`, the subquery of the other live processes. */
   readonly params: readonly unknown[];
 }
 

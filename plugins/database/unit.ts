@@ -203,7 +203,7 @@ export class Unit {
     return this.#connection;
   }
 
-  /** Runs a single statement as its own transaction, which saves two round trips. */
+  /** Leases a connection for the only statement of this unit: without `begin` and `commit`, which saves two round trips. */
   async #leaseSingle(free: () => void): Promise<Lease> {
     const held = await this.#connect(this.#share, this.#limits.signal);
     const single: { error?: unknown } = {};

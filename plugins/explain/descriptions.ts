@@ -14,7 +14,7 @@ import {
   schemaRef,
   TEXT,
 } from '../http/library.ts';
-import { LIST_PARAMETERS, queryComponents, ROW_PARAMETERS } from '../items/library.ts';
+import { LIST_PARAMETERS, queryComponents, SINGLE_ROW_PARAMETERS } from '../items/library.ts';
 
 const READ_PLAN = exactObject({
   collection: TEXT,
@@ -53,7 +53,7 @@ export const ROW: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a read by key.',
   params: { collection, id: parameter('Any key; its value is not in the plan.') },
-  query: ROW_PARAMETERS,
+  query: SINGLE_ROW_PARAMETERS,
   answers: dataAnswer(schemaRef('ReadPlan')),
 };
 

@@ -1,5 +1,5 @@
 import type { EventMeta } from '#kernel';
-import { answerNotFound } from './compat/not-found.ts';
+import { callNotFoundListener } from './compat/not-found-listener.ts';
 import { createEventContext, type ExtensionRuntime } from './extension-runtime.ts';
 import { toFailure } from './failure.ts';
 import { assertHandler, type Handler } from './handler.ts';
@@ -21,7 +21,7 @@ export function listen(runtime: ExtensionRuntime, kind: ListenerKind, event: str
           try {
             const context = await createEventContext(runtime, meta.caller);
             if (meta.event !== 'request.not_found') return await call(payload, withoutCaller(meta), context);
-            return await answerNotFound(runtime, meta, (listenerMeta) => call(payload, listenerMeta, context));
+            return await callNotFoundListener(runtime, meta, (listenerMeta) => call(payload, listenerMeta, context));
           } catch (error) {
             throw toFailure(error);
           }

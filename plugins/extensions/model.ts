@@ -105,7 +105,7 @@ export interface ExtensionManifest {
   readonly hidden?: boolean;
   /** What the package filters is refused while the package is not loaded. */
   readonly required?: boolean;
-  /** As written; `extension-settings` knows its shape. */
+  /** The declaration of the settings, as written: `parseDeclaration` of `extension-settings` reads it. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly runtime?: 'confined-server';
   readonly capabilities?: Readonly<Record<string, unknown>>;

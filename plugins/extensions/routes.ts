@@ -6,7 +6,7 @@ import { AUDIT, LIST, RELOAD, REQUIRE, RESTART, SOURCE } from './descriptions.ts
 import type { Extensions } from './load/extensions.ts';
 import { isConfined } from './load/slot.ts';
 import type { AppBundle } from './model.ts';
-import { type ExtensionRow, toRecord } from './records/record.ts';
+import { type ExtensionRow, toInfoRecord } from './records/record.ts';
 
 interface RouteDeps {
   /** Extensions and third-party plugins. */
@@ -33,7 +33,7 @@ const ACTIVITY_COLLECTION = 'platform_extensions';
  */
 export function extensionRoutes(deps: RouteDeps): readonly Route[] {
   const { rows, runtime, appBundle, activity } = deps;
-  const list = () => rows().map(toRecord);
+  const list = () => rows().map(toInfoRecord);
   const send = (ctx: HttpContext, data: unknown = list()) => sendData(ctx, data, { confinedRuntime: runtime() });
 
   return [
@@ -77,7 +77,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
           comment,
         });
         const now = findRow();
-        sendData(ctx, now ? toRecord(now) : null);
+        sendData(ctx, now ? toInfoRecord(now) : null);
       }),
     },
     {
@@ -102,7 +102,7 @@ export function extensionRoutes(deps: RouteDeps): readonly Route[] {
         assertRestartable(findRows(), name);
         await deps.reload(caller, [name]);
         await activity.record(caller, { action: 'restart', collection: ACTIVITY_COLLECTION, item: name.slice(0, 255) });
-        send(ctx, findRows().map(toRecord));
+        send(ctx, findRows().map(toInfoRecord));
       }),
     },
   ];

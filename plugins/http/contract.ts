@@ -185,14 +185,14 @@ export const reservedSegments = facet<string, ReadonlySet<string>>('http.reserve
 });
 
 /** Why a path is not free: a route has its first segment, that segment is reserved, or a mount has this path. */
-export type PathClaim = 'route' | 'reserved' | 'mount';
+export type PathClaimKind = 'route' | 'reserved' | 'mount';
 
 /**
  * The service `routing`: free paths, bodies and descriptions, for plugins that contribute mounts or describe the API.
  */
 export interface Routing {
   /** Undefined for a free path. Case-insensitive. */
-  claimOf(path: string): PathClaim | undefined;
+  claimOf(path: string): PathClaimKind | undefined;
   /**
    * The parsed JSON body of a request, within the same limits as for routes; undefined without a body.
    * @throws INVALID_PAYLOAD for invalid JSON, UNSUPPORTED_MEDIA_TYPE, CONTENT_TOO_LARGE over MAX_PAYLOAD_SIZE bytes,

@@ -1,4 +1,4 @@
-import type { Mount, PathClaim, Route } from './contract.ts';
+import type { Mount, PathClaimKind, Route } from './contract.ts';
 
 const firstSegment = (path: string): string => (path.split('/')[1] as string).toLowerCase();
 
@@ -9,7 +9,7 @@ interface Claims {
 }
 
 /** What already claims a path; undefined for a free one. */
-export function claimOf(path: string, { routes, mounts, reserved }: Claims): PathClaim | undefined {
+export function claimOf(path: string, { routes, mounts, reserved }: Claims): PathClaimKind | undefined {
   const segment = firstSegment(path);
   if (routes.some((route) => firstSegment(route.path) === segment)) return 'route';
   if (reserved.has(segment)) return 'reserved';

@@ -7,6 +7,6 @@ export { collectionRoutes } from './collection-routes.ts';
 export { castKey } from './collection-target.ts';
 /** Bodies and answers of these routes, for descriptions of other routes. */
 export { itemSchema, WRITE_ERRORS } from './descriptions/collection.ts';
-export { LIST_PARAMETERS, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS } from './descriptions/query.ts';
+export { LIST_PARAMETERS, queryComponents, SHAPE_PARAMETERS, SINGLE_ROW_PARAMETERS } from './descriptions/query.ts';
 /** What these routes check before a write and send after it, for routes of other forms. */
 export { assertAnswerShape, sendWrittenRows } from './written-response.ts';

@@ -144,7 +144,7 @@ async function handleTusRequest(deps: RoutesDeps, ctx: HttpContext, id: string |
   const metadata = ctx.get('Upload-Metadata');
   const server: Server = new loaded.tus.Server({
     path: PATH,
-    datastore: createStore(loaded.tus, deps, { caller, metadata, aboutOf: loaded.aboutOf }),
+    datastore: createStore(loaded.tus, deps, { caller, metadata, describeUpload: loaded.aboutOf }),
     locker: deps.locker,
     ...(deps.maxSize === undefined ? {} : { maxSize: deps.maxSize }),
     // Milliseconds in which a request that gives way may still finish.

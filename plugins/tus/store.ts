@@ -20,11 +20,11 @@ export interface StoreDeps {
 }
 
 /** What the store needs from one request. */
-export interface UploadRequest {
+export interface StoreRequest {
   readonly caller: Caller;
   /** Upload-Metadata as it was sent. */
   readonly metadata: string;
-  readonly aboutOf: (metadata: string) => Promise<UploadDescription>;
+  readonly describeUpload: (metadata: string) => Promise<UploadDescription>;
 }
 
 const EXTENSIONS = ['creation', 'creation-with-upload', 'creation-defer-length', 'termination', 'expiration'];
@@ -35,7 +35,7 @@ type Library = typeof import('@tus/server');
 export function createStore(
   { DataStore, Upload, Metadata }: Library,
   deps: StoreDeps,
-  request: UploadRequest,
+  request: StoreRequest,
 ): DataStore {
   const { uploads, files, storage, log, pieceSize, lifetime } = deps;
   const findExisting = async (id: string): Promise<Upload> => {
@@ -49,7 +49,7 @@ export function createStore(
     getExpiration: () => lifetime,
 
     async create(upload: TusUpload) {
-      const { incoming, replaces } = await request.aboutOf(request.metadata);
+      const { incoming, replaces } = await request.describeUpload(request.metadata);
       const { storage: chosen } = incoming.metadata;
       const location = storage.at(typeof chosen === 'string' ? chosen : (storage.locations[0] as string));
       await uploads.add({
@@ -82,7 +82,7 @@ export function createStore(
 
     async declareUploadLength(id: string, size: number) {
       const { metadata } = await findExisting(id);
-      const { incoming, replaces } = await request.aboutOf(metadata);
+      const { incoming, replaces } = await request.describeUpload(metadata);
       await files.check(request.caller, { ...incoming, size }, replaces ?? undefined);
       if (!(await uploads.declareSize(id, size))) throw fail('INVALID_PAYLOAD', 'Upload-Length was known before.');
     },

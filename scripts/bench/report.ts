@@ -1,4 +1,4 @@
-import type { Measured } from './rounds.ts';
+import type { FiguresBySide } from './rounds.ts';
 import type { Shape } from './shapes.ts';
 
 /** Largest ratio of CPU a request to the hand-written server's. */
@@ -10,7 +10,7 @@ const RULE = 1.15;
 export const header = (other: string): string =>
   `${'shape'.padEnd(27)}  requests/s     ${other}  ratio   CPU ms/request     ${other}  ratio   aim   server ms  ${other}`;
 
-export function line({ name, kind, aim = AIMS[kind] }: Shape, { service, ideal }: Measured): string {
+export function line({ name, kind, aim = AIMS[kind] }: Shape, { service, ideal }: FiguresBySide): string {
   const ratio = service.cpu / ideal.cpu;
   return [
     name.padEnd(27),
@@ -30,7 +30,7 @@ export function line({ name, kind, aim = AIMS[kind] }: Shape, { service, ideal }
 const cell = (number: number, width: number, digits: number): string => number.toFixed(digits).padStart(width);
 
 /** The aims, and by which shapes they are missed. */
-export function verdict(measured: ReadonlyMap<Shape, Measured>): readonly string[] {
+export function verdict(measured: ReadonlyMap<Shape, FiguresBySide>): readonly string[] {
   const kinds: readonly [Shape['kind'], string][] = [
     ['one', 'read one'],
     ['list', 'lists and nested reads'],

@@ -13,7 +13,7 @@ export interface Options {
 }
 
 /** Medians over the rounds. */
-export type Measured = Readonly<Record<Side['name'], Figures>>;
+export type FiguresBySide = Readonly<Record<Side['name'], Figures>>;
 
 /** Bodies larger than this are made once: their making must not be what is measured. */
 const LARGE = 10_000;
@@ -26,7 +26,7 @@ export async function measure(
   { service, ideal }: Pick<Sides, 'service' | 'ideal'>,
   options: Options,
   database: FreshDatabase,
-): Promise<ReadonlyMap<Shape, Measured>> {
+): Promise<ReadonlyMap<Shape, FiguresBySide>> {
   const all = new Map(shapes.map((shape) => [shape, { service: [] as Figures[], ideal: [] as Figures[] }]));
   for (let round = 0; round <= options.rounds; round++) {
     // The first warms up.

@@ -40,7 +40,7 @@ export async function startSides(database: FreshDatabase, profile?: string): Pro
     await service.stop();
   };
   try {
-    const module = new URL('./ideal.ts', import.meta.url);
+    const module = new URL('./ideal-server.ts', import.meta.url);
     ideal = await forkServer(module, { IDEAL_DATABASE_URL: database.url }, profiling(profile));
     const tokens = { admin: service.admin.token, editor: await prepareModel(service) };
     return {

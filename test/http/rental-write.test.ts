@@ -107,7 +107,7 @@ const WRITES: readonly Written[] = [
 const keyOf = ({ collection, row }: Written): Row =>
   Object.fromEntries((KEYS[collection] as string[]).map((name) => [name, row[name]]));
 
-describe('writes of composite keys in the rental company schema', () => {
+describe('writes in the rental company schema', () => {
   let rental: Rental;
   before(async () => {
     rental = await startRental('rental_write');
@@ -363,7 +363,7 @@ describe('writes of composite keys in the rental company schema', () => {
     await ok('DELETE', itemPath('film_copy', '32,1'));
   });
 
-  it('names with spaces and capitals are written', async () => {
+  it('tables and columns whose names have spaces or capitals can be written', async () => {
     const store = await ok('POST', '/items/Store', { 'zip code': '75001', 'Opening Hours': 'empty' });
     expect(store).to.include({ 'zip code': '75001', 'Opening Hours': 'empty', network: null });
     expect(await ok('PATCH', `/items/Store/${store.storeId}`, { 'zip code': '75002' })).to.include({

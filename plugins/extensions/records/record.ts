@@ -34,7 +34,7 @@ export interface ExtensionRow {
  * A row as `GET /extensions` shows it (specification, "Extension info record"). `id`, `bundle`, `schema` and `meta` are
  * for clients that expect another shape. Members that do not apply are left out.
  */
-export function toRecord({
+export function toInfoRecord({
   extension,
   status,
   reason,

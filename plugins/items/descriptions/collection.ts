@@ -13,7 +13,7 @@ import {
   schemaRef,
   TEXT,
 } from '../../http/library.ts';
-import { LIST_PARAMETERS, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS } from './query.ts';
+import { LIST_PARAMETERS, queryComponents, SHAPE_PARAMETERS, SINGLE_ROW_PARAMETERS } from './query.ts';
 
 /** Error codes of writes of rows. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
@@ -132,7 +132,7 @@ function describeRow(subject: DocumentedCollection): RowDescriptions {
     readOne: {
       ...single,
       summary: `Reads one row of ${plural} by its key.`,
-      query: ROW_PARAMETERS,
+      query: SINGLE_ROW_PARAMETERS,
       answers: dataAnswer(item, schemaRef('Meta')),
     },
     updateOne: {

@@ -57,9 +57,10 @@ export const QUERY_NAMES: ReadonlySet<string> = new Set(Object.keys(parameters))
 const toParameterReferences = (of: Readonly<Record<string, unknown>>): Readonly<Record<string, Reference>> =>
   Object.fromEntries(Object.keys(of).map((name) => [name, parameterRef(name)]));
 
-/** Parameters of a list, of a single row, and of the answer to a write. */
+/** Query parameters of a read of a list. */
 export const LIST_PARAMETERS = toParameterReferences(parameters);
-export const ROW_PARAMETERS = toParameterReferences({
+/** Query parameters of a read of one row. */
+export const SINGLE_ROW_PARAMETERS = toParameterReferences({
   ...SHAPE_DESCRIPTIONS,
   backlink: SELECTION_DESCRIPTIONS.backlink,
 });

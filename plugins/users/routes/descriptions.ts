@@ -11,7 +11,13 @@ import {
   schemaRef,
   TEXT,
 } from '../../http/library.ts';
-import { itemSchema, queryComponents, ROW_PARAMETERS, SHAPE_PARAMETERS, WRITE_ERRORS } from '../../items/library.ts';
+import {
+  itemSchema,
+  queryComponents,
+  SHAPE_PARAMETERS,
+  SINGLE_ROW_PARAMETERS,
+  WRITE_ERRORS,
+} from '../../items/library.ts';
 import { USERS } from '../assert-signed-in.ts';
 
 const user = itemSchema(USERS);
@@ -31,7 +37,7 @@ const base = {
 export const READ_ME: RouteDescription = {
   ...base,
   summary: 'Reads the row of the caller; its key alone where the caller may not read it.',
-  query: ROW_PARAMETERS,
+  query: SINGLE_ROW_PARAMETERS,
   answers: dataAnswer(anyOf(user, schemaRef('ShareCaller'))),
 };
 

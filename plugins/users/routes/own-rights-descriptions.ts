@@ -11,7 +11,7 @@ import {
   schemaRef,
   TEXT,
 } from '../../http/library.ts';
-import { itemSchema, queryComponents, ROW_PARAMETERS } from '../../items/library.ts';
+import { itemSchema, queryComponents, SINGLE_ROW_PARAMETERS } from '../../items/library.ts';
 
 const GRANT = { fields: listOf(TEXT), presets: RECORD };
 const ACTION = schemaRef('EffectiveAction');
@@ -41,7 +41,7 @@ export const OWN_ROLE: RouteDescription = {
   tag: 'roles',
   access: 'user',
   summary: 'Reads the role of the caller, as a list; its id alone where the caller may not read it.',
-  query: ROW_PARAMETERS,
+  query: SINGLE_ROW_PARAMETERS,
   answers: dataAnswer(listOf(itemSchema('platform_roles'))),
   components: queryComponents,
 };

@@ -1,6 +1,6 @@
 import { type Figures, median, medians } from '../metered.ts';
 import type { Name } from './contenders.ts';
-import type { Measured } from './rounds.ts';
+import type { FiguresByContender } from './rounds.ts';
 import type { GraphqlShape } from './shapes.ts';
 
 /**
@@ -15,7 +15,7 @@ const AIMS: readonly (readonly [of: Name, atLeast: number])[] = [
 export const HEADER = `${'shape'.padEnd(15)}${'asked by'.padEnd(14)}  requests/s   CPU ms/request   server   database`;
 
 /** One line a contender: medians. */
-export const lines = ({ name: shape }: GraphqlShape, measured: Measured): readonly string[] =>
+export const lines = ({ name: shape }: GraphqlShape, measured: FiguresByContender): readonly string[] =>
   [...measured].map(([name, figures], at) => {
     const { perSecond, cpu, serverCpu } = medians(figures);
     return [
@@ -34,7 +34,7 @@ export interface Verdict {
 }
 
 /** GraphQL beside the others: more than 1 is in its favour in both ratios. The aims are of requests a second. */
-export function verdicts(shape: GraphqlShape, measured: Measured): readonly Verdict[] {
+export function verdicts(shape: GraphqlShape, measured: FiguresByContender): readonly Verdict[] {
   const ours = measured.get('GraphQL');
   return [...measured].flatMap(([name, other]) =>
     ours && name !== 'GraphQL' ? [verdict(shape, name, ours, other)] : [],

@@ -7,7 +7,7 @@ import type { Contender, Name } from './contenders.ts';
 import type { GraphqlShape } from './shapes.ts';
 
 /** Round by round. */
-export type Measured = ReadonlyMap<Name, readonly Figures[]>;
+export type FiguresByContender = ReadonlyMap<Name, readonly Figures[]>;
 
 /** As long as the slowest of them takes to become no faster: their code is compiled while it runs. */
 const WARM_UP_SECONDS = 5;
@@ -18,7 +18,7 @@ export async function measure(
   contenders: readonly Contender[],
   { rounds, seconds, connections, scale }: Options,
   database: FreshDatabase,
-): Promise<Measured> {
+): Promise<FiguresByContender> {
   const taken = new Map<Name, Figures[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round++) {
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {

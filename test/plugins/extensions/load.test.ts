@@ -4,7 +4,7 @@ import { createExtensions, type Extensions } from '../../../plugins/extensions/l
 import type { LoadDeps } from '../../../plugins/extensions/load/load-deps.ts';
 import type { ReloadRequest } from '../../../plugins/extensions/load/load-plan.ts';
 import { type DiscoveredExtension, type EntryOutcome, LoadFailure } from '../../../plugins/extensions/model.ts';
-import { createToReason, toRecord } from '../../../plugins/extensions/records/record.ts';
+import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/record.ts';
 
 const log = { info: () => {}, warn: () => {}, error: () => {} } as never;
 
@@ -170,7 +170,7 @@ describe('createExtensions', () => {
     expect(await stage.load()).to.deep.equal(['settings', 'runtime', 'full b', 'app ']);
     expect(stage.states()).to.deep.equal(['a VALIDATION_INCOMPLETE', 'b loaded']);
     expect(stage.extensions.rows()[0]?.reason?.detail).to.match(/^it is switched off\. .*EXTENSIONS_SANDBOX/);
-    expect(toRecord(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
+    expect(toInfoRecord(stage.extensions.rows()[0] as never)).to.include({ runtime: 'confined-server' });
   });
 
   it('a failure belongs to one extension, with its code or UNKNOWN', async () => {
@@ -348,7 +348,11 @@ describe('createExtensions', () => {
     stage.all = [found('a', 'panel')];
     await stage.load();
     expect(stage.states()).to.deep.equal(['a discovered', '(app bundle) BUNDLE_BUILD_FAILED']);
-    expect(toRecord(stage.extensions.rows()[1] as never)).to.include({ type: null, local: false, status: 'failed' });
+    expect(toInfoRecord(stage.extensions.rows()[1] as never)).to.include({
+      type: null,
+      local: false,
+      status: 'failed',
+    });
   });
 
   it('extensions with settings show their status', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import {
   type Mount,
   mounts,
-  type PathClaim,
+  type PathClaimKind,
   type Routing,
   reservedSegments,
   routes,
@@ -97,7 +97,7 @@ describe('routes and mounts of a running service', () => {
 
   it('routes claim their paths, as reserved segments do', async () => {
     await withServer(async ({ routing: { claimOf }, addMount, addRoute }) => {
-      const claims = (...paths: string[]): readonly (PathClaim | undefined)[] => paths.map((path) => claimOf(path));
+      const claims = (...paths: string[]): readonly (PathClaimKind | undefined)[] => paths.map((path) => claimOf(path));
       expect(claims('/notes', '/Notes/a', '/later', '/admin/x', '/desk')).to.deep.equal([
         'route',
         'route',

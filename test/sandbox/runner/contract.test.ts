@@ -32,7 +32,7 @@ describe('runner: the contract of an artifact', () => {
     expect(await contract('module.exports = async (data) => data;')).to.eql([entry]);
   });
 
-  it('the contract of a bundle is a record or lists by type', async () => {
+  it('a bundle exports its contracts as one object with keys type:name, or as one list for each type', async () => {
     const expected = [
       { ...entry, key: 'endpoint:orders', id: 'orders', handler: true },
       { ...entry, key: 'hook:log', id: 'log', actions: ['items.create'] },

@@ -8,7 +8,7 @@ import { toExtensionResponse } from './response.ts';
 type Meta = Readonly<Record<string, unknown>>;
 
 /** Calls a listener of `request.not_found` with an Express-like request and response; `true` means that it answered. */
-export async function answerNotFound(
+export async function callNotFoundListener(
   runtime: ExtensionRuntime,
   { event, request }: EventMeta,
   call: (meta: Meta) => unknown,
