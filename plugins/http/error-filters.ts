@@ -39,8 +39,8 @@ export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
     try {
       const filtered: unknown = await events.filter(['request.error'], body.errors as unknown, { caller });
       return filtered === body.errors ? failure : toFailure(filtered, status, failure);
-    } catch (failure) {
-      log.warn({ err: failure }, 'a filter of request.error failed: the original error is sent');
+    } catch (filterError) {
+      log.warn({ err: filterError }, 'a filter of request.error failed: the original error is sent');
       return failure;
     }
   };

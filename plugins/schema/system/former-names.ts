@@ -20,7 +20,7 @@ export async function renameFormerTables(
     `select c.relname as name,
       array(select i.relname::text from pg_index x join pg_class i on i.oid = x.indexrelid
         where x.indrelid = c.oid and not exists (select from pg_constraint k where k.conindid = i.oid and k.conrelid = c.oid)) as indexes,
-      array(select k.conname::text from pg_constraint k where k.conrelid = c.oid and k.contype <> 'n') as constraints
+      array(select k.conname::text from pg_constraint k where k.conrelid = c.oid) as constraints
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = $1 and c.relkind = 'r' and c.relname = any($2::text[])
       and not exists (select from pg_class o where o.relnamespace = n.oid and o.relname = ($3::jsonb) ->> c.relname)`,
