@@ -94,7 +94,7 @@ describe('resources of one GraphQL request', () => {
       select: ({ selection }) => ({
         meta: null,
         batches: (async function* () {
-          if ('terms' in selection) return;
+          if ('parameters' in selection) return;
           yield ['{"a":1}', '{"a":2}'];
           yield ['{"a":3}'];
         })(),

@@ -160,7 +160,7 @@ describe('executing GraphQL mutations', () => {
     it('conditions filter the written rows and keep their order', async () => {
       const { answer, reads } = createTestExecutor({ write: keys, select: () => '[]' });
       await answer('mutation { update_posts_items(ids: [4, 3], data: {}, filter: { title: { _eq: "y" } }) { id } }');
-      expect(reads.map((read) => ({ keys: read.keys, terms: read.selection.parameters }))).to.deep.equal([
+      expect(reads.map((read) => ({ keys: read.keys, parameters: read.selection.parameters }))).to.deep.equal([
         { keys: [4, 3], parameters: { filter: { title: { _eq: 'y' } } } },
       ]);
     });
@@ -172,7 +172,9 @@ describe('executing GraphQL mutations', () => {
         b: update_posts_items(ids: [4], data: {}, limit: 1, search: "s") { id }
         c: update_posts_batch(data: [{ id: 1 }], page: 2) { id }
       }`);
-      expect(reads.map(({ keys, text, selection }) => ({ keys, text, terms: selection.parameters }))).to.deep.equal([
+      expect(
+        reads.map(({ keys, text, selection }) => ({ keys, text, parameters: selection.parameters })),
+      ).to.deep.equal([
         {
           keys: undefined,
           text: undefined,

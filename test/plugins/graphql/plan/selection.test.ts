@@ -19,11 +19,11 @@ const termsIn = (text: string, variables: Record<string, unknown> = {}) => selec
 const column = (key: string, field = key) => ({ kind: 'column', key, field });
 const ID = { kind: 'column', key: 'id', field: 'id', as: 'text' };
 const typename = (value: string, key = '__typename') => ({ kind: 'constant', key, value });
-const related = (key: string, shown: unknown, terms?: unknown, field = key) => ({
+const related = (key: string, items: unknown, parameters?: unknown, field = key) => ({
   kind: 'related',
   key,
   field,
-  selection: terms ? { terms, shown } : { shown },
+  selection: parameters ? { parameters, items } : { items },
 });
 
 describe('toSelection and toGroupSelection', () => {
