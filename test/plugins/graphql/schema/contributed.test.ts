@@ -69,7 +69,7 @@ describe('contributed fields in a GraphQL schema', () => {
     const fields = [
       field('users_me: platform_users', { row: 'platform_users' }),
       field('update_users_me(data: update_platform_users_input!): platform_users', { operation: 'mutation' }),
-      field('holder', {
+      field('holder: holder', {
         types: 'type holder { of: holder_of, again: holder } type holder_of { user: [platform_users!]! }',
       }),
     ];
