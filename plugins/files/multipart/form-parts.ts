@@ -38,7 +38,7 @@ export async function readParts(req: IncomingMessage, { boundary, idleTimeout }:
 class ParsedParts implements FormParts {
   readonly #req: IncomingMessage;
   readonly #parser: Dicer;
-  readonly #stall: number;
+  readonly #idleTimeout: number;
   readonly #idle: NodeJS.Timeout | undefined;
   readonly #arrived: FormPart[] = [];
   readonly #open = new Set<Readable>();
@@ -48,11 +48,11 @@ class ParsedParts implements FormParts {
   #isDone = false;
   #wake = () => {};
 
-  constructor(req: IncomingMessage, parser: Dicer, stall: number) {
+  constructor(req: IncomingMessage, parser: Dicer, idleTimeout: number) {
     this.#req = req;
     this.#parser = parser;
-    this.#stall = stall;
-    this.#idle = stall > 0 ? setTimeout(() => this.#checkIdle(), stall) : undefined;
+    this.#idleTimeout = idleTimeout;
+    this.#idle = idleTimeout > 0 ? setTimeout(() => this.#checkIdle(), idleTimeout) : undefined;
     this.#readParser();
     this.#readRequest();
   }
@@ -126,7 +126,10 @@ class ParsedParts implements FormParts {
     if (this.#parser.writableLength > 0) this.#idle?.refresh();
     else
       this.#fail(
-        fail('OUT_OF_TIME', `Nothing was sent for ${this.#stall} ms.`, { category: 'upload', duration: this.#stall }),
+        fail('OUT_OF_TIME', `Nothing was sent for ${this.#idleTimeout} ms.`, {
+          category: 'upload',
+          duration: this.#idleTimeout,
+        }),
       );
   }
 

@@ -16,7 +16,7 @@ type FormOf = Parameters<Parameters<typeof withForm>[2]>[0];
 
 interface Reading {
   readonly maxFiles?: number;
-  readonly stall?: number;
+  readonly idleTimeout?: number;
   /** In place of reading all of it. */
   readonly work?: (form: FormOf) => Promise<unknown>;
 }
@@ -62,14 +62,14 @@ describe('withForm, the parser of multipart forms', () => {
   /** Sends the bodies one after another over a connection of its own, each when the one before is on its way. */
   async function reading(
     bodies: readonly (string | Buffer)[],
-    { maxFiles, stall = 0, work = readAll }: Reading = {},
+    { maxFiles, idleTimeout = 0, work = readAll }: Reading = {},
     { type = TYPE, length = true, end = true, last = async (_socket: Socket) => {} } = {},
   ): Promise<Read> {
     const all = bodies.map((body) => Buffer.from(body as string, 'latin1'));
     const result = new Promise<Read>((resolve, reject) => {
       take = (req) =>
         withForm(
-          { req, state: { settings: { stall, memory: new BodyMemory(1e9) } } } as never,
+          { req, state: { settings: { idleTimeout, memory: new BodyMemory(1e9) } } } as never,
           maxFiles === undefined ? {} : { maxFiles },
           work,
         ).then((got) => resolve(got as Read), reject);
@@ -247,7 +247,7 @@ describe('withForm, the parser of multipart forms', () => {
   it('a client that sends nothing for the idle timeout gets OUT_OF_TIME', async () => {
     const started = performance.now();
     for (const body of ['', field('a', 'x'), file('a.txt', 'x'.repeat(100_000)).slice(0, -2)]) {
-      const waited = refused([body, 'x'], { stall: 100 }, { length: false, end: false });
+      const waited = refused([body, 'x'], { idleTimeout: 100 }, { length: false, end: false });
       expect(await waited).to.deep.equal([408, 'OUT_OF_TIME']);
     }
     expect(performance.now() - started).to.be.at.least(290);
@@ -267,9 +267,9 @@ describe('withForm, the parser of multipart forms', () => {
       }
       return taken;
     };
-    expect(await reading([file('a.bin', 'x'.repeat(size)) + END], { stall: 2000, work })).to.equal(size);
+    expect(await reading([file('a.bin', 'x'.repeat(size)) + END], { idleTimeout: 2000, work })).to.equal(size);
     expect(sent).to.be.within(1, size / 4);
     // Nothing is left to be sent of this one.
-    expect(await reading([file('a.bin', 'x') + END], { stall: 2000, work })).to.equal(1);
+    expect(await reading([file('a.bin', 'x') + END], { idleTimeout: 2000, work })).to.equal(1);
   });
 });
