@@ -146,6 +146,7 @@ async function runUnitOfWork<T>(
     timeout,
     ...(limits.signal ? { signal: limits.signal } : {}),
   };
+  let hasChanged = false;
   for (let attempt = 1; ; attempt++) {
     const { collection, schemaSnapshot } = await findWritableCollection(schema, name, caller);
     // An unknown field may be a column created a moment ago; inside of the unit of work a refresh would be too late.
@@ -164,12 +165,12 @@ async function runUnitOfWork<T>(
         const located = await locateRefusedRow(deps, refusal, filters, { ...options, timeout: rest }, work);
         throw toPlainFailure(await explainRefusal(deps, caller, located));
       }
-      // The first attempt is repeated even where nothing seems to have changed: tables that were changed and changed
-      // back look alike.
-      const isChanged = (await schema.refresh()).version !== schemaSnapshot.version;
-      if (attempt > 1 && !isChanged) throw toWriteError(error, collection);
-      if (attempt === MAX_ATTEMPTS)
-        throw fail('SERVICE_UNAVAILABLE', `${name} is being changed; try again.`, { service: 'database' });
+      // Repeated even where nothing seems to have changed: tables that were changed and changed back look alike.
+      const { version } = await schema.refresh();
+      hasChanged ||= version !== schemaSnapshot.version;
+      if (attempt < MAX_ATTEMPTS) continue;
+      if (!hasChanged) throw toWriteError(error, collection);
+      throw fail('SERVICE_UNAVAILABLE', `${name} is being changed; try again.`, { service: 'database' });
     }
   }
 }
