@@ -10,12 +10,12 @@ import { warnOfUnknownSettings } from './unknown-settings.ts';
 
 /**
  * The command line: `bootstrap` prepares the database and ends, `start` serves, `up` is both in one process. Commands of
- * plugins stand beside them. `--safe` leaves out every package made by others.
+ * plugins stand beside them. `--safe` leaves out every third-party package.
  */
 const program = new Command('tenon')
   .description('A content service for PostgreSQL')
   .showHelpAfterError()
-  .option('--safe', 'loads no package made by others');
+  .option('--safe', 'loads no third-party package');
 
 let kernel: Kernel | undefined;
 let stopping: Promise<never> | undefined;
@@ -95,7 +95,7 @@ for (const [name, about] of [
   program
     .command(name)
     .description(about)
-    .option('--safe', 'loads no package made by others')
+    .option('--safe', 'loads no third-party package')
     .action(async () => serve(kernel as Kernel));
 }
 
