@@ -47,7 +47,10 @@ export interface CredentialsDriver<Found extends { readonly id: string } = { rea
   authenticate(credentials: Credentials, client: AuthClient, found: Found | undefined): Promise<SignedIn>;
 }
 
-/** A driver whose plugin serves routes of its own (OAuth2, OpenID Connect, SAML), which end in `sessions.open` with this object. */
+/**
+ * Describes a driver whose plugin does redirect and callback in routes of its own (OAuth2, OpenID Connect, SAML). It has no methods: the
+ * callback passes this object to `sessions.open`.
+ */
 export interface RedirectDriver extends DriverTerms {
   readonly kind: 'redirect';
 }

@@ -144,7 +144,7 @@ export interface Items {
   deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteLimits): Promise<Key[]>;
 }
 
-/** Limits of a write: one that ends before its commit begins writes nothing. */
+/** What cancels a write. A write that is cancelled before its commit begins writes nothing. */
 export interface WriteLimits {
   /**
    * Aborts when the client disconnects, and cancels the write. The outermost unit of work calls it once the write takes

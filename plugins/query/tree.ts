@@ -18,7 +18,7 @@ export type Operator = (typeof OPERATORS)[number];
 
 /** A value that is resolved when the statement runs, so that a compiled statement can be cached for many callers. */
 export type DynamicValue =
-  /** With `via` the value of a field on a path from the row of the user or role. */
+  /** With `path` the value of a field on a path from the row of the user or role. */
   | { readonly dynamic: 'user' | 'role'; readonly path?: ValuePath }
   | ({ readonly dynamic: 'now' } & NowOffset)
   /** The key of a read by key, so that one compiled statement reads any row of the collection. */

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 /** Bytes per read, and the most that an idle reader holds. */
 const CHUNK = 256 * 1024;
 
-/** Reads from `start` to `end` of an open file, and closes it at the end or when the reader is destroyed. */
+/** Reads the bytes `start` to `end`, both included, of an open file, and closes it at the end or when the reader is destroyed. */
 export function createFileReader(file: number, start: number, end: number): Readable {
   let at = start;
   let isReading = false;

@@ -2,13 +2,13 @@ import { type Failure, fail } from '#kernel';
 
 /** Deadline of an import: one limit for the whole of it, and an idle timeout for each step. */
 export interface ImportDeadline {
-  /** Aborts at the deadline, or when the client has left. */
+  /** Aborts at the deadline, when a step is idle too long, or when the client has left. */
   readonly signal: AbortSignal;
   /** Milliseconds until the deadline. */
   remaining(): number;
   /** Waits for one step; aborts `signal` if it takes too long. */
   waitFor<T>(work: Promise<T>): Promise<T>;
-  /** The failure OUT_OF_TIME, if the deadline is the reason of an abort. */
+  /** The failure OUT_OF_TIME, if the deadline or the idle timeout of a step caused the abort; undefined if the client left. */
   timeoutFailure(): Failure | undefined;
 }
 

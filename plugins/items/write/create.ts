@@ -16,7 +16,7 @@ import { writeToOneFields } from './to-one.ts';
 
 interface PreparedCreate {
   readonly parts: PayloadParts;
-  /** The payload as written, for listeners. */
+  /** The payload after filters, validation and generated values: action listeners receive it. */
   readonly payload: Payload;
   readonly parent: RevisionSlot | null;
   readonly revision: RevisionSlot;

@@ -35,8 +35,8 @@ const KEY_PATTERNS: Partial<Readonly<Record<Field['type'], string>>> = {
 };
 
 /**
- * The join condition of a many-to-any of the row `alias` with the row `joined` of `to`. The stored key is text. It is cast to the type
- * of the key, so that PostgreSQL uses its index, and only when its text has the right form and the row refers to `to`.
+ * The join condition of a many-to-any of the row `alias` with the row `joined` of `to`. The stored key is text. For whole
+ * numbers and uuids it is cast to the type of the key, so that PostgreSQL uses its index, and only when its text has the right form and the row refers to `to`.
  */
 export function manyToAnyJoin(joined: string, to: Collection, alias: string, value: string, by: Field): string {
   const key = targetField({ relation: null } as Field, to);

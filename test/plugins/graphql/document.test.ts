@@ -88,7 +88,7 @@ describe('createDocumentCaches', () => {
       ]);
     });
 
-    it('an invalid document is not quoted at length', () => {
+    it('the errors of an invalid document have short messages and at most 20 locations', () => {
       const [long] = errorsOf(`{ posts(limit: "${'x'.repeat(50_000)}") { id } }`);
       expect(long?.message).to.have.length.below(1100);
       const [many] = errorsOf(`query (${'$a: Int '.repeat(500)}) { posts { id } }`);
