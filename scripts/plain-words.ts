@@ -25,7 +25,7 @@ const findings = files.flatMap((path) => {
   return scanText(path, text).filter((finding) => {
     const exception = EXCEPTIONS.find(
       ({ path: where, word }) =>
-        (where.endsWith('/') ? path.startsWith(where) : path.startsWith(where)) && word.test(finding.word),
+        (where.endsWith('/') ? path.startsWith(where) : path === where) && word.test(finding.word),
     );
     if (exception) used.add(exception);
     return !exception;

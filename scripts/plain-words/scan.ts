@@ -55,7 +55,6 @@ export function scanText(path: string, text: string): readonly Finding[] {
     line += text.slice(at, match.index).match(/\n/g)?.length ?? 0;
     at = match.index;
     const { name, comment, string } = match.groups ?? {};
-    // A member is judged where it is declared: `expect(1).within(0, 2)` is another library's.
     found.push(
       ...(name === undefined
         ? phrasesIn(path, line, (comment ?? string) as string)

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ConfigKey } from '#kernel/boot';
-import { boot } from '#kernel/boot';
+import { boot, type ConfigKey } from '#kernel/boot';
 import { composition } from '../../plugins/preset.ts';
 import { type Registered, registered } from './reader/index.ts';
 

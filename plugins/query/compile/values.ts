@@ -103,8 +103,8 @@ export function dynamicSql(statement: StatementBuilder, value: DynamicValue, typ
 }
 
 /** Casts through text, since not every type has a cast to every other one. A value that does not fit is INVALID_QUERY at run time. */
-function castPathSql({ path: via }: CallerValue, type: string, list = ''): string {
-  const { field } = ((via as ValuePath).steps.at(-1) as ValuePathStep).use;
+function castPathSql({ path }: CallerValue, type: string, list = ''): string {
+  const { field } = ((path as ValuePath).steps.at(-1) as ValuePathStep).use;
   const same = !field.column?.array && sqlTypeOf(field, null) === type;
   return `${same ? '' : `::text${list}`}::${type}${list}`;
 }
