@@ -28,6 +28,9 @@ export default definePlugin<CachingConfig & TransformConfig>({
     host.contribute(migrations, fileChangeTriggers(db));
 
     const records = createFileRecords(db, used.bus);
+    // Bytes that were replaced or deleted are served by no process once the change is answered.
+    for (const event of ['files.update', 'files.delete'])
+      events.onFilter(event, () => db.answerAfter(used.bus.waitForConfirmation));
     // The next request of this process must see the change, so it does not wait for the notification of PostgreSQL.
     for (const event of ['files.upload', 'files.update', 'files.delete']) events.onAction(event, records.forget);
 
