@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
-import { envelope, Failure, Failures, fail } from './errors.ts';
+import { errorEnvelope, Failure, Failures, fail } from './errors.ts';
 import type { OwnedMiddleware } from './lifecycle/kernel-facets.ts';
 import type { Log } from './log.ts';
 import { ClientGone, requestScope } from './request-scope.ts';
@@ -19,7 +19,7 @@ const prefix = randomBytes(6).toString('base64url');
 let counter = 0;
 
 /** The whole HTTP composition: one error boundary outside, the layers in phase order, and no route. */
-export function compose({ middleware, log, load }: ComposeOptions): Koa {
+export function composeApp({ middleware, log, load }: ComposeOptions): Koa {
   const app = new Koa();
   installRequestState(app);
   app.use(async (ctx, next) => {
@@ -60,7 +60,7 @@ async function handleErrors(ctx: Koa.Context, next: Koa.Next, log: Log): Promise
     await next();
   } catch (error) {
     if (error instanceof ClientGone) return log.debug({ owner: 'kernel' }, 'the client went away');
-    const { status, body } = envelope(error, (ctx.state as RequestState).caller);
+    const { status, body } = errorEnvelope(error, (ctx.state as RequestState).caller);
     // A 503 is no bug: its stack does not help.
     const about = status === 503 ? { detail: detailOf(error) } : { err: error };
     if (status >= 500) log.error({ ...about, owner: 'kernel' }, 'request failed');

@@ -88,7 +88,7 @@ export const fail = (code: ErrorCode, detail?: string, extensions?: Extensions):
 const WITH_REASON: ReadonlySet<ErrorCode> = new Set(['INVALID_PAYLOAD', 'INVALID_QUERY', 'UNPROCESSABLE_ENTITY']);
 
 /** Status and body of the answer to an error. Unexpected exceptions show their text to admins only, and a fixed sentence to all others. */
-export function envelope(error: unknown, reader: { admin: boolean }) {
+export function errorEnvelope(error: unknown, reader: { admin: boolean }) {
   const list = error instanceof Failures ? error.failures : [asFailure(error)];
   const errors = list.map((failure) => {
     const { message, code } = failure.toClientView(reader);

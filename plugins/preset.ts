@@ -1,4 +1,4 @@
-import type { Composition } from '#kernel/boot';
+import type { PluginComposition } from '#kernel/boot';
 
 /** All core plugins by floor: a plugin may use plugins of its own floor or below. */
 export const floors = [
@@ -61,6 +61,6 @@ export const floors = [
 ] as const;
 
 /** Folders of all core plugins, in floor order. */
-export const composition = (): Composition => ({
+export const composition = (): PluginComposition => ({
   plugins: floors.flatMap(({ plugins }) => plugins.map((name) => new URL(`./${name}/`, import.meta.url))),
 });

@@ -14,7 +14,7 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { HANDLERS, installConfined, installHandlers } from './bench/confined-handlers.ts';
-import { bytesOf, load } from './bench/load.ts';
+import { bytesOf, runLoad } from './bench/load.ts';
 import { proportionalOf } from './bench/processes.ts';
 import { serial } from './bench/serial.ts';
 
@@ -55,7 +55,7 @@ try {
     for (const name of HANDLERS) {
       const figure = figures.get(name);
       const latency = await serial(url, of(name), seconds / 2);
-      const { requests: done, seconds: took, failed } = await load(url, () => of(name), connections, seconds);
+      const { requests: done, seconds: took, failed } = await runLoad(url, () => of(name), connections, seconds);
       // The first round warms everything up.
       if (!figure || round === 0) continue;
       figure.serial.push(latency);

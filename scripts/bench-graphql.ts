@@ -7,11 +7,11 @@
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
-import { loadData, settle } from './bench/data.ts';
+import { loadData, vacuumAndAnalyze } from './bench/data.ts';
 import { compareAnswers } from './bench/graphql/compare.ts';
 import { NAMES, startContenders } from './bench/graphql/contenders.ts';
-import { HEADER, lines, verdicts } from './bench/graphql/report.ts';
-import { measure } from './bench/graphql/rounds.ts';
+import { graphqlTableLines, HEADER, judgeGraphqlShape } from './bench/graphql/report.ts';
+import { measureGraphql } from './bench/graphql/rounds.ts';
 import { SHAPES } from './bench/graphql/shapes.ts';
 
 const { values } = parseArgs({
@@ -46,7 +46,7 @@ try {
   await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
   const contenders = await startContenders(names, database, values.profile);
   try {
-    await settle(database);
+    await vacuumAndAnalyze(database);
     console.log(
       `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
     );
@@ -56,9 +56,9 @@ try {
       const objections = await compareAnswers(contenders.all, shape, options.scale);
       for (const [name, { text }] of objections) found.push(`${shape.name}: ${name} ${text}`);
       const able = contenders.all.filter(({ name }) => !objections.get(name)?.refused);
-      const measured = await measure(shape, able, options, database);
-      for (const line of lines(shape, measured)) console.log(line);
-      for (const { line, missed } of verdicts(shape, measured)) {
+      const measured = await measureGraphql(shape, able, options, database);
+      for (const line of graphqlTableLines(shape, measured)) console.log(line);
+      for (const { line, missed } of judgeGraphqlShape(shape, measured)) {
         console.log(`  ${line}`);
         if (missed) process.exitCode = 1;
       }

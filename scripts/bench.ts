@@ -8,12 +8,12 @@ import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
 import { bareReport } from './bench/bare/report.ts';
-import { compareAnswers, type Objection } from './bench/compare-answers.ts';
-import { fillHistory, loadData, settle } from './bench/data.ts';
+import { type AnswerDifference, compareAnswers } from './bench/compare-answers.ts';
+import { fillHistory, loadData, vacuumAndAnalyze } from './bench/data.ts';
 import { memoryReport } from './bench/memory.ts';
-import { header, line, verdict } from './bench/report.ts';
-import { type FiguresBySide, measure } from './bench/rounds.ts';
-import { SHAPES, type Shape } from './bench/shapes.ts';
+import { judgeShapes, tableHeader, tableLine } from './bench/report.ts';
+import { type FiguresBySide, measureInRounds } from './bench/rounds.ts';
+import { type BenchShape, SHAPES } from './bench/shapes.ts';
 import { startSides } from './bench/sides.ts';
 import { youngDatabaseReport } from './bench/young-database.ts';
 
@@ -49,8 +49,8 @@ try {
   try {
     const chosenShapes = values.shapes === 'false' ? [] : chosen(values.only);
     await fillHistory(database);
-    await settle(database);
-    const objections = new Map<Shape, Objection>();
+    await vacuumAndAnalyze(database);
+    const objections = new Map<BenchShape, AnswerDifference>();
     for (const shape of chosenShapes) {
       const objection = await compareAnswers(sides, shape, options.scale, database);
       if (objection !== undefined) objections.set(shape, objection);
@@ -61,17 +61,17 @@ try {
       console.log(
         `${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s each, scale ${options.scale}; medians`,
       );
-      console.log(header('ideal'));
+      console.log(tableHeader('ideal'));
     }
-    const measured = new Map<Shape, FiguresBySide>();
+    const measured = new Map<BenchShape, FiguresBySide>();
     for (const shapes of groups(chosenShapes.filter((shape) => !objections.get(shape)?.refused))) {
-      for (const [shape, figures] of await measure(shapes, sides, options, database)) {
+      for (const [shape, figures] of await measureInRounds(shapes, sides, options, database)) {
         measured.set(shape, figures);
-        console.log(line(shape, figures) + (objections.has(shape) ? '  not the same work' : ''));
+        console.log(tableLine(shape, figures) + (objections.has(shape) ? '  not the same work' : ''));
       }
     }
     console.log('');
-    for (const one of verdict(measured)) console.log(one);
+    for (const one of judgeShapes(measured)) console.log(one);
     if (values.bare !== 'false') {
       console.log('');
       const names = values.bare === 'true' ? undefined : values.bare.split(';').map((name) => name.trim());
@@ -80,7 +80,7 @@ try {
     }
     if (values.memory !== 'false') {
       console.log('');
-      for await (const one of memoryReport(sides.service, SHAPES[0] as Shape, database)) console.log(one);
+      for await (const one of memoryReport(sides.service, SHAPES[0] as BenchShape, database)) console.log(one);
     }
     process.exitCode = objections.size > 0 ? 1 : 0;
   } finally {
@@ -92,7 +92,7 @@ try {
   await server.stop();
 }
 
-function chosen(only: string | undefined): readonly Shape[] {
+function chosen(only: string | undefined): readonly BenchShape[] {
   if (only === undefined) return SHAPES;
   const names = only.split(';').flatMap((part) => {
     const whole = SHAPES.find(({ name }) => name === part.trim());
@@ -107,7 +107,7 @@ function chosen(only: string | undefined): readonly Shape[] {
 }
 
 /** A shape and those that are compared with it, one after the other in the same rounds. */
-function groups(shapes: readonly Shape[]): readonly (readonly Shape[])[] {
+function groups(shapes: readonly BenchShape[]): readonly (readonly BenchShape[])[] {
   const leaders = shapes.filter(({ like }) => !shapes.some(({ name }) => name === like));
   return leaders.map((leader) => [leader, ...shapes.filter(({ like }) => like === leader.name)]);
 }

@@ -16,8 +16,8 @@ import { freshDatabase } from '../test/support/database.ts';
 import { startServer } from '../test/support/server.ts';
 import { type SpawnedService, spawnService } from '../test/support/service.ts';
 import { loadData } from './bench/data.ts';
-import type { Endings, HostileLoad } from './siege/hostile-load.ts';
-import type { Memory } from './siege/memory.ts';
+import type { HostileLoad, OutcomeCounts } from './siege/hostile-load.ts';
+import type { MemoryUse } from './siege/memory.ts';
 import { installWaitingPackages } from './siege/packages.ts';
 import { createReader, p95 } from './siege/reader.ts';
 
@@ -61,7 +61,7 @@ try {
   const memory = async () => {
     const reply = once(watch, 'message');
     watch.send('most');
-    const [{ own, all }] = (await reply) as [Memory];
+    const [{ own, all }] = (await reply) as [MemoryUse];
     return { own: own / MB, all: all / MB };
   };
   const before = await memory();
@@ -84,7 +84,7 @@ try {
   watch.disconnect();
   const reply = once(load, 'message');
   load.send('end');
-  const [endings] = (await reply) as [Endings];
+  const [endings] = (await reply) as [OutcomeCounts];
   await lock.end();
 
   for (const [what, counts] of Object.entries(endings)) {

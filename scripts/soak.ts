@@ -9,7 +9,7 @@ import { freshDatabase } from '../test/support/database.ts';
 import { createRandom } from '../test/support/random.ts';
 import { startServer } from '../test/support/server.ts';
 import { spawnService } from '../test/support/service.ts';
-import { loadData, scaled } from './bench/data.ts';
+import { loadData, scaledRowCount } from './bench/data.ts';
 import { prepareModel } from './bench/model.ts';
 import { type Action, createChooser, listActions } from './soak/actions.ts';
 import { createClient } from './soak/client.ts';
@@ -50,7 +50,7 @@ try {
     const tokens = { admin: service.admin.token, editor: await prepareModel(service) };
     const client = createClient(new URL(service.url), tokens, Number(values.connections));
     const watching = watchService(service.pid, 'tenon', database);
-    const choose = createChooser(listActions(scale, scaled('draft', scale)));
+    const choose = createChooser(listActions(scale, scaledRowCount('draft', scale)));
     const endings = new Map<string, number>();
     const failures = new Map<string, { count: number; example: string }>();
     const until = Date.now() + seconds * 1000;

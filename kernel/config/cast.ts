@@ -15,7 +15,7 @@ export interface ConfigKey {
 export class CastError extends Error {}
 
 /** Text from the environment as the declared type; durations in milliseconds, sizes in bytes. @throws CastError */
-export function cast(text: string, key: ConfigKey): unknown {
+export function castSetting(text: string, key: ConfigKey): unknown {
   const value = PARSERS[key.type](text.trim());
   if (key.enum && !key.enum.includes(String(value))) throw new CastError(`must be one of ${key.enum.join(', ')}`);
   if (typeof value === 'number') {

@@ -1,6 +1,6 @@
 import { assertSettings } from '../lifecycle/failure.ts';
 import type { Manifest } from '../manifest/validate.ts';
-import { CastError, type ConfigKey, cast } from './cast.ts';
+import { CastError, type ConfigKey, castSetting } from './cast.ts';
 import { type Environment, readRawValue, readSettingsFile } from './environment.ts';
 
 type Declaration = { readonly owner: string; readonly key: ConfigKey };
@@ -101,13 +101,13 @@ const overlaps = (a: string, b: string): boolean =>
 
 function readSetting(source: Environment, name: string, key: ConfigKey): unknown {
   const raw = readRawValue(source, name);
-  return raw === undefined ? key.default : cast(raw, key);
+  return raw === undefined ? key.default : castSetting(raw, key);
 }
 
 /** Under a pattern, `<KEY>_FILE` is a setting like any other, and texts are not trimmed. */
 function readPattern(source: Environment, pattern: string, key: ConfigKey): Readonly<Record<string, unknown>> {
   const fitting = Object.entries(source).flatMap(([name, text]) =>
-    covers(pattern, name) && text ? [[name, key.type === 'string' ? text : cast(text, key)]] : [],
+    covers(pattern, name) && text ? [[name, key.type === 'string' ? text : castSetting(text, key)]] : [],
   );
   return Object.freeze(Object.fromEntries(fitting));
 }

@@ -5,10 +5,10 @@ import type { ConfigKey } from '../config/cast.ts';
 import { type Environment, processEnvironment } from '../config/environment.ts';
 import { Settings } from '../config/settings.ts';
 import { createLog, type Log, type LogOptions } from '../log.ts';
-import { type Composition, discoverCorePlugins, type PluginInfo } from './discover.ts';
+import { discoverCorePlugins, type PluginComposition, type PluginInfo } from './discover.ts';
 import { assertSettings } from './failure.ts';
 import { commands, type KernelCommand, middleware, upgrade } from './kernel-facets.ts';
-import { Loader, type Timeouts } from './loader.ts';
+import { Loader, type PhaseTimeouts } from './loader.ts';
 import { sortPlugins } from './plugin-order.ts';
 import { type HttpServer, serve } from './serve.ts';
 import { createStores, type Stores } from './stores.ts';
@@ -54,11 +54,11 @@ export interface BootOptions {
   /** The pino hook `logMethod`, which may leave lines out. */
   readonly logMethod?: LogOptions['logMethod'];
   /** How long one hook of a phase may take, in milliseconds. */
-  readonly timeouts?: Partial<Timeouts>;
+  readonly timeouts?: Partial<PhaseTimeouts>;
 }
 
 /** discover → validate → config → grant → order → register. @throws BootFailure that names the failed plugin. */
-export async function boot(composition: Composition, options: BootOptions = {}): Promise<Kernel> {
+export async function boot(composition: PluginComposition, options: BootOptions = {}): Promise<Kernel> {
   const settings = new Settings(options.environment ?? processEnvironment());
   const found = await discoverCorePlugins(composition.plugins);
   declareSettings(settings, found);

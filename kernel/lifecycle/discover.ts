@@ -13,7 +13,7 @@ export interface PluginInfo extends PluginPackage {
   readonly core: boolean;
 }
 
-export interface Composition {
+export interface PluginComposition {
   /** Folders of core plugins. */
   readonly plugins: readonly URL[];
 }

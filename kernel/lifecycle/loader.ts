@@ -13,16 +13,16 @@ import { assertNoDuplicateClaims, sortPlugins } from './plugin-order.ts';
 import type { Stores } from './stores.ts';
 
 /** Milliseconds that one hook of a phase may take. */
-export type Timeouts = Readonly<Record<TimedPhase, number>>;
-const TIMEOUTS: Timeouts = { migrate: 300_000, start: 60_000, stop: 10_000 };
+export type PhaseTimeouts = Readonly<Record<TimedPhase, number>>;
+const TIMEOUTS: PhaseTimeouts = { migrate: 300_000, start: 60_000, stop: 10_000 };
 
 /** Registers, migrates, starts and unloads plugins, core and third-party ones alike, at boot and while the service runs. */
 export class Loader implements PluginLoading {
   readonly #loaded = new Map<string, { readonly plugin: PluginInfo; readonly hooks: HookStore }>();
   readonly #stores: () => Stores;
-  readonly #limits: Timeouts;
+  readonly #limits: PhaseTimeouts;
 
-  constructor(stores: () => Stores, limits: Partial<Timeouts> = {}) {
+  constructor(stores: () => Stores, limits: Partial<PhaseTimeouts> = {}) {
     this.#stores = stores;
     this.#limits = { ...TIMEOUTS, ...limits };
   }

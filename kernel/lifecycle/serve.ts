@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ComposeOptions, compose } from '../app.ts';
+import { type ComposeOptions, composeApp } from '../app.ts';
 import { BootFailure } from './failure.ts';
 import type { Upgrade } from './kernel-facets.ts';
 
@@ -33,7 +33,7 @@ const UNDO_TIME = 3000;
 /** Opens the HTTP server. @throws BootFailure */
 export async function serve({ host, port, middleware, upgrades, log }: ServeOptions): Promise<HttpServer> {
   const load = { running: 0, isDraining: false };
-  const app = compose({ middleware, log, load });
+  const app = composeApp({ middleware, log, load });
   // Headers must come in time; a body may be gigabytes on a slow line, and the plugin that reads it sets its time limit.
   const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, app.callback());
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -1,6 +1,6 @@
 import { type Caller, service } from '#kernel';
 import type { AddressRange } from '../outbound/library.ts';
-import type { FieldVisibility, Read, Restricted, Where } from '../query/contract.ts';
+import type { ConditionTree, FieldVisibility, Read, Restricted } from '../query/contract.ts';
 import type { Collection, SchemaOverview } from '../schema/contract.ts';
 
 /** The id of the Public role: the nil UUID. */
@@ -72,7 +72,7 @@ export type CollectionPermissions = Readonly<
 export interface RowPermission {
   readonly action: Action;
   readonly permission: Permission;
-  readonly where: Restricted<Where>;
+  readonly where: Restricted<ConditionTree>;
 }
 
 /** One write of users or roles, for `assertAuthority`. */
@@ -106,7 +106,7 @@ export interface Access {
     fields: readonly string[],
     caller: Caller,
     schema: SchemaOverview,
-  ): Promise<Restricted<Where>>;
+  ): Promise<Restricted<ConditionTree>>;
   /**
    * Each permission of these actions with its own condition, to find out which of them apply to a row. A permission with a malformed
    * rule is left out, since it applies to no row.
@@ -123,10 +123,10 @@ export interface Access {
    */
   restrictFilter(
     collection: Collection,
-    where: Where,
+    where: ConditionTree,
     caller: Caller,
     schema: SchemaOverview,
-  ): Promise<Restricted<Where>>;
+  ): Promise<Restricted<ConditionTree>>;
   /**
    * Checks the payload of a create or update against the field list, adds presets, validates it, and answers the payload to write.
    * `platformValues` are set by the service itself, such as the foreign key of a child in a nested write: they count as submitted and

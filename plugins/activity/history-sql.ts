@@ -1,4 +1,4 @@
-import { identifier, literal } from '../database/library.ts';
+import { literal, quoteIdentifier } from '../database/library.ts';
 import type { Collection } from '../schema/contract.ts';
 import type { Activity, RecordedStatement } from './contract.ts';
 import { renderDifference, renderSnapshot } from './snapshot.ts';
@@ -20,8 +20,9 @@ const ACTOR_TYPES = ['uuid', 'text', 'text', 'text', 'text', 'text'] as const;
  * row.
  */
 export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 'historyLevel'> {
-  const table = (name: string) => `${identifier(schema)}.platform_${name}`;
-  const next = (name: string) => `nextval(${literal(`${identifier(schema)}.platform_${name}_id_seq`)}::regclass)::int`;
+  const table = (name: string) => `${quoteIdentifier(schema)}.platform_${name}`;
+  const next = (name: string) =>
+    `nextval(${literal(`${quoteIdentifier(schema)}.platform_${name}_id_seq`)}::regclass)::int`;
 
   function renderPlacesCtes({ collection, firstParameter: first, nested }: RecordedStatement): string {
     const param = (at: number, type: string) => `$${first + ACTOR_TYPES.length + at}::${type}[]`;

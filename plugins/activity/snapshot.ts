@@ -1,4 +1,4 @@
-import { identifier, literal } from '../database/library.ts';
+import { literal, quoteIdentifier } from '../database/library.ts';
 import type { Collection, Field } from '../schema/contract.ts';
 import { isSearchVector } from '../schema/library.ts';
 
@@ -10,7 +10,9 @@ const historyFieldsOf = (collection: Collection): readonly Field[] =>
 
 /** The row `t` as the API answers it, without aliases: foreign keys as keys, secrets as the mask. */
 export function renderSnapshot(collection: Collection, expression: Expression): string {
-  const shown = historyFieldsOf(collection).map((field) => `${expression('t', field)} as ${identifier(field.name)}`);
+  const shown = historyFieldsOf(collection).map(
+    (field) => `${expression('t', field)} as ${quoteIdentifier(field.name)}`,
+  );
   return `(select to_jsonb(x.*) from (select ${shown.join(', ')}) x)`;
 }
 
@@ -44,5 +46,5 @@ const COMPARABLE =
 function renderFieldDiffers({ column }: Field): string {
   const { name, dataType, array } = column as NonNullable<Field['column']>;
   const cast = !array && COMPARABLE.test(dataType) ? '' : '::text';
-  return `t.${identifier(name)}${cast} is distinct from b.${identifier(name)}${cast}`;
+  return `t.${quoteIdentifier(name)}${cast} is distinct from b.${quoteIdentifier(name)}${cast}`;
 }

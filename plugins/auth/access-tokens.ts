@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { fail } from '#kernel';
 
 /** The claims of an access token. Clients of the field read these names. */
-export interface Claims {
+export interface AccessTokenClaims {
   readonly id: string | null;
   readonly role: string | null;
   readonly app_access: boolean;
@@ -12,15 +12,15 @@ export interface Claims {
 }
 
 /** A token whose signature was checked; good until `expires` (milliseconds). */
-export interface Verified {
-  readonly claims: Claims;
+export interface VerifiedAccessToken {
+  readonly claims: AccessTokenClaims;
   readonly expires: number;
 }
 
 export interface AccessTokens {
-  sign(claims: Claims): string;
+  sign(claims: AccessTokenClaims): string;
   /** Undefined for a text that is no access token of this service: it may be a static token. @throws INVALID_TOKEN, TOKEN_EXPIRED */
-  verify(token: string): Verified | undefined;
+  verify(token: string): VerifiedAccessToken | undefined;
 }
 
 interface Options {
@@ -38,9 +38,9 @@ const ALGORITHM = 'HS256';
  * cached until they expire.
  */
 export function createAccessTokens({ secret, lifetime, remembered = 5000 }: Options): AccessTokens {
-  const known = new LRUCache<string, Verified>({ max: remembered });
+  const known = new LRUCache<string, VerifiedAccessToken>({ max: remembered });
 
-  function check(token: string): Verified {
+  function check(token: string): VerifiedAccessToken {
     try {
       const claims = jwt.verify(token, secret(), { algorithms: [ALGORITHM], issuer: ISSUER }) as Record<
         string,
@@ -82,7 +82,7 @@ export function createAccessTokens({ secret, lifetime, remembered = 5000 }: Opti
 const expired = () => fail('TOKEN_EXPIRED', 'the access token is too old');
 
 const isName = (value: unknown) => value === null || typeof value === 'string';
-const isClaims = (claims: Record<string, unknown>): claims is Claims =>
+const isClaims = (claims: Record<string, unknown>): claims is AccessTokenClaims =>
   isName(claims.id) &&
   isName(claims.role) &&
   typeof claims.app_access === 'boolean' &&

@@ -8,7 +8,7 @@ export interface Account extends SessionOwner {
   readonly tfa_secret: string | null;
 }
 
-export interface Accounts {
+export interface AccountLookup {
   byEmail(email: string): Promise<Account | undefined>;
   /** Undefined where there is no such user. */
   bySignedIn(toSignedIn: SignedIn): Promise<Account | undefined>;
@@ -18,7 +18,7 @@ export interface Accounts {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function createAccounts(db: Db): Accounts {
+export function createAccounts(db: Db): AccountLookup {
   const known = new WeakMap<SignedIn, Account>();
 
   const ACCOUNT = db.sql`select u.id, u.password, u.status, u.provider, u.tfa_secret, u.role, r.admin_access, r.app_access

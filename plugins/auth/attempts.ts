@@ -15,7 +15,7 @@ const RETRY_AFTER = 2;
 /** Unknown e-mail addresses run the same statements with this id, so that they take as long. */
 const NO_USER = '00000000-0000-0000-0000-000000000000';
 
-export interface Attempts {
+export interface LoginAttempts {
   /**
    * Checks a password by `check` and counts the attempt for the user over all processes; `network` is the client's. The user is suspended
    * after `auth_login_attempts` failures since the last success.
@@ -27,7 +27,7 @@ export interface Attempts {
   forgetChanged(users: readonly string[], change: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-export function createAttempts(db: Db, settings: Settings): Attempts {
+export function createAttempts(db: Db, settings: Settings): LoginAttempts {
   const { BEGIN, STATUS, FAIL, SUCCEED, GIVE_BACK, FORGET, LOCK, SUSPEND } = attemptStatements(db);
   const withSemaphore = createUserSemaphores();
 

@@ -16,7 +16,7 @@ export type {
   Credentials,
   CredentialsDriver,
   DriverTerms,
-  RedirectDriver,
+  RedirectSignInDriver,
   SignedIn,
 } from './driver.ts';
 

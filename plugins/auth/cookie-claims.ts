@@ -1,6 +1,6 @@
 import type { Access } from '../access/contract.ts';
 import type { HttpContext } from '../http/contract.ts';
-import type { Claims } from './access-tokens.ts';
+import type { AccessTokenClaims } from './access-tokens.ts';
 import type { RefreshCookie } from './refresh-cookie.ts';
 import { isAddressAllowed } from './role-address.ts';
 import type { Sessions } from './sessions.ts';
@@ -12,7 +12,7 @@ interface Deps {
 }
 
 /** The claims of the session cookie of a request without a token; undefined without a valid session. */
-export type FindClaimsByCookie = (ctx: HttpContext, ip: string | null) => Promise<Claims | undefined>;
+export type FindClaimsByCookie = (ctx: HttpContext, ip: string | null) => Promise<AccessTokenClaims | undefined>;
 
 const ASSETS = '/assets/';
 

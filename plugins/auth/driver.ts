@@ -51,12 +51,12 @@ export interface CredentialsDriver<Found extends { readonly id: string } = { rea
  * Describes a driver whose plugin does redirect and callback in routes of its own (OAuth2, OpenID Connect, SAML). It has no methods: the
  * callback passes this object to `sessions.open`.
  */
-export interface RedirectDriver extends DriverTerms {
+export interface RedirectSignInDriver extends DriverTerms {
   readonly kind: 'redirect';
 }
 
 /** A way to sign in: by credentials in a request to `auth`, or by routes of the plugin itself. */
-export type AuthDriver = CredentialsDriver | RedirectDriver;
+export type AuthDriver = CredentialsDriver | RedirectSignInDriver;
 
 /** A driver with its terms as they were when it was contributed. */
 export interface ContributedDriver {

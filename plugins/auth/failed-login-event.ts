@@ -1,4 +1,4 @@
-import { type Caller, type EventsApi, envelope } from '#kernel';
+import { type Caller, type EventsApi, errorEnvelope } from '#kernel';
 
 /** What listeners of `auth.login` receive, beside the outcome. */
 export interface LoginMeta {
@@ -18,7 +18,7 @@ export async function emitFailedLogin<T>(
   try {
     return await work();
   } catch (error) {
-    const [first] = envelope(error, { admin: false }).body.errors;
+    const [first] = errorEnvelope(error, { admin: false }).body.errors;
     const shown = { message: first?.message, code: first?.extensions.code };
     events.action(['auth.login'], { ...about, status: 'fail', payload, error: shown });
     throw error;

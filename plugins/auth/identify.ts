@@ -12,7 +12,7 @@ interface Deps {
 }
 
 /** Sets the caller of a request by its token. A wrong token fails the request; it does not fall back to the Public role. */
-export function identify({ callers, identity, byCookie }: Deps): Middleware {
+export function createIdentifyMiddleware({ callers, identity, byCookie }: Deps): Middleware {
   async function callerWithout(context: HttpContext, client: ReturnType<typeof clientOf>) {
     const claims = await byCookie(context, client.ip);
     return claims ? callers.ofClaims(claims, client) : callers.service.ofPublic(client);

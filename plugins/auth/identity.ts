@@ -1,7 +1,7 @@
 import { type Caller, fail, type IdentityApi } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { AccessTokens, Claims } from './access-tokens.ts';
+import type { AccessTokenClaims, AccessTokens } from './access-tokens.ts';
 import type { AuthClient, Identity } from './contract.ts';
 import { presentedToken } from './presented-token.ts';
 import { assertAddressAllowed } from './role-address.ts';
@@ -21,7 +21,7 @@ interface Deps {
 export interface CallerFactory {
   readonly service: Identity;
   /** The caller of claims that the session cookie proves. @throws INVALID_IP */
-  ofClaims(claims: Claims, client: AuthClient): Promise<Caller>;
+  ofClaims(claims: AccessTokenClaims, client: AuthClient): Promise<Caller>;
 }
 
 interface UserRow {
@@ -36,7 +36,10 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function createIdentity({ identity, db, access, tokens, userStatus, statics }: Deps): CallerFactory {
   const USERS = db.sql`select id, status, role from ${db.read('platform_users')} where id = any($1::uuid[]) order by id`;
 
-  async function ofClaims({ id, role, admin_access, app_access }: Claims, client: AuthClient): Promise<Caller> {
+  async function ofClaims(
+    { id, role, admin_access, app_access }: AccessTokenClaims,
+    client: AuthClient,
+  ): Promise<Caller> {
     await assertAddressAllowed(access, role, client.ip);
     return identity.mint('token', { ...client, user: id, role, admin: admin_access, app: app_access || admin_access });
   }

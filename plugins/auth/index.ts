@@ -17,7 +17,7 @@ import * as contract from './contract.ts';
 import { createFindClaimsByCookie } from './cookie-claims.ts';
 import { coreSteps } from './core-steps.ts';
 import { authFields } from './graphql.ts';
-import { identify } from './identify.ts';
+import { createIdentifyMiddleware } from './identify.ts';
 import { createIdentity } from './identity.ts';
 import { localDriver } from './local-driver.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -70,7 +70,7 @@ export default definePlugin<Omit<Config, keyof Shared>, Shared>({
     const cookie = refreshCookie(config);
     const byCookie = createFindClaimsByCookie({ access: used.access, cookie, sessions });
     const callers = createIdentity({ identity, db, access: used.access, tokens, userStatus, statics });
-    host.contribute(middleware, identify({ callers, identity, byCookie }));
+    host.contribute(middleware, createIdentifyMiddleware({ callers, identity, byCookie }));
 
     const accounts = createAccounts(db);
     const attempts = createAttempts(db, used.settings);

@@ -1,14 +1,14 @@
 import { fail } from '#kernel';
 import { toClientNetwork } from '../outbound/library.ts';
 import type { Passwords } from '../passwords/contract.ts';
-import type { Account, Accounts } from './accounts.ts';
-import type { Attempts } from './attempts.ts';
+import type { Account, AccountLookup } from './accounts.ts';
+import type { LoginAttempts } from './attempts.ts';
 import type { CredentialsDriver } from './contract.ts';
 
 interface Deps {
-  readonly accounts: Accounts;
+  readonly accounts: AccountLookup;
   readonly passwords: Passwords;
-  readonly attempts: Attempts;
+  readonly attempts: LoginAttempts;
 }
 
 /** The provider of users who sign in by e-mail address and password. */

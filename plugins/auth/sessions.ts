@@ -15,7 +15,7 @@ export interface SessionOwner {
   readonly app_access: boolean | null;
 }
 
-export type Rotation =
+export type RefreshOutcome =
   | { readonly state: 'renewed'; readonly owner: SessionOwner; readonly token: string }
   | { readonly state: 'unknown' | 'expired' | 'inactive' };
 
@@ -23,7 +23,7 @@ export interface Sessions {
   /** Opens a session and answers its refresh token; undefined where the password changed since it was checked. */
   open(user: { readonly id: string; readonly password: string | null }, client: Client): Promise<string | undefined>;
   /** Exchanges a token for a new one. Of several concurrent requests with one token, one succeeds. */
-  rotate(token: string, client: Client): Promise<Rotation>;
+  rotate(token: string, client: Client): Promise<RefreshOutcome>;
   /** The owner of a session that has not expired, if active. Changes nothing. */
   owner(token: string): Promise<SessionOwner | undefined>;
   close(token: string): Promise<void>;

@@ -3,7 +3,7 @@ import type { Access } from '../access/contract.ts';
 import type { Activity } from '../activity/contract.ts';
 import type { clientOf } from '../http/library.ts';
 import type { AccessTokens } from './access-tokens.ts';
-import type { Account, Accounts } from './accounts.ts';
+import type { Account, AccountLookup } from './accounts.ts';
 import type {
   AuthDriver,
   AuthStep,
@@ -16,12 +16,12 @@ import type {
 import { termsOf } from './driver.ts';
 import { emitFailedLogin } from './failed-login-event.ts';
 import { assertAddressAllowed } from './role-address.ts';
-import type { Rotation, SessionOwner, Sessions } from './sessions.ts';
+import type { RefreshOutcome, SessionOwner, Sessions } from './sessions.ts';
 
 export interface SignInDeps {
   readonly identity: IdentityApi;
   readonly access: Pick<Access, 'role'>;
-  readonly accounts: Accounts;
+  readonly accounts: AccountLookup;
   readonly activity: Pick<Activity, 'record'>;
   readonly events: EventsApi;
   readonly sessions: Sessions;
@@ -142,7 +142,7 @@ async function findAccount(accounts: Pick<SignInDeps['accounts'], 'bySignedIn'>,
   return account;
 }
 
-function refusalOf(state: Exclude<Rotation['state'], 'renewed'>) {
+function refusalOf(state: Exclude<RefreshOutcome['state'], 'renewed'>) {
   switch (state) {
     case 'expired':
       return fail('TOKEN_EXPIRED', 'the refresh token is too old');

@@ -3,7 +3,7 @@ import type { Access } from '../access/contract.ts';
 import type { Bus } from '../cluster/contract.ts';
 import { createAnnouncedCache } from '../cluster/library.ts';
 import type { Db } from '../database/contract.ts';
-import type { Claims } from './access-tokens.ts';
+import type { AccessTokenClaims } from './access-tokens.ts';
 import { USER_STATUS_CHANGED } from './user-status.ts';
 
 /** Tokens whose owners are cached. */
@@ -26,7 +26,7 @@ interface Deps {
 
 export interface StaticTokens {
   /** The claims of the token's owner, with the role of this moment. @throws INVALID_CREDENTIALS, USER_SUSPENDED */
-  claimsOf(token: string): Promise<Claims>;
+  claimsOf(token: string): Promise<AccessTokenClaims>;
   forget(): void;
 }
 

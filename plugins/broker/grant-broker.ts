@@ -13,7 +13,7 @@ import {
   type PackagesApi,
 } from '#kernel';
 import type { Broker, PackageHandle, PackageWithGrants, RefusalCode, RemoteTable } from './contract.ts';
-import { Refusal, renderAuthorities, withSentences } from './library.ts';
+import { BrokerRefusal, renderAuthorities, withSentences } from './library.ts';
 import { createRedactor } from './redact.ts';
 
 interface Parts {
@@ -86,18 +86,18 @@ export class GrantBroker implements Broker {
       recordDenial: holder.recordDenial,
       async call(text, args, invocation) {
         const found = methodOf(text);
-        if (!found?.method) throw new Refusal('unsupported', 'The host has no such method.');
+        if (!found?.method) throw new BrokerRefusal('unsupported', 'The host has no such method.');
         const { capability, method } = found;
         if (!grants.has(capability)) {
           record('denied', name, `${text}: not granted`);
-          throw new Refusal('denied', `The capability "${capability}" is not granted.`);
+          throw new BrokerRefusal('denied', `The capability "${capability}" is not granted.`);
         }
         if (invocation.caller !== null && !isCaller(invocation.caller)) {
           record('denied', name, `${text}: a caller that the kernel did not mint`);
-          throw new Refusal('denied', 'Not allowed.');
+          throw new BrokerRefusal('denied', 'Not allowed.');
         }
         const wrong = findProblems(method.args, args);
-        if (wrong.length > 0) throw new Refusal('invalid_request', `The arguments do not fit: ${wrong[0]}.`);
+        if (wrong.length > 0) throw new BrokerRefusal('invalid_request', `The arguments do not fit: ${wrong[0]}.`);
         const list = args as unknown[];
         const target = method.target?.(...list);
         const what = target === undefined ? text : `${text} ${target.slice(0, 200)}`;
@@ -158,11 +158,11 @@ const CODES: Partial<Record<ErrorCode, RefusalCode>> = {
 };
 
 /** An unexpected error becomes `internal`: confined code sees neither its text nor its name. */
-function asRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+function asRefusal(error: unknown): BrokerRefusal {
+  if (error instanceof BrokerRefusal) return error;
   const failure = error instanceof Failures ? error.failures[0] : error;
   const code = (failure instanceof Failure ? CODES[failure.code] : undefined) ?? 'internal';
   // The cause is for the log of the plugin that made the call.
-  if (code === 'internal') return Object.assign(new Refusal('internal', 'The call failed.'), { cause: error });
-  return new Refusal(code, code === 'denied' ? 'Not allowed.' : (failure as Failure).message);
+  if (code === 'internal') return Object.assign(new BrokerRefusal('internal', 'The call failed.'), { cause: error });
+  return new BrokerRefusal(code, code === 'denied' ? 'Not allowed.' : (failure as Failure).message);
 }

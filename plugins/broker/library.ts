@@ -1,7 +1,7 @@
 import type { RefusalCode } from './contract.ts';
 
 /** A call of confined code that is not carried out. Its message is shown to that code. */
-export class Refusal extends Error {
+export class BrokerRefusal extends Error {
   readonly code: RefusalCode;
   readonly details: unknown;
 

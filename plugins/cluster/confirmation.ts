@@ -4,7 +4,7 @@ import type { Log } from '#kernel';
 import { coalesce } from './coalesce.ts';
 import { type Bus, CONFIRMATION_TIMEOUT } from './contract.ts';
 import { messageText, NOTIFY_CHANNEL } from './notify-sql.ts';
-import { type Member, OTHER_MEMBERS } from './presence.ts';
+import { type ClusterMember, OTHER_MEMBERS } from './presence.ts';
 import type { SharedConnection } from './shared-connection.ts';
 
 const ASK = 'cluster.confirm';
@@ -15,7 +15,7 @@ const POLL_INTERVAL = 200;
 interface Deps {
   readonly shared: Pick<SharedConnection, 'current'>;
   readonly bus: Pick<Bus, 'subscribe'>;
-  readonly self: Member;
+  readonly self: ClusterMember;
   readonly log: Log;
 }
 

@@ -7,7 +7,7 @@ import type { SharedConnection } from './shared-connection.ts';
 const CLASS = 1952804466;
 
 /** This process as the database knows it. */
-export interface Member {
+export interface ClusterMember {
   readonly id: string;
   /** Its value in `OTHER_MEMBERS`; known once it is connected. */
   key(): string;
@@ -27,7 +27,7 @@ export const OTHER_MEMBERS = `(select objid::text as member from pg_locks where 
 export function createPresence(
   db: Pick<Db, 'query' | 'sql'>,
   shared: Pick<SharedConnection, 'onConnect'>,
-): Presence & { readonly self: Member } {
+): Presence & { readonly self: ClusterMember } {
   const id = randomUUID();
   const GONE = db.sql`select id from unnest($1::text[]) id where not exists (
     select from pg_locks where locktype = 'advisory' and granted and objsubid = 2 and classid = $2::int8::oid

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
-import type { Lease, UnitsOfWork } from './unit-of-work.ts';
+import type { ConnectionLease, UnitsOfWork } from './unit-of-work.ts';
 
 export interface BuilderGuard {
   /**
@@ -58,7 +58,7 @@ interface DialectClass {
 
 function createClientClass(units: UnitsOfWork): BuilderClientClass {
   const KnexDialect = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as DialectClass;
-  const leases = new WeakMap<object, Lease>();
+  const leases = new WeakMap<object, ConnectionLease>();
 
   return class extends KnexDialect {
     readonly #guard: BuilderGuard;

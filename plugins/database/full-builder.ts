@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
-import type { Lease, UnitsOfWork } from './unit-of-work.ts';
+import type { ConnectionLease, UnitsOfWork } from './unit-of-work.ts';
 
 /** Runs `work` in the unit of work that a builder belongs to. */
 type RunInUnit = <T>(work: () => T) => T;
@@ -59,7 +59,7 @@ function createKnex(units: UnitsOfWork): { knex: Knex; Client: ClientClass } {
   const load = createRequire(import.meta.url);
   const Dialect = load('knex/lib/dialects/postgres/index.js') as new (config: object) => object;
   const makeKnex = load('knex/lib/knex-builder/make-knex.js') as (client: KnexClient) => Knex;
-  const leases = new WeakMap<object, Lease>();
+  const leases = new WeakMap<object, ConnectionLease>();
 
   class UnitClient extends Dialect implements KnexClient {
     readonly runInUnit: RunInUnit;

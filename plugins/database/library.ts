@@ -1,5 +1,5 @@
 /** A double-quoted SQL name. For names of the schema snapshot, never for input. */
-export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** A text as an SQL literal: for names of the schema snapshot, and for DDL, which takes no parameters. */
 export function literal(text: string): string {

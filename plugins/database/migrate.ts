@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { fail, type Log } from '#kernel';
 import { RemediableError } from './connect-failure.ts';
 import { type Db, DISABLE_STATEMENT_TIMEOUT, type Migration } from './contract.ts';
-import { identifier } from './library.ts';
+import { quoteIdentifier } from './library.ts';
 import type { Statements } from './statements.ts';
 import type { UnitsOfWork } from './unit-of-work.ts';
 
@@ -28,7 +28,7 @@ interface MigrateDeps {
 export async function migrate(steps: readonly { owner: string; value: Migration }[], deps: MigrateDeps): Promise<void> {
   assertUniqueIds(steps);
   const { statements, units, schemas, log, dbOf } = deps;
-  const table = `${identifier(schemas[0] as string)}.platform_migrations`;
+  const table = `${quoteIdentifier(schemas[0] as string)}.platform_migrations`;
   const lockClient = await deps.connect();
   try {
     await takeLock(lockClient, log);

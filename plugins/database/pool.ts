@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Log } from '#kernel';
-import { identifier } from './library.ts';
+import { quoteIdentifier } from './library.ts';
 import type { ConnectionTarget } from './target.ts';
 
 /**
@@ -24,7 +24,7 @@ export interface PoolOptions {
  * short statements tens of milliseconds where the planner overestimates them.
  */
 export const renderSessionSettings = (schemas: readonly string[]): string =>
-  `set timezone to 'UTC'; set datestyle to 'ISO'; set jit to off; set search_path to ${schemas.map(identifier).join(', ')}`;
+  `set timezone to 'UTC'; set datestyle to 'ISO'; set jit to off; set search_path to ${schemas.map(quoteIdentifier).join(', ')}`;
 
 /** Creates the pool. The driver's default types stay: bigint and numeric are strings and lose no digits. */
 export function createPool(

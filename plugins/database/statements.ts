@@ -3,7 +3,7 @@ import { runCancellable, type SignalSource } from './cancel.ts';
 import { toServiceUnavailable } from './connection-errors.ts';
 import type { PoolShare, QueryResult, StatementOptions } from './contract.ts';
 import { queryFirstRow, type TextRow } from './first-row.ts';
-import type { Lease, UnitsOfWork } from './unit-of-work.ts';
+import type { ConnectionLease, UnitsOfWork } from './unit-of-work.ts';
 
 export interface Statements {
   query<Row = Record<string, unknown>>(
@@ -35,7 +35,7 @@ export function createStatements(units: UnitsOfWork): Statements {
   /** How often the plan of each name was outdated: a new version gets a new name. */
   const planVersions = new Map<string, number>();
 
-  const hasTooManyNames = ({ client, inUnit }: Lease, name: string): boolean => {
+  const hasTooManyNames = ({ client, inUnit }: ConnectionLease, name: string): boolean => {
     let names = prepared.get(client);
     if (!names) {
       names = new Set();
@@ -47,7 +47,7 @@ export function createStatements(units: UnitsOfWork): Statements {
 
   async function run<T>(
     send: Send<T>,
-    lease: Lease,
+    lease: ConnectionLease,
     text: string,
     values: unknown[],
     name?: string,

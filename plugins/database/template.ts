@@ -1,6 +1,6 @@
 import type { Db, Statement, TableHandle, TableUse } from './contract.ts';
 import { type DatabaseGrant, DENIED_ACTIONS, handleAllows, isGranted } from './grant.ts';
-import { identifier, literal } from './library.ts';
+import { literal, quoteIdentifier } from './library.ts';
 import { RAW_PLACEHOLDER } from './parse-statement.ts';
 
 /** A part of a statement: a text, a table handle, or text created by `raw`. */
@@ -45,7 +45,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
 
   function createHandle(name: string, use: TableUse): TableHandle {
     if (!isGranted(grant, name, use)) throw deny(DENIED_ACTIONS[use](name));
-    const text = `${identifier(schema)}.${identifier(name)}`;
+    const text = `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
     const table: TableHandle = Object.freeze({ name, use, toString: () => text });
     handles.tables.set(table, owner);
     return table;
@@ -100,7 +100,7 @@ export function createTemplates({ grant, schema, handles, deny }: TemplateOption
         throw deny('create a statement without the template db.sql`…`');
       return createStatement(texts.flatMap((text, at) => [text, ...(at < parts.length ? toParts(parts[at]) : [])]));
     },
-    name: (text) => createStatement([identifier(String(text))]),
+    name: (text) => createStatement([quoteIdentifier(String(text))]),
     literal: (text) => createStatement([literal(String(text))]),
     raw(text) {
       assertPlainTextAllowed();

@@ -4,17 +4,17 @@ import type { SignalSource } from './cancel.ts';
 import { toServiceUnavailable } from './connection-errors.ts';
 import type { PoolShare } from './contract.ts';
 import { SERVICE_SHARE } from './fair-semaphore.ts';
-import { type AcquireConnection, type Lease, leaseOutsideUnit, Unit } from './unit.ts';
+import { type AcquireConnection, type ConnectionLease, leaseOutsideUnit, UnitTransaction } from './unit.ts';
 import type { UnitLimits } from './unit-cancellation.ts';
 
-export type { Lease };
+export type { ConnectionLease };
 
 export interface UnitsOfWork {
   /**
    * `last`: the last statement of the unit; one that is also the first needs no transaction. `share` and `signal` apply
    * outside units of work only.
    */
-  lease(last?: boolean, share?: PoolShare, signal?: SignalSource): Promise<Lease>;
+  lease(last?: boolean, share?: PoolShare, signal?: SignalSource): Promise<ConnectionLease>;
   transaction<T>(work: () => Promise<T>, share?: PoolShare, limits?: UnitLimits): Promise<T>;
   /** Inside a unit: runs `work` in a savepoint. Its failure rolls back the savepoint, and the unit continues. */
   runPart<T>(work: () => Promise<T>): Promise<T>;
@@ -28,16 +28,16 @@ export interface UnitsOfWork {
 
 /** Units of work, which follow asynchronous calls through AsyncLocalStorage. */
 export function createUnitsOfWork(connect: AcquireConnection, log: Log): UnitsOfWork {
-  const storage = new AsyncLocalStorage<Unit>();
+  const storage = new AsyncLocalStorage<UnitTransaction>();
 
   /** Work that outlives a committed unit runs outside of it; work of a rolled back unit fails. */
-  const current = (): Unit | undefined => {
+  const current = (): UnitTransaction | undefined => {
     const unit = storage.getStore();
     return unit?.state === 'committed' ? undefined : unit;
   };
 
   async function begin<T>(work: () => Promise<T>, share = SERVICE_SHARE, limits?: UnitLimits): Promise<T> {
-    const unit = new Unit(connect, share, limits);
+    const unit = new UnitTransaction(connect, share, limits);
     let result: T;
     try {
       result = await storage.run(unit, work);

@@ -15,7 +15,7 @@ export interface PooledConnection {
 export type AcquireConnection = (share: PoolShare, signal?: SignalSource) => Promise<PooledConnection>;
 
 /** A connection for one statement. */
-export interface Lease {
+export interface ConnectionLease {
   readonly client: PoolClient;
   /** Whether a transaction is open on it. */
   readonly inUnit: boolean;
@@ -30,7 +30,7 @@ export async function leaseOutsideUnit(
   connect: AcquireConnection,
   share: PoolShare,
   signal?: SignalSource,
-): Promise<Lease> {
+): Promise<ConnectionLease> {
   const held = await connect(share, signal);
   return {
     client: held.client,
@@ -43,7 +43,7 @@ export async function leaseOutsideUnit(
  * One transaction on one connection, which all statements use while it is open. Batches, savepoints and previews (run,
  * answer, roll back) are built on it.
  */
-export class Unit {
+export class UnitTransaction {
   state: 'open' | 'committed' | 'rolled back' = 'open';
   readonly #connect: AcquireConnection;
   readonly #share: PoolShare;
@@ -71,7 +71,7 @@ export class Unit {
   }
 
   /** `last`: the last statement of the unit; one that is also the first needs no transaction. */
-  async lease(last: boolean): Promise<Lease> {
+  async lease(last: boolean): Promise<ConnectionLease> {
     const previous = this.#queue;
     let free = () => {};
     this.#queue = new Promise((resolve) => {
@@ -204,7 +204,7 @@ export class Unit {
   }
 
   /** Leases a connection for the only statement of this unit: without `begin` and `commit`, which saves two round trips. */
-  async #leaseSingle(free: () => void): Promise<Lease> {
+  async #leaseSingle(free: () => void): Promise<ConnectionLease> {
     const held = await this.#connect(this.#share, this.#limits.signal);
     const single: { error?: unknown } = {};
     this.#singleStatement = single;

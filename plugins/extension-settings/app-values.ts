@@ -1,10 +1,10 @@
 import { findDeclaration } from './declaration.ts';
-import type { Owners } from './owners.ts';
+import type { SettingsOwners } from './owners.ts';
 import type { SettingStore } from './store.ts';
 import type { SettingValue, SettingValues } from './values.ts';
 
 interface Deps {
-  readonly owners: Pick<Owners, 'findByName'>;
+  readonly owners: Pick<SettingsOwners, 'findByName'>;
   readonly store: Pick<SettingStore, 'list'>;
   readonly values: Pick<SettingValues, 'reveal'>;
 }

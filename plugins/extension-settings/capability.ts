@@ -1,9 +1,9 @@
 import { authorities, type Capability } from '#kernel';
 import type { RemoteTable } from '../broker/contract.ts';
-import { Refusal } from '../broker/library.ts';
+import { BrokerRefusal } from '../broker/library.ts';
 import type { SettingsDeclaration } from './contract.ts';
 import { findDeclaration } from './declaration.ts';
-import type { Owners } from './owners.ts';
+import type { SettingsOwners } from './owners.ts';
 import type { ReadValue } from './reader.ts';
 
 /** `host.settings`: a package's own global settings, raw. */
@@ -26,7 +26,7 @@ const MAX_BYTES = 64 * 1024;
 
 /** Conventions, "settings.get". The grant is the declared map; the settings are those of the subject's name. */
 export const createSettingsCapability = (
-  owners: Pick<Owners, 'findByName'>,
+  owners: Pick<SettingsOwners, 'findByName'>,
   read: ReadValue,
 ): Capability<SettingsDeclaration, OwnSettings> => ({
   name: 'settings',
@@ -82,7 +82,7 @@ export const settingsMethods: RemoteTable = {
         if (value === null) return null;
         if (own.isSecret(key)) return secrets.conceal(value as string);
         if (Buffer.byteLength(JSON.stringify(value)) > MAX_BYTES)
-          throw new Refusal('invalid_request', `The value is longer than ${MAX_BYTES} bytes.`);
+          throw new BrokerRefusal('invalid_request', `The value is longer than ${MAX_BYTES} bytes.`);
         return value;
       },
     },

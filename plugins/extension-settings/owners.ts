@@ -9,7 +9,7 @@ export interface ListedOwner {
 }
 
 /** The packages with settings that this process knows. */
-export interface Owners {
+export interface SettingsOwners {
   readonly load: ExtensionSettings['setOwners'];
   all(): readonly ListedOwner[];
   isAvailable(id: string): boolean;
@@ -19,7 +19,7 @@ export interface Owners {
   isSecret(subject: string, key: string): boolean;
 }
 
-export function createOwners(log: Pick<Log, 'warn'>): Owners {
+export function createOwners(log: Pick<Log, 'warn'>): SettingsOwners {
   let listed: readonly ListedOwner[] = [];
   return {
     load(declaredOwners) {

@@ -10,7 +10,7 @@ import { readAppValues } from './app-values.ts';
 import { SETTINGS_TABLE } from './collections.ts';
 import { APP, LIST, OWNERS, REMOVE, WRITE } from './descriptions.ts';
 import { toDisplayName } from './names.ts';
-import type { ListedOwner, Owners } from './owners.ts';
+import type { ListedOwner, SettingsOwners } from './owners.ts';
 import { parseCollection, parseDeletion, parseListQuery, parseSubject, parseWrite } from './parse-requests.ts';
 import type { SettingLocation, SettingStore } from './store.ts';
 import { validateWrite } from './validate-write.ts';
@@ -20,7 +20,7 @@ export interface RouteDeps {
   readonly access: Pick<Access, 'isAllowed'>;
   readonly activity: Pick<Activity, 'record'>;
   readonly db: Pick<Db, 'transaction'>;
-  readonly owners: Owners;
+  readonly owners: SettingsOwners;
   readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
   readonly secrets: Pick<SecretStore, 'available'>;
   readonly store: SettingStore;

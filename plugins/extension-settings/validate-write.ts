@@ -4,12 +4,12 @@ import type { Schema } from '../schema/contract.ts';
 import type { SecretStore } from '../secrets/contract.ts';
 import type { SettingDeclaration } from './contract.ts';
 import { findDeclaration } from './declaration.ts';
-import type { Owners } from './owners.ts';
+import type { SettingsOwners } from './owners.ts';
 import type { SettingLocation } from './store.ts';
 import { isOfType, type SettingValue } from './values.ts';
 
 interface Deps {
-  readonly owners: Pick<Owners, 'findByName'>;
+  readonly owners: Pick<SettingsOwners, 'findByName'>;
   readonly schema: Pick<Schema, 'snapshot' | 'refresh'>;
   readonly secrets: Pick<SecretStore, 'available'>;
 }

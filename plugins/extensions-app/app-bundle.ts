@@ -2,16 +2,16 @@ import { stat } from 'node:fs/promises';
 import type { Log } from '#kernel';
 import type { AppBuild, AppBundle, AppHalf } from '../extensions/contract.ts';
 import { LoadFailure, listBuildErrors } from '../extensions/library.ts';
-import { type Chunks, compileHalves } from './compile-halves.ts';
+import { type ChunkTexts, compileHalves } from './compile-halves.ts';
 import { type BuildableHalf, renderEntry } from './entry.ts';
 
-type CompileHalves = (parts: readonly BuildableHalf[]) => Promise<Chunks>;
+type CompileHalves = (parts: readonly BuildableHalf[]) => Promise<ChunkTexts>;
 
 export function createAppBundle(
   log: Pick<Log, 'error' | 'warn'>,
   compileChunks: CompileHalves = compileHalves,
 ): AppBundle {
-  let chunks: Chunks = createEmptyChunks();
+  let chunks: ChunkTexts = createEmptyChunks();
   let last: { readonly key: string; readonly built: AppBuild } | undefined;
 
   async function build(halves: readonly AppHalf[]): Promise<AppBuild> {
@@ -31,7 +31,7 @@ export function createAppBundle(
   }
 
   /** Builds all halves together. If that fails, builds each alone, and then those that succeeded. */
-  async function buildTogether(parts: readonly BuildableHalf[], failed: Map<string, LoadFailure>): Promise<Chunks> {
+  async function buildTogether(parts: readonly BuildableHalf[], failed: Map<string, LoadFailure>): Promise<ChunkTexts> {
     try {
       return await compileChunks(parts);
     } catch {
@@ -55,7 +55,7 @@ export function createAppBundle(
   };
 }
 
-const createEmptyChunks = (): Chunks => new Map([['index.js', renderEntry([])]]);
+const createEmptyChunks = (): ChunkTexts => new Map([['index.js', renderEntry([])]]);
 
 async function selectBuildable(
   halves: readonly AppHalf[],

@@ -13,10 +13,10 @@ import { type BuildableHalf, renderEntry } from './entry.ts';
 const SHARED = ['vue', 'vue-router', 'vue-i18n', 'pinia', '@tenon/extension-sdk'] as const;
 const isShared = (path: string): boolean => SHARED.some((name) => path === name || path.startsWith(`${name}/`));
 
-export type Chunks = ReadonlyMap<string, string>;
+export type ChunkTexts = ReadonlyMap<string, string>;
 
 /** Bundles the halves into chunks in memory; `index.js` is the entry. Rejects if one of them cannot be built. */
-export async function compileHalves(parts: readonly BuildableHalf[]): Promise<Chunks> {
+export async function compileHalves(parts: readonly BuildableHalf[]): Promise<ChunkTexts> {
   const roots = await Promise.all(parts.map(async ({ folder }) => (await realpath(folder)) + sep));
   const waiting = await findTopLevelAwaits(parts, roots);
   const { outputFiles = [] } = await runBundler({

@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import type { Broker } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { ExtensionLoader, ManifestDeps, Mounts, PackageOperations } from '../extensions/contract.ts';
+import type { ExtensionLoader, ManifestDeps, PackageMounts, PackageOperations } from '../extensions/contract.ts';
 import type { Routing } from '../http/contract.ts';
 import type { Sandbox } from '../sandbox/contract.ts';
 import type { Schema } from '../schema/contract.ts';
@@ -20,7 +20,7 @@ export interface ConfinedDeps extends ManifestDeps {
   readonly sandbox: Sandbox;
   readonly schema: Schema;
   readonly routing: Routing;
-  readonly mounts: Mounts;
+  readonly mounts: PackageMounts;
   readonly operations: PackageOperations;
   readonly loader: Pick<ExtensionLoader, 'reportFailed' | 'reportRecovered'>;
 }

@@ -2,7 +2,7 @@ import type { Log } from '#kernel';
 import type { ContributionFailure } from '../extensions/contract.ts';
 import type { GuestFailure } from '../sandbox/library.ts';
 import type { Contribution } from './gate/contributions.ts';
-import type { Positions } from './gate/positions.ts';
+import type { SourcePositions } from './gate/positions.ts';
 
 /** Number of different failures that are kept for one contribution. */
 const MAX_KEPT = 5;
@@ -27,7 +27,7 @@ export interface FailureNote {
 interface Options {
   readonly extension: string;
   readonly contribution: Pick<Contribution, 'type' | 'id'>;
-  readonly positions: Positions;
+  readonly positions: SourcePositions;
   /** Removes values of the environment from a text. */
   redact(text: string): string;
   readonly log: Pick<Log, 'warn'>;

@@ -1,7 +1,7 @@
 import type { PackageHandle } from '../broker/contract.ts';
 import type { EntryOutcome, LoadedExtension } from '../extensions/contract.ts';
 import { grantsByEntry, LoadFailure } from '../extensions/library.ts';
-import type { Guest } from '../sandbox/contract.ts';
+import type { GuestProgram } from '../sandbox/contract.ts';
 import { createContributionId } from './ambiguity.ts';
 import type { ConfinedDeps } from './deps.ts';
 import type { Contribution } from './gate/contributions.ts';
@@ -35,10 +35,10 @@ export function loadPackage(
   const manifest = extension.manifest;
   if (!manifest) throw new LoadFailure('MANIFEST_INVALID', 'The package has no manifest.');
   const grants = grantsByEntry(manifest, deps.settings);
-  const guests = new Map<'hooks' | 'open', Guest>();
+  const guests = new Map<'hooks' | 'open', GuestProgram>();
   // A program belongs to the whole package; each run names its authority. Hooks of a bundle have a process of their
   // own, so that many requests to its endpoints do not delay writes.
-  const openGuest = (brokerAccess: PackageHandle, type: Contribution['type']): Guest => {
+  const openGuest = (brokerAccess: PackageHandle, type: Contribution['type']): GuestProgram => {
     const kind = type === 'hook' ? 'hooks' : 'open';
     const existing = guests.get(kind);
     if (existing) return existing;

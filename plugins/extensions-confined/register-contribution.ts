@@ -2,7 +2,7 @@ import type { Authority, EventsApi } from '#kernel';
 import type { PackageHandle } from '../broker/contract.ts';
 import type { ContributionFailure, Grants } from '../extensions/contract.ts';
 import { LoadFailure } from '../extensions/library.ts';
-import type { Guest } from '../sandbox/contract.ts';
+import type { GuestProgram } from '../sandbox/contract.ts';
 import { assertContribution } from './assert-contribution.ts';
 import type { ConfinedDeps } from './deps.ts';
 import { createEndpointHandler } from './endpoint.ts';
@@ -33,7 +33,7 @@ export function registerContribution(
   { extension, version, positions }: GatedPackage,
   contribution: Contribution,
   grants: Grants,
-  guest: (brokerAccess: PackageHandle, type: Contribution['type']) => Guest,
+  guest: (brokerAccess: PackageHandle, type: Contribution['type']) => GuestProgram,
   deps: ConfinedDeps,
 ): RegisteredContribution {
   assertContribution(contribution);

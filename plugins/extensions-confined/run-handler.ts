@@ -1,19 +1,19 @@
 import { type Caller, type Failure, fail, isSystem } from '#kernel';
 import type { PackageHandle } from '../broker/contract.ts';
-import type { Activation, Guest, HandlerResult, RunRequest } from '../sandbox/contract.ts';
+import type { ActivationMessage, GuestProgram, HandlerResult, RunRequest } from '../sandbox/contract.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Contribution } from './gate/contributions.ts';
 
 /** A loaded contribution: its program and its access to the host. */
 export interface RunningContribution {
   readonly contribution: Contribution;
-  readonly guest: Guest;
+  readonly guest: GuestProgram;
   readonly brokerAccess: PackageHandle;
   readonly failures: FailureLog;
 }
 
 type HandlerCall = Pick<RunRequest, 'input' | 'prepare' | 'signal'> & {
-  readonly activation: Activation;
+  readonly activation: ActivationMessage;
   readonly caller: Caller | null;
 };
 

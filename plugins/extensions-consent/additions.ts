@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Broker } from '../broker/contract.ts';
 import type { RequestedGrants } from './requested-grants.ts';
-import type { Agreement, Agreements } from './store.ts';
+import type { ConsentRecord, ConsentStore } from './store.ts';
 import { describeRequest, describeWidening } from './widening.ts';
 
 /** This plugin's settings. */
@@ -32,7 +32,7 @@ interface Deps {
 /** Sentences of what the package requests beyond its agreements. Empty if it may load; then its requests are stored. */
 export async function findAdditions(
   candidate: ConsentCandidate,
-  agreements: Agreements,
+  agreements: ConsentStore,
   deps: Deps,
 ): Promise<readonly string[]> {
   const { name, locationId, version, requested } = candidate;
@@ -48,10 +48,10 @@ export async function findAdditions(
 
 async function findAgreements(
   { name, locationId, needsFirstConsent }: ConsentCandidate,
-  current: Agreement,
-  agreements: Agreements,
+  current: ConsentRecord,
+  agreements: ConsentStore,
   config: ConsentConfig,
-): Promise<readonly Agreement[] | 'first use'> {
+): Promise<readonly ConsentRecord[] | 'first use'> {
   if (!needsFirstConsent) {
     const earlier = await agreements.findByLocation(locationId);
     return earlier.length > 0 ? earlier : 'first use';

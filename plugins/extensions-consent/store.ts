@@ -3,7 +3,7 @@ import { toServiceUnavailable } from '../database/library.ts';
 import { GRANTS } from './migrations.ts';
 import type { RequestedGrants } from './requested-grants.ts';
 
-export interface Agreement {
+export interface ConsentRecord {
   readonly version: string;
   readonly requested: RequestedGrants;
 }
@@ -16,18 +16,18 @@ export interface PackageIdentity {
 }
 
 /** Agreements of all processes on this database, by package name. */
-export interface Agreements {
+export interface ConsentStore {
   /** Agreements of this name and of this location. */
-  find(subject: PackageIdentity): Promise<readonly Agreement[]>;
+  find(subject: PackageIdentity): Promise<readonly ConsentRecord[]>;
   /** Agreements of this location, under any name. */
-  findByLocation(place: string): Promise<readonly Agreement[]>;
+  findByLocation(place: string): Promise<readonly ConsentRecord[]>;
   /** Stores the first agreement of a name. False if there is one: only one of several processes stores it. */
-  putFirst(subject: PackageIdentity, agreement: Agreement): Promise<boolean>;
+  putFirst(subject: PackageIdentity, agreement: ConsentRecord): Promise<boolean>;
   /** Stores the current requests as allowed by the user `by`; null keeps the user of the previous agreement. */
-  put(subject: PackageIdentity, agreement: Agreement, by: string | null): Promise<void>;
+  put(subject: PackageIdentity, agreement: ConsentRecord, by: string | null): Promise<void>;
 }
 
-export function createAgreements(db: Pick<Db, 'query' | 'write' | 'sql' | 'transaction'>): Agreements {
+export function createAgreements(db: Pick<Db, 'query' | 'write' | 'sql' | 'transaction'>): ConsentStore {
   const grants = db.write(GRANTS);
   const FIND = db.sql`select version, asked as requested from ${grants} where name = $1 or $2 = any(places)`;
   const FIND_AT = db.sql`select version, asked as requested from ${grants} where $1 = any(places)`;
@@ -42,7 +42,7 @@ export function createAgreements(db: Pick<Db, 'query' | 'write' | 'sql' | 'trans
 
   const run = async (statement: Statement, params: readonly unknown[]) => {
     try {
-      return await db.query<Agreement>(statement, params);
+      return await db.query<ConsentRecord>(statement, params);
     } catch (error) {
       throw toServiceUnavailable(error);
     }

@@ -1,7 +1,7 @@
-import type { Context } from './context.ts';
+import type { FullContext } from './context.ts';
 import { addEndpoint } from './endpoint.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
-import { createHookRegister, type Hook } from './hooks.ts';
+import { createHookRegister, type HookFunction } from './hooks.ts';
 import { addOperation } from './operation.ts';
 
 interface Entry {
@@ -10,7 +10,7 @@ interface Entry {
 }
 
 /** The server half of a bundle: lists of `{ name, config }`, each config what a package of its own would export. */
-export async function addBundle(runtime: ExtensionRuntime, context: Context, bundle: unknown): Promise<void> {
+export async function addBundle(runtime: ExtensionRuntime, context: FullContext, bundle: unknown): Promise<void> {
   const { hooks, endpoints, operations } = (bundle ?? {}) as Record<string, unknown>;
   for (const { name, config } of entriesIn('hooks', hooks)) await addHook(runtime, context, config, name);
   for (const { name, config } of entriesIn('endpoints', endpoints)) await addEndpoint(runtime, context, config, name);
@@ -19,12 +19,12 @@ export async function addBundle(runtime: ExtensionRuntime, context: Context, bun
 
 export async function addHook(
   runtime: ExtensionRuntime,
-  context: Context,
+  context: FullContext,
   hook: unknown,
   entry?: string,
 ): Promise<void> {
   if (typeof hook !== 'function') throw new TypeError('a hook must export a function (register, context)');
-  await (hook as Hook)(createHookRegister(runtime, entry), context);
+  await (hook as HookFunction)(createHookRegister(runtime, entry), context);
 }
 
 function entriesIn(kind: string, list: unknown): readonly Entry[] {

@@ -7,7 +7,7 @@ import type { PlainSchema } from './plain-schema.ts';
 import { createServices, type Services } from './services/index.ts';
 
 /** The context of code with full authority (specification, "Custom endpoint extensions"): exactly these members. */
-export interface Context {
+export interface FullContext {
   readonly services: Services;
   readonly exceptions: Exceptions;
   readonly database: QueryBuilder;
@@ -19,7 +19,7 @@ export interface Context {
   readonly extensionSettings: SettingsReader;
 }
 
-export const createContext = (runtime: ExtensionRuntime): Context => ({
+export const createContext = (runtime: ExtensionRuntime): FullContext => ({
   services: createServices(runtime),
   exceptions,
   get database() {

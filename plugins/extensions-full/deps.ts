@@ -2,7 +2,7 @@ import type { IdentityApi, Log, PackagesApi } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import type { Broker } from '../broker/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
-import type { Mounts, PackageOperations } from '../extensions/contract.ts';
+import type { PackageMounts, PackageOperations } from '../extensions/contract.ts';
 import type { Files } from '../files/contract.ts';
 import type { Routing } from '../http/contract.ts';
 import type { Items } from '../items/contract.ts';
@@ -25,6 +25,6 @@ export interface FullDeps {
   readonly schemaWrites: SchemaWrites;
   readonly routing: Routing;
   readonly schedule: Schedule;
-  readonly mounts: Mounts;
+  readonly mounts: PackageMounts;
   readonly operations: PackageOperations;
 }

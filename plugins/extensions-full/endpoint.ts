@@ -3,10 +3,10 @@ import type { DiscoveredExtension } from '../extensions/contract.ts';
 import { stripNamePrefix } from '../extensions/library.ts';
 import { createRouterMount } from './compat/mount.ts';
 import { createRouter } from './compat/paths.ts';
-import type { Context } from './context.ts';
+import type { FullContext } from './context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 
-type Register = (router: Router.Router, context: Context) => unknown;
+type Register = (router: Router.Router, context: FullContext) => unknown;
 export type Endpoint = Register | { readonly id: string; readonly handler: Register };
 
 /** One segment, or a scope and a segment. */
@@ -15,7 +15,7 @@ const PATH = /^(?:@[^/?#\s]+\/)?[^/?#\s]+$/;
 /** Calls the register function, then mounts the complete router. `name` is the path of an endpoint without an id. */
 export async function addEndpoint(
   runtime: ExtensionRuntime,
-  context: Context,
+  context: FullContext,
   endpoint: unknown,
   name: string,
 ): Promise<void> {

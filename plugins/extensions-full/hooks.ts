@@ -1,4 +1,4 @@
-import type { Context } from './context.ts';
+import type { FullContext } from './context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 import type { Handler } from './handler.ts';
 import { addInitHandler } from './init.ts';
@@ -6,7 +6,7 @@ import { listen } from './listen.ts';
 import { addSchedule } from './schedule.ts';
 import { addTo, getFullState } from './state.ts';
 
-export type Hook = (register: unknown, context: Context) => unknown;
+export type HookFunction = (register: unknown, context: FullContext) => unknown;
 
 /** `register` of a hook (conventions, "Hook"). `entry` is its name inside of a bundle. */
 export function createHookRegister(runtime: ExtensionRuntime, entry?: string) {

@@ -9,7 +9,7 @@ import { defaultExport, loadModule } from './module.ts';
 import { addOperation } from './operation.ts';
 import { createUndoStack } from './undo-stack.ts';
 
-export type Phase = 'hooks' | 'endpoints' | 'operations' | 'bundles';
+export type ContributionPhase = 'hooks' | 'endpoints' | 'operations' | 'bundles';
 
 /** Milliseconds that a register function may take. */
 const DEADLINE = 10_000;
@@ -22,7 +22,7 @@ const DEADLINE = 10_000;
 export async function loadFull(
   extension: DiscoveredExtension,
   deps: FullDeps,
-  phase: Phase,
+  phase: ContributionPhase,
   { deadline = DEADLINE }: { readonly deadline?: number } = {},
 ): Promise<LoadedExtension> {
   const module = await loadModule(extension);

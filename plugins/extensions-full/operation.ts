@@ -1,12 +1,12 @@
 import { toAccountability } from './caller.ts';
-import type { Context } from './context.ts';
+import type { FullContext } from './context.ts';
 import type { ExtensionRuntime } from './extension-runtime.ts';
 
 type Options = Readonly<Record<string, unknown>>;
-type Handler = (options: Options, context: Context & Readonly<Record<string, unknown>>) => unknown;
+type Handler = (options: Options, context: FullContext & Readonly<Record<string, unknown>>) => unknown;
 
 /** A step of flows (conventions, "Operation, server half"). */
-export function addOperation(runtime: ExtensionRuntime, context: Context, operation: unknown): void {
+export function addOperation(runtime: ExtensionRuntime, context: FullContext, operation: unknown): void {
   const { id, handler } = (operation ?? {}) as { readonly id?: unknown; readonly handler?: Handler };
   if (typeof id !== 'string' || id === '' || typeof handler !== 'function')
     throw new TypeError('an operation must export { id, handler(options, context) }');

@@ -2,7 +2,7 @@ import type { FullDeps } from './deps.ts';
 
 export type InitHandler = (meta: Readonly<Record<string, unknown>>) => unknown;
 
-export interface Embed {
+export interface PageEmbed {
   readonly owner: string;
   readonly position: 'head' | 'body';
   readonly code: string | (() => unknown);
@@ -11,7 +11,7 @@ export interface Embed {
 /** Init handlers, embeds and schedules of all extensions of one service. */
 export interface FullState {
   readonly inits: { readonly owner: string; readonly event: string; readonly handle: InitHandler }[];
-  readonly embeds: Embed[];
+  readonly embeds: PageEmbed[];
   /** Reserved names of schedules. */
   readonly schedules: Set<string>;
 }

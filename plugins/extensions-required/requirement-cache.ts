@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PackageState } from '../extensions/contract.ts';
-import type { Requirement, RequirementStore } from './store.ts';
+import type { RequiredPackage, RequirementStore } from './store.ts';
 
 /**
  * What this process knows about packages, also removed ones: the stored requirements and the states of its own loads.
  */
 export interface RequirementCache {
-  all(): readonly Requirement[];
-  find(name: string): Requirement | undefined;
+  all(): readonly RequiredPackage[];
+  find(name: string): RequiredPackage | undefined;
   /** An admin's decision; without one the manifest or EXTENSIONS_MUST_LOAD. */
   isRequired(name: string): boolean;
   /** Takes over the state of a package. Members that are not known now keep their values. */
@@ -19,9 +19,9 @@ export interface RequirementCache {
 }
 
 export function createRequirementCache(store: RequirementStore, mustLoad: ReadonlySet<string>): RequirementCache {
-  const known = new Map<string, Requirement>();
+  const known = new Map<string, RequiredPackage>();
   /** The requirements that are in the database, as far as this process knows. */
-  const stored = new Map<string, Requirement>();
+  const stored = new Map<string, RequiredPackage>();
   const isRequired = (name: string): boolean => {
     const one = known.get(name);
     return one?.decision ?? (one?.declared === true || mustLoad.has(name));

@@ -3,7 +3,7 @@ import { toServiceUnavailable } from '../database/library.ts';
 import { REQUIREMENTS } from './migrations.ts';
 
 /** What is stored about one package, for all processes on this database. */
-export interface Requirement {
+export interface RequiredPackage {
   readonly name: string;
   /** The id of the package when it was last on disk. */
   readonly place: string;
@@ -16,10 +16,10 @@ export interface Requirement {
 }
 
 export interface RequirementStore {
-  all(): Promise<readonly Requirement[]>;
-  put(one: Requirement): Promise<void>;
+  all(): Promise<readonly RequiredPackage[]>;
+  put(one: RequiredPackage): Promise<void>;
   /** Writes only the decision, so that another process's other members stay. */
-  putDecision(one: Requirement): Promise<void>;
+  putDecision(one: RequiredPackage): Promise<void>;
   remove(name: string): Promise<void>;
 }
 
@@ -33,12 +33,12 @@ export function createRequirementStore(db: Pick<Db, 'query' | 'write' | 'sql'>):
   const REMOVE = db.sql`delete from ${table} where name = $1`;
   const run = async (statement: typeof ALL, params: readonly unknown[]) => {
     try {
-      return await db.query<Requirement>(statement, params);
+      return await db.query<RequiredPackage>(statement, params);
     } catch (error) {
       throw toServiceUnavailable(error);
     }
   };
-  const toParameters = ({ name, place, decision, declared, filters }: Requirement) => [
+  const toParameters = ({ name, place, decision, declared, filters }: RequiredPackage) => [
     name,
     place,
     decision,

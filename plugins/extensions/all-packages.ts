@@ -5,7 +5,7 @@ import type { Migrator } from '../database/contract.ts';
 import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import { createExtensionLines, createPluginLines } from './audit/manifest-lines.ts';
 import { createPlaceholder } from './discover/discover.ts';
-import { scan } from './discover/scan.ts';
+import { scanPackages } from './discover/scan.ts';
 import { createExtensions, type Extensions } from './load/extensions.ts';
 import { type PackageState, toPackageState, toPluginState } from './load/package-states.ts';
 import type { LoaderContributions } from './loader-contributions.ts';
@@ -58,7 +58,7 @@ export function createAllPackages({
       ...contributions,
       async discover() {
         if (config.SAFE_MODE) return [];
-        const all = await scan({ config, packages, log, subjects, settings });
+        const all = await scanPackages({ config, packages, log, subjects, settings });
         consent.retainOnly(all);
         return all;
       },
@@ -103,7 +103,9 @@ export function createAllPackages({
       return `${code}: ${detail}`;
     };
     const deps = { packages, settings, describeFailure };
-    const discovered = config.SAFE_MODE ? [] : await scan({ config, packages, log: { warn() {} }, subjects, settings });
+    const discovered = config.SAFE_MODE
+      ? []
+      : await scanPackages({ config, packages, log: { warn() {} }, subjects, settings });
     return [...createExtensionLines(discovered, deps), ...(await createPluginLines(folder, deps))].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );

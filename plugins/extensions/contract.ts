@@ -1,15 +1,16 @@
 import { type Authority, authorities, facet, type PluginInfo, service } from '#kernel';
 import type { RuntimeState } from '../sandbox/contract.ts';
-import type { ConfinedSteps, Phase } from './load/load-deps.ts';
+import type { ConfinedSteps, LoadPhase } from './load/load-deps.ts';
 import type { PackageState } from './load/package-states.ts';
 import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from './model.ts';
 
-export type { Phase } from './load/load-deps.ts';
+export type { LoadPhase } from './load/load-deps.ts';
 export type { PackageState } from './load/package-states.ts';
 /** Types that the plugins that load extensions share. Clients see extensions through the routes. */
 export type { Grants } from './manifest/requested-grants.ts';
 export type { ManifestDeps } from './manifest/validate.ts';
 export type {
+  AppAndApiFiles,
   AppBuild,
   AppBundle,
   AppHalf,
@@ -20,11 +21,10 @@ export type {
   ExtensionManifest,
   ExtensionMount,
   ExtensionType,
-  Halves,
+  FailureReason,
   LoadedExtension,
-  Mounts,
+  PackageMounts,
   PackageOperations,
-  Reason,
   ReasonCode,
   ServerType,
 } from './model.ts';
@@ -62,7 +62,7 @@ export const confinedLoaders = facet<ConfinedLoader, ConfinedLoader | undefined>
 /** Loads extensions that declare no runtime into this process, with full authority. */
 export interface FullLoader {
   /** @throws LoadFailure; everything the extension registered until then is removed. */
-  load(extension: DiscoveredExtension, phase: Phase): Promise<LoadedExtension>;
+  load(extension: DiscoveredExtension, phase: LoadPhase): Promise<LoadedExtension>;
   /** Called once, after the first load of the process: emits the init events. */
   afterFirstLoad(): Promise<void>;
 }

@@ -21,11 +21,11 @@ import manifest from './package.json' with { type: 'json' };
 import { stopBundler } from './packages/bundler.ts';
 import { registerImportHooks } from './packages/import-hooks.ts';
 import type { ExtensionRow } from './records/record.ts';
-import { createReload, type Reload } from './reload.ts';
+import { createReload, type ReloadControl } from './reload.ts';
 import { extensionRoutes } from './routes.ts';
 import type { ExtensionsConfig } from './settings.ts';
 import { registerPackageFolders } from './throwing-package.ts';
-import { type Watch, watch } from './watch/watch.ts';
+import { type FolderWatch, watch } from './watch/watch.ts';
 
 /** Milliseconds after which the service listens although extensions are still loading. */
 const FIRST_LOAD_DEADLINE = 50_000;
@@ -46,7 +46,7 @@ export default definePlugin<ExtensionsConfig>({
     const { extensions, plugins, rows } = all;
     const ledgers = createJointLedger({ ...used, did: packages.ledgerEntries, since: new Date().toISOString() });
     const reload = createReload({ extensions, plugins, rows, events, bus: used.bus, asSystem, log });
-    let watcher: Watch | undefined;
+    let watcher: FolderWatch | undefined;
     let removeImportHooks: (() => void) | undefined;
     let removePackageFolders: (() => void) | undefined;
 
@@ -103,7 +103,7 @@ export default definePlugin<ExtensionsConfig>({
   },
 });
 
-async function firstLoad(reload: Reload, started: () => Promise<void>, log: Log): Promise<void> {
+async function firstLoad(reload: ReloadControl, started: () => Promise<void>, log: Log): Promise<void> {
   const load = async () => {
     await reload.loadFirst();
     await started();

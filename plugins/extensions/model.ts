@@ -1,5 +1,5 @@
 import type { Operation, Operations } from '../flows/contract.ts';
-import type { Mount } from '../http/contract.ts';
+import type { RouteMount } from '../http/contract.ts';
 
 export const APP_TYPES = ['interface', 'display', 'layout', 'module', 'panel', 'item-view'] as const;
 
@@ -75,7 +75,7 @@ export class LoadFailure extends Error {
 }
 
 /** Two files of one extension: for the browser (`app`) and for the service (`api`). */
-export interface Halves {
+export interface AppAndApiFiles {
   readonly app: string;
   readonly api: string;
 }
@@ -90,7 +90,7 @@ export interface EventNames {
 export interface BundleEntry {
   readonly type: AppType | ServerType;
   readonly name: string;
-  readonly source: string | Halves;
+  readonly source: string | AppAndApiFiles;
   readonly capabilities?: Readonly<Record<string, unknown>>;
   readonly events?: EventNames;
   readonly optionDelivery?: Readonly<Record<string, { readonly delivery: 'reference' }>>;
@@ -100,8 +100,8 @@ export interface BundleEntry {
 export interface ExtensionManifest {
   readonly type: ExtensionType;
   readonly host: string;
-  readonly path: string | Halves;
-  readonly source?: string | Halves;
+  readonly path: string | AppAndApiFiles;
+  readonly source?: string | AppAndApiFiles;
   readonly hidden?: boolean;
   /** What the package filters is refused while the package is not loaded. */
   readonly required?: boolean;
@@ -139,7 +139,7 @@ export interface DiscoveredExtension {
 }
 
 /** Why a part of an extension does not work, as its record shows it. `detail` is redacted. */
-export interface Reason {
+export interface FailureReason {
   readonly code: string;
   readonly detail: string;
 }
@@ -149,7 +149,7 @@ export interface EntryOutcome {
   readonly name: string;
   readonly type: string;
   readonly status: 'loaded' | 'discovered' | 'failed';
-  readonly reason?: Reason;
+  readonly reason?: FailureReason;
   readonly capabilities?: Readonly<Record<string, unknown>>;
 }
 
@@ -182,13 +182,13 @@ export interface LoadedExtension {
 }
 
 /** A path under which an extension answers requests that no route matches. */
-export interface ExtensionMount extends Mount {
+export interface ExtensionMount extends RouteMount {
   readonly owner: string;
   readonly confined: boolean;
 }
 
 /** Registers the paths of extensions. */
-export interface Mounts {
+export interface PackageMounts {
   /**
    * Answers a function that removes the mount.
    * @throws LoadFailure ROUTE_COLLISION for a confined extension under a path that is taken.

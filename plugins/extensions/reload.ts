@@ -17,7 +17,7 @@ interface ReloadDeps {
   readonly log: Log;
 }
 
-export interface Reload {
+export interface ReloadControl {
   /** The first load of this process. */
   loadFirst(): Promise<void>;
   /** Loads what changed in this process, because a folder changed. */
@@ -36,7 +36,7 @@ const toReloadRequest = (list: readonly string[]): ReloadRequest =>
   list.length > 0 ? { names: list } : { retryFailed: true };
 
 /** Reloads extensions in one process or in all, and emits the events. */
-export function createReload({ extensions, plugins, rows, events, bus, asSystem, log }: ReloadDeps): Reload {
+export function createReload({ extensions, plugins, rows, events, bus, asSystem, log }: ReloadDeps): ReloadControl {
   const processId = randomUUID();
   const system = () => asSystem('extensions are loaded or unloaded');
   const names = () =>

@@ -4,7 +4,7 @@ import type { Bus, Lock, Presence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
 import type { JobHandle, Schedule } from '../schedule/contract.ts';
 import type { Storage } from '../storage/contract.ts';
-import type { Ledger } from './ledger.ts';
+import type { OrphanLedger } from './ledger.ts';
 import { createOrphanRemoval } from './orphan-removal.ts';
 import { ORPHANS_CHANNEL } from './orphan-triggers.ts';
 import { createOrphans } from './orphans.ts';
@@ -20,7 +20,7 @@ const MAX_WAIT = 10_000;
 interface Deps {
   readonly bus: Bus;
   readonly db: Db;
-  readonly ledger: Pick<Ledger, 'isOpen'>;
+  readonly ledger: Pick<OrphanLedger, 'isOpen'>;
   readonly lock: Pick<Lock, 'attempt'>;
   readonly log: Log;
   readonly presence: Presence;

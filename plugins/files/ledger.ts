@@ -18,7 +18,7 @@ export interface LedgerEntry {
   abandon(): Promise<void>;
 }
 
-export interface Ledger {
+export interface OrphanLedger {
   /** Creates the entry of an object. Call it before the first byte is written. */
   open(location: Location, name: string): Promise<LedgerEntry>;
   /** True while an upload of this process works on the entry. */
@@ -31,7 +31,7 @@ interface Deps {
   readonly log: Log;
 }
 
-export function createLedger({ db, presence, log }: Deps): Ledger {
+export function createLedger({ db, presence, log }: Deps): OrphanLedger {
   const open = new Set<string>();
   const ledger = db.write('platform_orphaned_objects');
   const INSERT_ENTRY = db.sql`insert into ${ledger} (id, storage, name, writer) values ($1, $2, $3, $4)`;

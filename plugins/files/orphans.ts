@@ -1,10 +1,10 @@
 import type { Presence } from '../cluster/contract.ts';
 import type { Db } from '../database/contract.ts';
-import type { Ledger } from './ledger.ts';
+import type { OrphanLedger } from './ledger.ts';
 
 interface Deps {
   readonly db: Db;
-  readonly ledger: Pick<Ledger, 'isOpen'>;
+  readonly ledger: Pick<OrphanLedger, 'isOpen'>;
   readonly presence: Presence;
 }
 

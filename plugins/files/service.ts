@@ -3,7 +3,7 @@ import type { Payload } from '../items/contract.ts';
 import type { FileInspection } from '../media/contract.ts';
 import { FILES, type Files } from './contract.ts';
 import type { Deps } from './deps.ts';
-import type { Ledger } from './ledger.ts';
+import type { OrphanLedger } from './ledger.ts';
 import { readCreatePresets } from './rules/presets.ts';
 import { captionFields, deriveFields, resolveType } from './upload/derive.ts';
 import { inspectStored } from './upload/inspect.ts';
@@ -11,7 +11,7 @@ import { createUploadPlanner, type UploadPlan } from './upload/plan.ts';
 import { createTooLargeFailure, receiveBytes } from './upload/receive.ts';
 
 interface FilesDeps extends Deps {
-  readonly ledger: Ledger;
+  readonly ledger: OrphanLedger;
   /** See `RouteDeps.waitForRemoval`. */
   readonly waitForRemoval: () => Promise<void>;
 }

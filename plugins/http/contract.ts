@@ -3,7 +3,7 @@ import { authorities, type ErrorCode, facet, type RequestState, service } from '
 import type { RequestSettings } from './settings.ts';
 
 /** Methods that routes can have. `SEARCH` is a read whose query is in the body. */
-export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'SEARCH';
 
 /** A request inside a route: `state.caller` is set, `body` is parsed JSON or undefined. */
 export type HttpContext = ParameterizedContext<
@@ -16,7 +16,7 @@ export interface Route {
   /**
    * `*`: any method that no other route of this path has, in order to refuse it with 405. Such a route gets no body.
    */
-  readonly method: Method | '*';
+  readonly method: HttpMethod | '*';
   /** For example `/items/:collection/:id`. A trailing slash in a request is accepted. */
   readonly path: string;
   /** `unread`: the route reads the body itself, of any type. Without it JSON is parsed and other types are refused. */
@@ -38,7 +38,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /**
  * `#/components/parameters/<name>` or `#/components/schemas/<Name>`, defined in `components` of the same description.
  */
-export interface Reference {
+export interface ComponentReference {
   readonly $ref: string;
 }
 
@@ -55,11 +55,11 @@ export interface ParameterDescription {
  * Media type → schema of the whole body. A range (`image/*`) stands for all types in it; binary bodies have the schema
  * `{}`.
  */
-export type Content = Readonly<Record<string, JsonSchema>>;
+export type BodySchemas = Readonly<Record<string, JsonSchema>>;
 
 /** The body of a request, by media type. */
 export interface BodyDescription {
-  readonly content: Content;
+  readonly content: BodySchemas;
   /** Default true. */
   readonly required?: boolean;
 }
@@ -88,14 +88,14 @@ export interface RouteDescription {
   readonly access: RouteAccess;
   /** All parameters of the path, and no others. */
   readonly params?: Readonly<Record<string, ParameterDescription>>;
-  readonly query?: Readonly<Record<string, ParameterDescription | Reference>>;
+  readonly query?: Readonly<Record<string, ParameterDescription | ComponentReference>>;
   /** What the route accepts. The route itself enforces rules that a schema cannot state. */
   readonly body?: BodyDescription;
   /**
    * Status → content of every answer that is no error of the table in `kernel/errors.ts`; `{}` is an answer without a
    * body. `304` and the answers of `HEAD` follow from those of `GET`. Empty for routes that only refuse.
    */
-  readonly answers: Readonly<Record<number, Content>>;
+  readonly answers: Readonly<Record<number, BodySchemas>>;
   /** Codes beyond those that follow from `access`, method and `COMMON_ERRORS` (`errorCodesOf` in `library.ts`). */
   readonly errors?: readonly ErrorCode[];
   /** The targets of the references in this description. */
@@ -147,7 +147,7 @@ export const routes = facet<Route, readonly { owner: string; value: Route }[]>('
 });
 
 /** A path prefix for requests that no route answers: tried after all routes and before ROUTE_NOT_FOUND. */
-export interface Mount {
+export interface RouteMount {
   /**
    * `/name` or `/@scope/name`, without a slash at the end. Matched without regard to case, and with `%40` for `@` as
    * well.
@@ -158,7 +158,7 @@ export interface Mount {
 }
 
 /** For plugins that answer on behalf of extensions, whose paths no manifest can list. */
-export const mounts = facet<Mount>('http.mounts', {
+export const mounts = facet<RouteMount>('http.mounts', {
   coreOnly: true,
   describe: () => authorities('serves', ['paths that no route takes'], 'for the packages it runs'),
 });

@@ -1,4 +1,4 @@
-import { ClientGone, envelope, type Middleware, type RequestScope, requestScope } from '#kernel';
+import { ClientGone, errorEnvelope, type Middleware, type RequestScope, requestScope } from '#kernel';
 import { hasBody } from './body.ts';
 import { addressOf } from './client.ts';
 import { ClientScope } from './client-scope.ts';
@@ -16,7 +16,7 @@ import { StreamedResponse } from './streamed-response.ts';
 const CLIENT_GONE = 499;
 
 /** The outermost middleware: default headers, CORS, 304 for unchanged content, error filters and the log line. */
-export function edge(
+export function createEdgeMiddleware(
   config: HttpConfig,
   settings: RequestSettings,
   findRoute: FindRoute,
@@ -50,7 +50,7 @@ export function edge(
           ? CLIENT_GONE
           : error === undefined
             ? ctx.status
-            : envelope(error, { admin: false }).status;
+            : errorEnvelope(error, { admin: false }).status;
         if (error !== undefined) throw error;
       } finally {
         closeConnectionUnlessRead(ctx, status);

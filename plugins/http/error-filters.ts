@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { ERRORS, type ErrorCode, type EventsApi, envelope, Failure, Failures, type Log } from '#kernel';
+import { ERRORS, type ErrorCode, type EventsApi, errorEnvelope, Failure, Failures, type Log } from '#kernel';
 import type { HttpContext } from './contract.ts';
 import { CustomFailure } from './custom-failure.ts';
 
@@ -35,7 +35,7 @@ export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
     const failure = await runNotFoundFilter(ctx, error);
     if (failure === undefined || !events.hasListeners('filter', 'request.error') || ctx.res.closed) return failure;
     const { caller } = (ctx as unknown as HttpContext).state;
-    const { status, body } = envelope(failure, caller);
+    const { status, body } = errorEnvelope(failure, caller);
     try {
       const filtered: unknown = await events.filter(['request.error'], body.errors as unknown, { caller });
       return filtered === body.errors ? failure : toFailure(filtered, status, failure);

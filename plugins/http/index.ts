@@ -3,7 +3,7 @@ import type { health } from '../server/contract.ts';
 import { createBodyReader } from './body.ts';
 import { BodyMemory, createMemoryHealthCheck } from './body-memory.ts';
 import { type HttpContext, mounts, reservedSegments, routes, routing } from './contract.ts';
-import { edge } from './edge.ts';
+import { createEdgeMiddleware } from './edge.ts';
 import { createErrorFilters } from './error-filters.ts';
 import { MountTable } from './mount-table.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -43,7 +43,12 @@ export default definePlugin<HttpConfig>({
     host.contribute<ContributionTo<typeof health>>('health', createMemoryHealthCheck(memory));
     host.contribute(
       middleware,
-      edge(config, settings, (method, path) => findRoute(method, path), createErrorFilters({ events, log })),
+      createEdgeMiddleware(
+        config,
+        settings,
+        (method, path) => findRoute(method, path),
+        createErrorFilters({ events, log }),
+      ),
     );
     host.contribute(middleware, {
       name: 'router',

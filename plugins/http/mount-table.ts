@@ -1,10 +1,10 @@
-import type { HttpContext, Mount } from './contract.ts';
+import type { HttpContext, RouteMount } from './contract.ts';
 
 /** Mounts by path; those of one path in the order of their contribution. */
 export class MountTable {
-  readonly #byPath = new Map<string, readonly Mount[]>();
+  readonly #byPath = new Map<string, readonly RouteMount[]>();
 
-  constructor(all: readonly Mount[]) {
+  constructor(all: readonly RouteMount[]) {
     for (const mount of all) {
       const key = mount.path.toLowerCase();
       this.#byPath.set(key, [...(this.#byPath.get(key) ?? []), mount]);
@@ -26,7 +26,7 @@ export class MountTable {
     await step(0);
   }
 
-  #mountsFor(path: string): readonly Mount[] {
+  #mountsFor(path: string): readonly RouteMount[] {
     const [, first = '', second] = segments(path);
     const scoped = first.startsWith('@') && second !== undefined ? this.#byPath.get(`/${first}/${second}`) : undefined;
     return scoped ?? this.#byPath.get(`/${first}`) ?? [];

@@ -1,10 +1,10 @@
-import type { Mount, PathClaimKind, Route } from './contract.ts';
+import type { PathClaimKind, Route, RouteMount } from './contract.ts';
 
 const firstSegment = (path: string): string => (path.split('/')[1] as string).toLowerCase();
 
 interface Claims {
   readonly routes: readonly Route[];
-  readonly mounts: readonly Mount[];
+  readonly mounts: readonly RouteMount[];
   readonly reserved: ReadonlySet<string>;
 }
 

@@ -2,11 +2,11 @@ import type { ErrorCode } from '#kernel';
 import {
   BODY_ERRORS,
   type BodyDescription,
+  type BodySchemas,
   COMMON_ERRORS,
-  type Content,
+  type ComponentReference,
   type JsonSchema,
   type ParameterDescription,
-  type Reference,
   type Route,
 } from './contract.ts';
 
@@ -43,9 +43,9 @@ export const exactObject = (
 });
 
 /** A shape of `components.schemas`. */
-export const schemaRef = (name: string): JsonSchema & Reference => ({ $ref: `#/components/schemas/${name}` });
+export const schemaRef = (name: string): JsonSchema & ComponentReference => ({ $ref: `#/components/schemas/${name}` });
 /** A parameter of `components.parameters`. */
-export const parameterRef = (name: string): Reference => ({ $ref: `#/components/parameters/${name}` });
+export const parameterRef = (name: string): ComponentReference => ({ $ref: `#/components/parameters/${name}` });
 
 export const parameter = (description: string, schema: JsonSchema = TEXT): ParameterDescription => ({
   description,
@@ -61,12 +61,12 @@ export const dataEnvelope = (data: JsonSchema, meta?: JsonSchema): JsonSchema =>
   exactObject({ data }, meta === undefined ? {} : { meta });
 
 /** 200 with `{ data }`, as `sendData` and `sendJson` answer. */
-export const dataAnswer = (data: JsonSchema, meta?: JsonSchema): Readonly<Record<number, Content>> => ({
+export const dataAnswer = (data: JsonSchema, meta?: JsonSchema): Readonly<Record<number, BodySchemas>> => ({
   200: { [JSON_TYPE]: dataEnvelope(data, meta) },
 });
 
 /** 204 without a body. */
-export const NO_CONTENT: Readonly<Record<number, Content>> = { 204: {} };
+export const NO_CONTENT: Readonly<Record<number, BodySchemas>> = { 204: {} };
 
 export const jsonBody = (schema: JsonSchema, { required = true } = {}): BodyDescription => ({
   content: { [JSON_TYPE]: schema },

@@ -2,7 +2,7 @@ import type { Caller } from '#kernel';
 import type { HttpContext, Route } from '../http/contract.ts';
 import { bodyOf, checkQueryNames, clientSignal, rawQueryOf, sendData, sendJson, sendStream } from '../http/library.ts';
 import type { RawQuery, ReadText, RowStream } from '../query/contract.ts';
-import type { Items, WriteLimits } from './contract.ts';
+import type { Items, WriteCancellation } from './contract.ts';
 import {
   type CollectionDescriptions,
   type DocumentedCollection,
@@ -112,8 +112,8 @@ function listRoutes(endpoints: CollectionEndpoints): readonly Route[] {
       async handle(ctx) {
         const name = collectionOf(ctx);
         const body = parseDeleteBody(bodyOf(ctx));
-        if ('keys' in body) await items.deleteMany(ctx.state.caller, name, body.keys, writeLimitsOf(ctx));
-        else await items.deleteByQuery(ctx.state.caller, name, body.query, writeLimitsOf(ctx));
+        if ('keys' in body) await items.deleteMany(ctx.state.caller, name, body.keys, cancellationOf(ctx));
+        else await items.deleteByQuery(ctx.state.caller, name, body.query, cancellationOf(ctx));
         sendData(ctx, undefined);
       },
     },
@@ -145,7 +145,7 @@ function rowRoutes({
         const name = collectionOf(ctx);
         await assertNotSingleton(ctx);
         await assertAnswerShape(items, ctx, name);
-        const options = { ...writeLimitsOf(ctx), answer: { query: answerShapeOf(ctx) } };
+        const options = { ...cancellationOf(ctx), answer: { query: answerShapeOf(ctx) } };
         const key = await items.updateOne(
           ctx.state.caller,
           name,
@@ -161,7 +161,7 @@ function rowRoutes({
       path: rowPath,
       description: describe.deleteOne,
       async handle(ctx) {
-        await items.deleteMany(ctx.state.caller, collectionOf(ctx), [ctx.params.id], writeLimitsOf(ctx));
+        await items.deleteMany(ctx.state.caller, collectionOf(ctx), [ctx.params.id], cancellationOf(ctx));
         sendData(ctx, undefined);
       },
     },
@@ -178,8 +178,8 @@ async function createRows(
   await assertAnswerShape(items, ctx, name);
   const { caller } = ctx.state;
   if ('length' in body && Array.isArray(body))
-    return sendWrittenRows(items, ctx, name, await items.createMany(caller, name, body, writeLimitsOf(ctx)), true);
-  const options = { ...writeLimitsOf(ctx), answer: { query: answerShapeOf(ctx) } };
+    return sendWrittenRows(items, ctx, name, await items.createMany(caller, name, body, cancellationOf(ctx)), true);
+  const options = { ...cancellationOf(ctx), answer: { query: answerShapeOf(ctx) } };
   const key = await items.createOne(caller, name, body as Record<string, unknown>, options);
   return sendWrittenRows(items, ctx, name, [key], false, options.answer);
 }
@@ -189,16 +189,16 @@ async function updateRows({ items, collectionOf, isSingleton }: CollectionEndpoi
   const { caller } = ctx.state;
   await assertAnswerShape(items, ctx, name);
   if (await isSingleton(ctx)) {
-    const key = await items.upsertSingleton(caller, name, parsePayloadBody(bodyOf(ctx)), writeLimitsOf(ctx));
+    const key = await items.upsertSingleton(caller, name, parsePayloadBody(bodyOf(ctx)), cancellationOf(ctx));
     return sendWrittenRows(items, ctx, name, [key], false);
   }
   const body = parseUpdateBody(bodyOf(ctx));
   const keys =
     'rows' in body
-      ? await items.updateEach(caller, name, body.rows, writeLimitsOf(ctx))
+      ? await items.updateEach(caller, name, body.rows, cancellationOf(ctx))
       : 'keys' in body
-        ? await items.updateMany(caller, name, body.keys, body.data, writeLimitsOf(ctx))
-        : await items.updateByQuery(caller, name, body.query, body.data, writeLimitsOf(ctx));
+        ? await items.updateMany(caller, name, body.keys, body.data, cancellationOf(ctx))
+        : await items.updateByQuery(caller, name, body.query, body.data, cancellationOf(ctx));
   return sendWrittenRows(items, ctx, name, keys, true);
 }
 
@@ -217,7 +217,7 @@ async function sendExport(
 }
 
 /** A write is cancelled when its client disconnects, until its commit begins. */
-const writeLimitsOf = (ctx: HttpContext): WriteLimits => ({ signal: clientSignal(ctx) });
+const cancellationOf = (ctx: HttpContext): WriteCancellation => ({ signal: clientSignal(ctx) });
 
 const sendRows = (ctx: HttpContext, answer: ReadText | RowStream): void | Promise<void> =>
   'batches' in answer

@@ -4,7 +4,7 @@ import type { Invocation } from '../broker/contract.ts';
 import type { Route } from '../http/contract.ts';
 import type { GroupSelection, PlaceholderValues, RawQuery, ReadText, RowStream, Selection } from '../query/contract.ts';
 import type { ReadExplanation } from './read/explanation.ts';
-import type { Download } from './read/export/download.ts';
+import type { ExportDownload } from './read/export/download.ts';
 import type { ExportFormatName } from './read/export/formats.ts';
 
 /** Value of a primary key, as JSON has it. */
@@ -63,7 +63,7 @@ export interface Items {
     format: ExportFormatName,
     query: RawQuery,
     keys?: readonly unknown[],
-  ): Promise<Download>;
+  ): Promise<ExportDownload>;
   /**
    * How `readMany`, or with a key `readOne`, would run. The explanation contains no values, but row rules: for admins.
    * @throws FORBIDDEN, INVALID_QUERY.
@@ -94,7 +94,12 @@ export interface Items {
    * Creates all rows or none. Returns their keys in the order of `payloads`.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  createMany(caller: Caller, collection: string, payloads: readonly Payload[], options?: WriteLimits): Promise<Key[]>;
+  createMany(
+    caller: Caller,
+    collection: string,
+    payloads: readonly Payload[],
+    options?: WriteCancellation,
+  ): Promise<Key[]>;
   /**
    * Changes a row and its nested rows. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -109,13 +114,18 @@ export interface Items {
     collection: string,
     keys: readonly unknown[],
     payload: Payload,
-    options?: WriteLimits,
+    options?: WriteCancellation,
   ): Promise<Key[]>;
   /**
    * Changes each row by its own payload; every payload contains the primary key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  updateEach(caller: Caller, collection: string, payloads: readonly Payload[], options?: WriteLimits): Promise<Key[]>;
+  updateEach(
+    caller: Caller,
+    collection: string,
+    payloads: readonly Payload[],
+    options?: WriteCancellation,
+  ): Promise<Key[]>;
   /**
    * Changes the rows that the query finds by one payload. Returns their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
@@ -125,27 +135,27 @@ export interface Items {
     collection: string,
     query: RawQuery,
     payload: Payload,
-    options?: WriteLimits,
+    options?: WriteCancellation,
   ): Promise<Key[]>;
   /**
    * Creates or changes the row of a singleton. Returns its key.
    * @throws FORBIDDEN, INVALID_PAYLOAD, Failures of FAILED_VALIDATION, constraint errors.
    */
-  upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteLimits): Promise<Key>;
+  upsertSingleton(caller: Caller, collection: string, payload: Payload, options?: WriteCancellation): Promise<Key>;
   /**
    * Deletes all rows or none. Returns their keys.
    * @throws FORBIDDEN, INVALID_PAYLOAD for too many rows, constraint errors of rows that refer to them.
    */
-  deleteMany(caller: Caller, collection: string, keys: readonly unknown[], options?: WriteLimits): Promise<Key[]>;
+  deleteMany(caller: Caller, collection: string, keys: readonly unknown[], options?: WriteCancellation): Promise<Key[]>;
   /**
    * Deletes the rows that the query finds. Returns their keys.
    * @throws FORBIDDEN, INVALID_QUERY, INVALID_PAYLOAD for too many rows, constraint errors.
    */
-  deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteLimits): Promise<Key[]>;
+  deleteByQuery(caller: Caller, collection: string, query: RawQuery, options?: WriteCancellation): Promise<Key[]>;
 }
 
 /** What cancels a write. A write that is cancelled before its commit begins writes nothing. */
-export interface WriteLimits {
+export interface WriteCancellation {
   /**
    * Aborts when the client disconnects, and cancels the write. The outermost unit of work calls it once the write takes
    * long.
@@ -161,7 +171,7 @@ export interface ItemPermissions {
 }
 
 /** What a plugin adds to a write. */
-export interface WriteOptions extends WriteLimits {
+export interface WriteOptions extends WriteCancellation {
   /**
    * Values that the platform sets: they override the payload, take part in validation and need no grant of the caller.
    */
@@ -223,7 +233,7 @@ export const items = service<Items>('items', {
 });
 
 /** Clears references to rows before their deletion, without permissions: for collections whose rows own bytes. */
-export interface References {
+export interface ReferenceRemoval {
   /**
    * Sets the columns of all tables that refer to these rows to null, except those of relations with RESTRICT, which
    * fail the delete itself. Keys are texts.
@@ -234,7 +244,7 @@ export interface References {
 }
 
 /** For plugins whose rows own bytes: `files`. */
-export const references = service<References>('references', { version: '1.0.0', callers: { clear: 2 } });
+export const references = service<ReferenceRemoval>('references', { version: '1.0.0', callers: { clear: 2 } });
 
 /**
  * What the capability `items` binds: the verbs within a grant and the bounds of confined code (conventions, "items").
@@ -262,4 +272,4 @@ declare module '#kernel' {
   }
 }
 
-export type { Download, ExportFormatName, ReadExplanation, Route };
+export type { ExportDownload, ExportFormatName, ReadExplanation, Route };

@@ -5,7 +5,7 @@ import { rawQueryOf } from '../http/library.ts';
 import { type Schema, SYSTEM_PREFIX } from '../schema/contract.ts';
 import { collectionRoutes } from './collection-routes.ts';
 import type { Items } from './contract.ts';
-import type { Reads } from './read/read.ts';
+import type { ReadVerbs } from './read/read.ts';
 
 interface ItemRouteDeps {
   readonly schema: Schema;
@@ -13,7 +13,7 @@ interface ItemRouteDeps {
 }
 
 /** `/items/<collection>` (specification, "Items endpoints"). */
-export function itemRoutes(items: Items, reads: Reads, { schema, access }: ItemRouteDeps): readonly Route[] {
+export function itemRoutes(items: Items, reads: ReadVerbs, { schema, access }: ItemRouteDeps): readonly Route[] {
   /** A caller without any permission gets the answer of a collection that does not exist. */
   const isSingleton = async (ctx: HttpContext) => {
     const name = collectionNameOf(ctx);

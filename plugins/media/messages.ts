@@ -7,10 +7,12 @@ export type Job =
   | { readonly kind: 'transform'; readonly source: string; readonly target: string; readonly plan: ImagePlan };
 
 /** The end of a job. */
-export type Reply = { readonly done: ImageInfo | null } | { readonly failed: MediaReason; readonly message: string };
+export type MediaWorkerReply =
+  | { readonly done: ImageInfo | null }
+  | { readonly failed: MediaReason; readonly message: string };
 
 /**
  * What a process sends. A note is a part of an inspection, sent at once so that it survives a crash of the process. The process
  * decodes hostile bytes: `worker-reply.ts` validates every message.
  */
-export type Message = WorkerMessage<Reply, FileInspection>;
+export type MediaWorkerMessage = WorkerMessage<MediaWorkerReply, FileInspection>;

@@ -1,6 +1,6 @@
 import type { AddressPolicy } from './address-policy.ts';
 import type { Outbound, OutboundRequest, OutboundStream } from './contract.ts';
-import { exchange } from './exchange.ts';
+import { performRequest } from './exchange.ts';
 import { OutboundFailure } from './failure.ts';
 import { createRequestDeadline } from './request-deadline.ts';
 import { type ResolveHost, resolveAllowedAddresses } from './resolve.ts';
@@ -24,7 +24,7 @@ export function createOutbound({ policy, resolve }: OutboundOptions): Outbound {
       const addresses = await race(
         resolveAllowedAddresses(url.hostname, (address) => policy(address, request.reach), resolve),
       );
-      return createStream(await exchange(request, addresses, signal), { maxBytes, signal, done: cancel });
+      return createStream(await performRequest(request, addresses, signal), { maxBytes, signal, done: cancel });
     } catch (error) {
       cancel();
       throw error;

@@ -1,11 +1,11 @@
 import { verify } from 'argon2';
 import { argon2Hash } from './argon2-hash.ts';
-import type { Job, Message, Reply } from './messages.ts';
+import type { Job, PasswordWorkerMessage, PasswordWorkerReply } from './messages.ts';
 
 /** The process that hashes: one text after the other, and nothing else. It ends with the service that started it. */
-const send = (message: Message) => void process.send?.(message);
+const send = (message: PasswordWorkerMessage) => void process.send?.(message);
 
-async function done(job: Job): Promise<Reply> {
+async function done(job: Job): Promise<PasswordWorkerReply> {
   if ('cost' in job) return argon2Hash(job.text, job.cost);
   // The library throws on text that is no hash of its own, such as a value written by hand.
   return verify(job.stored, job.text).catch(() => false);

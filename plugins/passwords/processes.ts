@@ -1,6 +1,6 @@
 import type { WorkerPoolOptions } from '../workers/contract.ts';
 import { PROCESS } from './limits.ts';
-import type { Cost } from './messages.ts';
+import type { HashCost } from './messages.ts';
 
 /**
  * The library's work takes one thread of the process, which starts `parallelism` more. Memory of one hash is kept for the next: taken
@@ -23,7 +23,7 @@ const FLAGS = [
 ];
 
 /** `count` processes, each of which has one hash at a time. */
-export const processOptions = (count: number, cost: Cost): WorkerPoolOptions => ({
+export const processOptions = (count: number, cost: HashCost): WorkerPoolOptions => ({
   program: new URL('./child.ts', import.meta.url),
   flags: FLAGS,
   environment: ENVIRONMENT,

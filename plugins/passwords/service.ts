@@ -4,13 +4,13 @@ import type { WorkerPool } from '../workers/contract.ts';
 import { createFairSemaphore } from '../workers/library.ts';
 import type { PasswordClient, Passwords } from './contract.ts';
 import { PROCESS, QUEUE } from './limits.ts';
-import type { Cost, Job } from './messages.ts';
+import type { HashCost, Job } from './messages.ts';
 
 interface Deps {
   readonly pool: Pick<WorkerPool, 'run'>;
   /** Processes of the pool. */
   readonly processes: number;
-  readonly cost: Cost;
+  readonly cost: HashCost;
 }
 
 const unavailable = (why: string) => {

@@ -2,10 +2,10 @@ import { service } from '#kernel';
 import type { Statement } from '../database/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../schema/contract.ts';
 import type { GroupSelection, Selection } from './selection.ts';
-import type { BoundValue, PlaceholderValues, Read, Where } from './tree.ts';
+import type { BoundValue, ConditionTree, PlaceholderValues, Read } from './tree.ts';
 
 export type { NowOffset } from './now.ts';
-export type { Placeholder } from './placeholder.ts';
+export type { OperandPlaceholder } from './placeholder.ts';
 export type {
   ColumnFormat,
   GroupSelection,
@@ -43,14 +43,15 @@ export {
   type AggregateName,
   type Aggregation,
   type BoundValue,
+  type ConditionTree,
   DATE_PARTS,
   type DatePart,
   type DynamicValue,
   type FieldFunction,
   type FieldUse,
+  type FilterOperand,
   type GroupProjection,
   OPERATORS,
-  type Operand,
   type Operator,
   type OrderBy,
   type OrderByStep,
@@ -60,7 +61,6 @@ export {
   type Read,
   type ValuePath,
   type ValuePathStep,
-  type Where,
 } from './tree.ts';
 
 declare const restricted: unique symbol;
@@ -83,7 +83,7 @@ export interface ParseOptions {
   readonly onUnknownField?: () => void;
   /**
    * Fields and conditions that replace those of the query (only its `backlink` still counts). An unknown or hidden name in it is
-   * FORBIDDEN. Its conditions may have a `Placeholder` instead of a value, or of the list of values of `_in` and `_nin`.
+   * FORBIDDEN. Its conditions may have a `OperandPlaceholder` instead of a value, or of the list of values of `_in` and `_nin`.
    */
   readonly selection?: Selection | GroupSelection;
 }
@@ -144,7 +144,12 @@ export interface Query {
    * Parses a filter alone. A `trusted` filter (a permission rule) may use concealed fields in `$CURRENT_USER.a.b`.
    * @throws the errors of `parse`.
    */
-  parseFilter(collection: Collection, raw: unknown, schema: SchemaOverview, options?: { trusted?: boolean }): Where;
+  parseFilter(
+    collection: Collection,
+    raw: unknown,
+    schema: SchemaOverview,
+    options?: { trusted?: boolean },
+  ): ConditionTree;
   /**
    * Prepares and runs a read, and answers the JSON texts of PostgreSQL unchanged.
    * @throws INVALID_QUERY for a value that PostgreSQL refuses.
@@ -199,7 +204,7 @@ export interface Query {
    * @throws INVALID_QUERY for more than 65,535 values.
    */
   compileCondition(
-    where: Restricted<Where>,
+    where: Restricted<ConditionTree>,
     context: ExecutionContext,
     schema: SchemaOverview,
     first: number,

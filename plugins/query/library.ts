@@ -20,7 +20,7 @@ export { parseGeoJson } from './parse/geojson.ts';
 /** The operators that fit a field of this type, unless the field is concealed. */
 export { ARRAY_OPERATORS, operatorsFor } from './parse/operators.ts';
 export { parseKey } from './parse-key.ts';
-export { isPlaceholderValue, Placeholder } from './placeholder.ts';
+export { isPlaceholderValue, OperandPlaceholder } from './placeholder.ts';
 export { toAggregateParameter, toLabels } from './selection.ts';
 export { isUuid } from './uuid.ts';
 

@@ -2,7 +2,7 @@
  * Stands for an operand in a condition, so that a statement is compiled once and run with other values. `name` is the key of the
  * value in `PlaceholderValues`; `value` is the one that the statement is compiled for.
  */
-export class Placeholder {
+export class OperandPlaceholder {
   readonly name: string;
   readonly value: unknown;
 

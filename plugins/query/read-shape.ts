@@ -1,4 +1,4 @@
-import type { FieldFunction, OrderBy, Projection, Read, Where } from './contract.ts';
+import type { ConditionTree, FieldFunction, OrderBy, Projection, Read } from './contract.ts';
 
 /**
  * The shape of a read without any value: `article[id,author[name]] where status._eq sort -date limit 25`. Logs show it, so that equal
@@ -54,7 +54,7 @@ const renderOrderBy = ({ path, use, descending }: OrderBy): string =>
   `${descending ? '-' : ''}${[...path.map((step) => step.use.field.name), renderFunction(use.field.name, use.fn)].join('.')}`;
 
 /** `alone`: the condition needs no brackets. */
-function renderWhere(where: Where, alone = false): string {
+function renderWhere(where: ConditionTree, alone = false): string {
   switch (where.kind) {
     case 'and':
     case 'or': {

@@ -1,5 +1,5 @@
 import type { Db } from '../database/contract.ts';
-import { identifier } from '../database/library.ts';
+import { quoteIdentifier } from '../database/library.ts';
 import type { Sealing } from './contract.ts';
 
 /** See `Sealing.readValue`. */
@@ -8,9 +8,9 @@ export const createReadValue =
   async ({ table, primary }, { column }, key) => {
     if (!table || primary === null || !column) return null;
     const { rows } = await db.query<{ value: unknown }>(
-      `select to_json(${identifier(column.name)}) as value
-      from ${identifier(table.schema)}.${identifier(table.name)}
-      where ${identifier(primary)}::text = $1`,
+      `select to_json(${quoteIdentifier(column.name)}) as value
+      from ${quoteIdentifier(table.schema)}.${quoteIdentifier(table.name)}
+      where ${quoteIdentifier(primary)}::text = $1`,
       [String(key)],
     );
     return rows[0]?.value ?? null;

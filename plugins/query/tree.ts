@@ -32,7 +32,7 @@ export type DynamicValue =
 export interface ValuePath {
   readonly start: Collection;
   /** The row rule of `start`, when the path stands in the caller's own query. */
-  readonly rule?: Where;
+  readonly rule?: ConditionTree;
   readonly steps: readonly ValuePathStep[];
   /** The path has a to-many relation, so that it may lead to several values. */
   readonly isMultiValued: boolean;
@@ -43,11 +43,11 @@ export interface ValuePathStep {
   readonly use: FieldUse;
   /** The related collection, with its row rule once restricted. */
   readonly to?: Collection;
-  readonly rule?: Where;
+  readonly rule?: ConditionTree;
 }
 
 /** The right side of a comparison. */
-export type Operand = string | number | boolean | null | DynamicValue;
+export type FilterOperand = string | number | boolean | null | DynamicValue;
 
 /** Functions of dates and times. Their result is a whole number. */
 export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second'] as const;
@@ -59,31 +59,36 @@ export type DatePart = (typeof DATE_PARTS)[number];
 export type FieldFunction =
   | { readonly name: DatePart }
   /** The number of elements of a JSON array; with `to` the number of related rows, under the row rule once restricted. */
-  | { readonly name: 'count'; readonly to?: Collection; readonly rule?: Where }
+  | { readonly name: 'count'; readonly to?: Collection; readonly rule?: ConditionTree }
   | { readonly name: 'json'; readonly path: readonly string[] };
 
 /** A field in a condition or an order. With `when` it is null for the caller on rows that do not match. */
 export interface FieldUse {
   readonly field: Field;
   readonly fn?: FieldFunction;
-  readonly when?: Where;
+  readonly when?: ConditionTree;
   /** Of a `$FOLLOW`: the foreign key in the related collection. It must be readable, since there is no alias on this side. */
   readonly follow?: Field;
 }
 
 /** A condition on a row. */
-export type Where =
-  | { readonly kind: 'and'; readonly of: readonly Where[] }
-  | { readonly kind: 'or'; readonly of: readonly Where[] }
-  | { readonly kind: 'test'; readonly use: FieldUse; readonly operator: Operator; readonly values: readonly Operand[] }
+export type ConditionTree =
+  | { readonly kind: 'and'; readonly of: readonly ConditionTree[] }
+  | { readonly kind: 'or'; readonly of: readonly ConditionTree[] }
+  | {
+      readonly kind: 'test';
+      readonly use: FieldUse;
+      readonly operator: Operator;
+      readonly values: readonly FilterOperand[];
+    }
   /** On the row behind a many-to-one. A missing row counts as a row of nulls. */
   | {
       readonly kind: 'one';
       readonly use: FieldUse;
       readonly to: Collection;
-      readonly where: Where;
+      readonly where: ConditionTree;
       /** The row rule of the related collection, once restricted. */
-      readonly rule?: Where;
+      readonly rule?: ConditionTree;
     }
   /** On the rows behind a to-many alias: at least one row matches, or none does. */
   | {
@@ -93,8 +98,8 @@ export type Where =
       readonly quantifier: 'some' | 'none';
       /** Independent of other conditions on the same alias, which are otherwise about the same row. */
       readonly own?: true;
-      readonly where: Where;
-      readonly rule?: Where;
+      readonly where: ConditionTree;
+      readonly rule?: ConditionTree;
     }
   /** On the row behind a many-to-any, when that is a row of `to`. */
   | {
@@ -103,8 +108,8 @@ export type Where =
       /** The field that names the related collection. */
       readonly by: Field;
       readonly to: Collection;
-      readonly where: Where;
-      readonly rule?: Where;
+      readonly where: ConditionTree;
+      readonly rule?: ConditionTree;
     }
   /** On the value at `path` inside a JSON value. */
   | {
@@ -113,7 +118,7 @@ export type Where =
       readonly path: readonly string[];
       readonly as: 'text' | 'number' | 'boolean';
       readonly operator: Operator;
-      readonly values: readonly Operand[];
+      readonly values: readonly FilterOperand[];
     }
   | { readonly kind: 'fixed'; readonly value: boolean };
 
@@ -123,7 +128,7 @@ export interface OrderByStep {
   /** Of a many-to-any: the field that names the related collection. */
   readonly by?: Field;
   readonly to: Collection;
-  readonly rule?: Where;
+  readonly rule?: ConditionTree;
 }
 
 /** One column that rows are sorted by. */
@@ -144,16 +149,34 @@ export type Projection =
       readonly field: Field;
       readonly fn?: FieldFunction;
       readonly as?: ColumnFormat;
-      readonly when?: Where;
+      readonly when?: ConditionTree;
     }
   /** The same text in every row. */
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
   /** Several members of the same row in one object: `{ "year": 2024, "month": 5 }`. */
   | { readonly kind: 'object'; readonly key: string; readonly projections: readonly Projection[] }
-  | { readonly kind: 'one'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
-  | { readonly kind: 'many'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
+  | {
+      readonly kind: 'one';
+      readonly key: string;
+      readonly field: Field;
+      readonly read: Read;
+      readonly when?: ConditionTree;
+    }
+  | {
+      readonly kind: 'many';
+      readonly key: string;
+      readonly field: Field;
+      readonly read: Read;
+      readonly when?: ConditionTree;
+    }
   /** A to-many alias without nested fields: the list of related keys. */
-  | { readonly kind: 'keys'; readonly key: string; readonly field: Field; readonly read: Read; readonly when?: Where }
+  | {
+      readonly kind: 'keys';
+      readonly key: string;
+      readonly field: Field;
+      readonly read: Read;
+      readonly when?: ConditionTree;
+    }
   /** A many-to-any with one read per collection. Rows of collections without a read show their key. */
   | {
       readonly kind: 'any';
@@ -163,7 +186,7 @@ export type Projection =
       readonly reads: readonly Read[];
       /** Rows of collections without a read are null instead of their key. */
       readonly strict?: true;
-      readonly when?: Where;
+      readonly when?: ConditionTree;
     };
 
 /** Functions over groups of rows (conventions, "Aggregation"). */
@@ -208,7 +231,7 @@ export type GroupProjection =
 /** One node of a query tree: a read of rows or groups of one collection. `limit: null` means all rows. */
 export interface Read {
   readonly collection: Collection;
-  readonly where: Where;
+  readonly where: ConditionTree;
   readonly search: string | null;
   /** The fields that the search term is compared with: all searchable ones after `parse`, the readable ones after `restrict`. */
   readonly searchFields: readonly FieldUse[];
@@ -226,7 +249,7 @@ export interface Read {
   /** Set for selections: an unreadable projection is null instead of left out. */
   readonly exact?: true;
   /** The row rule alone, for `total_count`. Set by `restrict`. */
-  readonly rule?: Where;
+  readonly rule?: ConditionTree;
   /** At the root: one binder per placeholder of the statement. */
   readonly placeholders?: readonly PlaceholderBinder[];
 }
@@ -238,4 +261,4 @@ export type PlaceholderBinder = (values: PlaceholderValues) => BoundValue;
 export type PlaceholderValues = Readonly<Record<string, unknown>>;
 
 /** The checked value of a placeholder, or the list of values for `_in` and `_nin`, in the type of the column. */
-export type BoundValue = Operand | readonly Operand[];
+export type BoundValue = FilterOperand | readonly FilterOperand[];

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Log, requestScope } from '#kernel';
 import type { Invocation, PackageHandle } from '../broker/contract.ts';
-import { Refusal } from '../broker/library.ts';
+import { BrokerRefusal } from '../broker/library.ts';
 
 /** Runs host calls of one invocation with the grants of its package, in the context of its request. */
 export interface CallContext {
@@ -29,11 +29,11 @@ export function createCallContext(brokerAccess: PackageHandle, invocation: Invoc
         const { id, caller, secrets } = invocation;
         return await inScope(() => brokerAccess.call(method, args, { id, caller, secrets, signal }));
       } catch (error) {
-        const isRefusal = error instanceof Refusal;
+        const isRefusal = error instanceof BrokerRefusal;
         const cause = isRefusal ? error.cause : error;
         if (cause !== undefined && !signal.aborted)
           inScope(() => log.error({ err: cause, owner, invocation: invocation.id, method }, 'a host call failed'));
-        throw isRefusal ? error : new Refusal('internal', 'The call failed.');
+        throw isRefusal ? error : new BrokerRefusal('internal', 'The call failed.');
       }
     },
     toJson(value, longest) {
@@ -42,9 +42,9 @@ export function createCallContext(brokerAccess: PackageHandle, invocation: Invoc
         json = JSON.stringify(value) ?? 'null';
       } catch (error) {
         log.error({ err: error, owner, invocation: invocation.id }, 'a host call returned a value that is not JSON');
-        throw new Refusal('internal', 'The call failed.');
+        throw new BrokerRefusal('internal', 'The call failed.');
       }
-      if (Buffer.byteLength(json) > longest) throw new Refusal('invalid_request', 'The answer is too large.');
+      if (Buffer.byteLength(json) > longest) throw new BrokerRefusal('invalid_request', 'The answer is too large.');
       return json;
     },
     warn(text) {

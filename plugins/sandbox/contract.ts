@@ -1,9 +1,9 @@
 import { type Caller, service } from '#kernel';
 import type { Posture } from '../../sandbox/host/posture/posture.ts';
-import type { Activation, ContractEntry, GuestError } from '../../sandbox/protocol/messages.ts';
+import type { ActivationMessage, ContractEntry, GuestError } from '../../sandbox/protocol/messages.ts';
 import type { Invocation, PackageHandle } from '../broker/contract.ts';
 
-export type { Activation, ContractEntry, GuestError, Posture };
+export type { ActivationMessage, ContractEntry, GuestError, Posture };
 
 /** State of the confined runtime (specification, "Extension endpoints", `meta.confinedRuntime`). */
 export interface RuntimeState {
@@ -15,13 +15,13 @@ export interface RuntimeState {
 }
 
 /** An artifact ready to run: `(function (module, exports) { … })` as text. The same text is probed and run. */
-export type Script = string;
+export type ScriptText = string;
 
 /** A program of the sandbox: one package with its artifact. */
 export interface SandboxProgram {
   /** The package as the broker knows it: its name and grants. */
   readonly brokerAccess: PackageHandle;
-  readonly script: Script;
+  readonly script: ScriptText;
   /** True: one realm serves several invocations. The manifest opts in by `"stateful": true`. */
   readonly reuse: boolean;
   /**
@@ -38,7 +38,7 @@ export interface RunRequest {
   /** A key of the contract: '' or `type:name`. */
   readonly entry: string;
   readonly contributionId: string;
-  readonly activation: Activation;
+  readonly activation: ActivationMessage;
   /**
    * The entry as the broker knows it, where entries of one program have grants of their own. Default: that of the
    * program.
@@ -62,7 +62,7 @@ export interface HandlerResult {
 }
 
 /** A program that can be invoked. Its process starts on demand and ends when idle. */
-export interface Guest {
+export interface GuestProgram {
   /**
    * Runs one entry and validates that its result is JSON.
    * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable or the guest is
@@ -87,9 +87,9 @@ export interface Sandbox {
    * Evaluates a script in a fresh process; calls no handler, every call of the host is `unsupported`.
    * @throws GuestFailure with the code of the failure; `internal` where the runtime is unavailable.
    */
-  probe(script: Script): Promise<readonly ContractEntry[]>;
+  probe(script: ScriptText): Promise<readonly ContractEntry[]>;
   /** A guest for the program. Its process is started by the first invocation at the latest. */
-  open(program: SandboxProgram): Guest;
+  open(program: SandboxProgram): GuestProgram;
   /** Bytes of the largest artifact (EXTENSIONS_SANDBOX_MAX_ARTIFACT). */
   maxArtifact(): number;
 }

@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import type { HostCall } from '../../sandbox/host/supervisor/guest-run.ts';
 import type { Invocation, PackageHandle, RefusalCode } from '../broker/contract.ts';
-import type { Refusal } from '../broker/library.ts';
+import type { BrokerRefusal } from '../broker/library.ts';
 import { createCallContext } from './call-context.ts';
 import { parseGuestJson } from './guest-json.ts';
 
@@ -57,7 +57,7 @@ export function createHostCalls({ brokerAccess, invocation, hostCall, log }: Hos
       const longest = Math.min(brokerAccess.maxReply(method) ?? HOST_CALL_LIMITS.reply, HOST_CALL_LIMITS.reply);
       if (!hasReplied && !isOver) once(true, context.toJson(value, longest));
     } catch (error) {
-      const { code, message, details } = error as Refusal;
+      const { code, message, details } = error as BrokerRefusal;
       once(false, renderRefusal(code, message, details));
     } finally {
       clearTimeout(timer);

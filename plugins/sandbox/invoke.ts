@@ -20,7 +20,7 @@ interface InvokeOptions {
 }
 
 /** Runs one invocation. Its host calls are counted and carried out by `createHostCalls`. */
-export async function invoke(
+export async function invokeGuest(
   { process, limits, log, ...program }: InvokeOptions,
   run: RunRequest,
 ): Promise<HandlerResult> {

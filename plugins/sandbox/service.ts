@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import type { SupervisedProgram as Process } from '../../sandbox/host/supervisor/supervisor.ts';
-import type { Guest, RuntimeState, Sandbox, SandboxProgram } from './contract.ts';
-import { invoke, toGuestFailure } from './invoke.ts';
+import type { GuestProgram, RuntimeState, Sandbox, SandboxProgram } from './contract.ts';
+import { invokeGuest, toGuestFailure } from './invoke.ts';
 import { GuestFailure } from './library.ts';
 import type { CreateLauncher, LiveRuntime, ResolvedRuntime } from './runtime.ts';
 import { readArtifactLimit, type SandboxConfig } from './settings.ts';
@@ -35,7 +35,7 @@ export function createSandbox(
     return found;
   }
 
-  function open(program: SandboxProgram): Guest {
+  function open(program: SandboxProgram): GuestProgram {
     const { script, reuse, kind, onParked } = program;
     const brokerAccess = program.brokerAccess;
     let isClosed = false;
@@ -53,7 +53,7 @@ export function createSandbox(
       async invoke(run) {
         const on = live && !isStopped ? live : await running();
         if (isClosed) throw new GuestFailure('internal');
-        return invoke({ brokerAccess, process: processOf(on), limits: on.limits, log }, run);
+        return invokeGuest({ brokerAccess, process: processOf(on), limits: on.limits, log }, run);
       },
       restart: () => process?.restart(),
       state: () => process?.state() ?? 'idle',

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { CastError, type ConfigKey, cast } from '#kernel';
+import { CastError, type ConfigKey, castSetting } from '#kernel';
 import { RUNTIME_MEMORY } from '../../sandbox/host/launch/launch-plan.ts';
 import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 
@@ -117,7 +117,7 @@ function computeShares(slots: number, memory: number): Pick<SandboxSettings, 'en
 function readNumber(config: SandboxConfig, name: NumberKey): number {
   const [type, minimum, maximum, range] = KEYS[name];
   try {
-    return Math.floor(cast(config[name] ?? '', { type, minimum, maximum }) as number);
+    return Math.floor(castSetting(config[name] ?? '', { type, minimum, maximum }) as number);
   } catch (error) {
     if (!(error instanceof CastError)) throw error;
     throw new SettingError(`${name} must be a ${type === 'integer' ? 'whole number' : type} ${range}`);

@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 import type { ScheduledJob } from './contract.ts';
 
 /** The first tick after a moment; null where there is none. */
-export type Calendar = (after: Date) => Date | null;
+export type NextTick = (after: Date) => Date | null;
 
 /** Parses five positions, or six with seconds first; undefined for any other text. */
 function parseCron(pattern: string): Cron | undefined {
@@ -19,7 +19,7 @@ export const isPattern = (text: string): boolean => parseCron(text) !== undefine
  * The ticks of a job.
  * @throws RangeError where `at` is no cron expression and no positive interval.
  */
-export function createCalendar({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): Calendar {
+export function createCalendar({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): NextTick {
   if (typeof at === 'string') {
     const cron = parseCron(at);
     if (!cron) throw new RangeError(`"${at}" is no cron expression of five or six positions.`);

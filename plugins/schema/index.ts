@@ -7,7 +7,7 @@ import { installChangeTriggers, SCHEMA_CHANNEL } from './freshness/change-trigge
 import { createSchemaCache } from './freshness/schema-cache.ts';
 import manifest from './package.json' with { type: 'json' };
 import { buildSchema } from './snapshot/build.ts';
-import { collectDeclarations, type Declarations } from './system/declarations.ts';
+import { collectDeclarations, type DeclaredCollections } from './system/declarations.ts';
 import { registryCollections } from './system/registry.ts';
 import { createSystemTablesMigration, hashDeclarations } from './system/tables.ts';
 import { findUnservedTables, renderUnservedMessage } from './unserved-tables.ts';
@@ -25,7 +25,7 @@ export default definePlugin<Config>({
     host.define(systemCollections);
     for (const one of registryCollections) host.contribute(systemCollections, one);
 
-    let collected: Declarations | undefined;
+    let collected: DeclaredCollections | undefined;
     // Collected again when a plugin with system collections is loaded or unloaded.
     const declared = () => (collected ??= collectDeclarations(host.read(systemCollections)));
     host.contribute(migrations, createSystemTablesMigration(declared));

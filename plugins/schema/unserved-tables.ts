@@ -1,6 +1,6 @@
 import type { Db } from '../database/contract.ts';
 import { type SchemaOverview, SYSTEM_PREFIX, type UnservedTable } from './contract.ts';
-import type { Declarations } from './system/declarations.ts';
+import type { DeclaredCollections } from './system/declarations.ts';
 
 /** Created by the plugin `database`. */
 const MIGRATIONS_TABLE = `${SYSTEM_PREFIX}migrations`;
@@ -27,7 +27,7 @@ interface CatalogRow {
 export async function findUnservedTables(
   db: Pick<Db, 'query' | 'schemas' | 'ownedTables'>,
   snapshot: SchemaOverview,
-  declared: Declarations,
+  declared: DeclaredCollections,
 ): Promise<readonly UnservedTable[]> {
   const { rows } = await db.query<CatalogRow>(TABLES, [db.schemas]);
   const owned = db.ownedTables();

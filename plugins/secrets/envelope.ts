@@ -1,5 +1,5 @@
 /** What is stored in place of a secret. Binary members are base64. */
-export interface Envelope {
+export interface EncryptedValue {
   readonly $sealed: 1;
   readonly kind: string;
   readonly v: 1;
@@ -30,8 +30,8 @@ export function hasMarker(value: unknown): boolean {
 }
 
 /** An envelope of this form and no other; undefined for everything else. */
-export function parseEnvelope(text: string): Envelope | undefined {
-  let parsed: Partial<Record<keyof Envelope, unknown>> | null;
+export function parseEnvelope(text: string): EncryptedValue | undefined {
+  let parsed: Partial<Record<keyof EncryptedValue, unknown>> | null;
   try {
     parsed = JSON.parse(text);
   } catch {
@@ -41,6 +41,6 @@ export function parseEnvelope(text: string): Envelope | undefined {
   const { $sealed, v, alg, kind, kid, salt, iv, ct, tag } = parsed;
   const isKnown = $sealed === 1 && v === 1 && alg === 'A256GCM-HKDF';
   return isKnown && [kind, kid, salt, iv, ct, tag].every((one) => typeof one === 'string')
-    ? (parsed as Envelope)
+    ? (parsed as EncryptedValue)
     : undefined;
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { fail } from '#kernel';
 import type { SecretStore } from './contract.ts';
-import { type Envelope, hasMarker, LENGTHS, parseEnvelope } from './envelope.ts';
+import { type EncryptedValue, hasMarker, LENGTHS, parseEnvelope } from './envelope.ts';
 import type { MasterKey } from './master-key.ts';
 
 const CIPHER = 'aes-256-gcm';
@@ -19,7 +19,7 @@ export function createSecretStore(key: MasterKey | undefined): SecretStore {
       const iv = randomBytes(LENGTHS.iv);
       const cipher = createCipheriv(CIPHER, key.derive(salt), iv).setAAD(associatedData(kind, 1));
       const ct = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      const envelope: Envelope = {
+      const envelope: EncryptedValue = {
         $sealed: 1,
         kind,
         v: 1,

@@ -12,7 +12,7 @@ import { createHealth, type HealthDeps } from './health.ts';
 import { createHealthFallback, sendHealth } from './health-route.ts';
 import { describeInfo } from './info.ts';
 import manifest from './package.json' with { type: 'json' };
-import { ping } from './ping.ts';
+import { pingMiddleware } from './ping.ts';
 import { createRootHandler } from './root.ts';
 
 interface Config {
@@ -35,7 +35,7 @@ export default definePlugin<Config>({
       isStopping: () => isStopping,
     };
 
-    host.contribute(middleware, ping);
+    host.contribute(middleware, pingMiddleware);
     host.contribute(middleware, createHealthFallback(used.identity, healthDeps));
     host.contribute(routes, {
       method: 'GET',

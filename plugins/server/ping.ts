@@ -1,7 +1,7 @@
 import type { Middleware } from '#kernel';
 
 /** Answers before callers are identified, because monitoring has no token. */
-export const ping: Middleware = {
+export const pingMiddleware: Middleware = {
   name: 'ping',
   phase: 'edge',
   async handle(ctx, next) {

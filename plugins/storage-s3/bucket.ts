@@ -3,7 +3,7 @@ import type { S3Settings } from './settings.ts';
 import { CONNECT_TIMEOUT } from './time-limits.ts';
 
 /** The bucket of one location. */
-export interface Bucket {
+export interface BucketClient {
   readonly settings: S3Settings;
   readonly bucket: string;
   key(name: string): string;
@@ -12,7 +12,7 @@ export interface Bucket {
   close(): void;
 }
 
-export function createBucket(settings: S3Settings): Bucket {
+export function createBucket(settings: S3Settings): BucketClient {
   let client: Promise<S3> | undefined;
   let isClosed = false;
   return {

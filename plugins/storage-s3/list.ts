@@ -1,9 +1,12 @@
 import type { StoredObject } from '../storage/contract.ts';
-import type { Bucket } from './bucket.ts';
+import type { BucketClient } from './bucket.ts';
 import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
 /** Objects whose names start with `prefix`, page by page. Keys in folders below do not belong to this location. */
-export async function* listObjects({ bucket, key, request }: Bucket, prefix: string): AsyncGenerator<StoredObject> {
+export async function* listObjects(
+  { bucket, key, request }: BucketClient,
+  prefix: string,
+): AsyncGenerator<StoredObject> {
   const input = { Bucket: bucket, Prefix: key(prefix), Delimiter: '/' };
   let token: string | undefined;
   do {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CompletedPart, UploadPartCommandOutput } from '@aws-sdk/client-s3';
-import { type Bucket, isPermanent } from './bucket.ts';
-import type { Part } from './part.ts';
+import { type BucketClient, isPermanent } from './bucket.ts';
+import type { UploadPart } from './part.ts';
 import { statObject } from './read.ts';
 import { abortUpload, deleteObject } from './remove.ts';
 import { COMPLETION_TIMEOUT, RESPONSE_TIMEOUT, uploadTimeout } from './time-limits.ts';
@@ -10,7 +10,7 @@ import type { ObjectInput } from './write.ts';
 /** A multipart upload. The object cannot be opened before it is complete. */
 export interface Multipart {
   /** Resolves when the previous part has arrived: one part is sent while the next is collected. Discards the part. */
-  send(number: number, part: Part): Promise<void>;
+  send(number: number, part: UploadPart): Promise<void>;
   /** `size` is that of the whole object. */
   complete(size: number): Promise<void>;
   /** Aborts the upload, so that nothing is left if the server is reachable. Never rejects. */
@@ -20,7 +20,7 @@ export interface Multipart {
 /** Attempts for a body that the SDK cannot resend, because it is read from a file. */
 const ATTEMPTS = 3;
 
-export async function beginMultipart(bucket: Bucket, name: string, objectInput: ObjectInput): Promise<Multipart> {
+export async function beginMultipart(bucket: BucketClient, name: string, objectInput: ObjectInput): Promise<Multipart> {
   const { UploadId } = await bucket.request(`beginning ${name}`, (s3) =>
     s3.createMultipartUpload(objectInput, { requestTimeout: RESPONSE_TIMEOUT }),
   );
@@ -30,7 +30,7 @@ export async function beginMultipart(bucket: Bucket, name: string, objectInput: 
   let pendingPart: Promise<void> = Promise.resolve();
   let isCompleting = false;
 
-  const sendOnce = (number: number, part: Part) => {
+  const sendOnce = (number: number, part: UploadPart) => {
     const broken = new AbortController();
     const body = part.body(() => broken.abort());
     const input = { ...upload, ...body, PartNumber: number, ContentLength: part.size() };
@@ -38,7 +38,7 @@ export async function beginMultipart(bucket: Bucket, name: string, objectInput: 
     const limits = { requestTimeout: uploadTimeout(part.size()), abortSignal };
     return bucket.request(`writing part ${number} of ${name}`, (s3) => s3.uploadPart(input, limits));
   };
-  const deliverPart = async (number: number, part: Part) => {
+  const deliverPart = async (number: number, part: UploadPart) => {
     try {
       const answer = await retry(part.isRepeatable ? 1 : ATTEMPTS, stop.signal, () => sendOnce(number, part));
       completedParts.push({ PartNumber: number, ETag: answer.ETag, ...pickChecksums(answer) });

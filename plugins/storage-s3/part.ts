@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { temporaryFile } from '../storage/library.ts';
 
 /** One part, from its collection until it has been sent. */
-export interface Part {
+export interface UploadPart {
   /** Bytes so far. */
   size(): number;
   add(bytes: Uint8Array): Promise<void>;
@@ -30,7 +30,7 @@ export type SpareBuffers = Buffer[];
 const INITIAL_CAPACITY = 64 * 1024;
 
 /** A part in memory. Its buffer grows on demand, since most objects are small. */
-export function createMemoryPart(capacity: number, spare: SpareBuffers): Part {
+export function createMemoryPart(capacity: number, spare: SpareBuffers): UploadPart {
   let buffer = spare.pop() ?? Buffer.allocUnsafeSlow(Math.min(INITIAL_CAPACITY, capacity));
   let size = 0;
   const grow = (needed: number) => {
@@ -55,7 +55,7 @@ export function createMemoryPart(capacity: number, spare: SpareBuffers): Part {
 }
 
 /** A part in a temporary file. */
-export async function createFilePart(): Promise<Part> {
+export async function createFilePart(): Promise<UploadPart> {
   const path = temporaryFile('part');
   const hash = createHash('md5');
   let digest: string | undefined;

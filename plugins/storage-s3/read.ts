@@ -1,13 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import type { ByteRange, OpenedObject, StoredObject } from '../storage/contract.ts';
-import { type Bucket, isMissing } from './bucket.ts';
+import { type BucketClient, isMissing } from './bucket.ts';
 import { withIdleTimeout } from './idle-timeout.ts';
 import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
 const limits = { requestTimeout: RESPONSE_TIMEOUT };
 
-export async function openObject(bucket: Bucket, name: string, range?: ByteRange): Promise<OpenedObject | undefined> {
+export async function openObject(
+  bucket: BucketClient,
+  name: string,
+  range?: ByteRange,
+): Promise<OpenedObject | undefined> {
   const input = { Bucket: bucket.bucket, Key: bucket.key(name) };
   const part = range ? { Range: `bytes=${range.start}-${range.end}` } : {};
   const answer = await ifPresent(
@@ -23,7 +27,7 @@ export async function openObject(bucket: Bucket, name: string, range?: ByteRange
   }
 }
 
-export async function statObject(bucket: Bucket, name: string): Promise<StoredObject | undefined> {
+export async function statObject(bucket: BucketClient, name: string): Promise<StoredObject | undefined> {
   const input = { Bucket: bucket.bucket, Key: bucket.key(name) };
   const answer = await ifPresent(bucket.request(`looking at ${name}`, (s3) => s3.headObject(input, limits)));
   return answer && { name, size: answer.ContentLength ?? 0, modified: answer.LastModified ?? new Date(0) };

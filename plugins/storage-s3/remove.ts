@@ -1,15 +1,15 @@
-import { type Bucket, isMissing, isNotImplemented } from './bucket.ts';
+import { type BucketClient, isMissing, isNotImplemented } from './bucket.ts';
 import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
 const limits = { requestTimeout: RESPONSE_TIMEOUT };
 
 /** Aborts uploads first: one that completes at this moment becomes an object, which is deleted next. */
-export async function removeObject(bucket: Bucket, name: string): Promise<void> {
+export async function removeObject(bucket: BucketClient, name: string): Promise<void> {
   for (const id of await unfinishedUploads(bucket, name)) await abortUpload(bucket, name, id);
   await deleteObject(bucket, name);
 }
 
-export async function deleteObject({ bucket, key, request }: Bucket, name: string): Promise<void> {
+export async function deleteObject({ bucket, key, request }: BucketClient, name: string): Promise<void> {
   try {
     await request(`removing ${name}`, (s3) => s3.deleteObject({ Bucket: bucket, Key: key(name) }, limits));
   } catch (error) {
@@ -20,7 +20,7 @@ export async function deleteObject({ bucket, key, request }: Bucket, name: strin
 
 /** Aborts an upload and drops its parts. A missing upload is no error. */
 export async function abortUpload(
-  { bucket, key, request }: Bucket,
+  { bucket, key, request }: BucketClient,
   name: string,
   id: string | undefined,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function abortUpload(
 }
 
 /** Unfinished uploads of exactly this object. */
-async function unfinishedUploads({ bucket, key, request }: Bucket, name: string): Promise<string[]> {
+async function unfinishedUploads({ bucket, key, request }: BucketClient, name: string): Promise<string[]> {
   const found: string[] = [];
   let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
   for (;;) {

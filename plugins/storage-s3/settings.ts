@@ -1,4 +1,4 @@
-import { BootFailure, CastError, cast } from '#kernel';
+import { BootFailure, CastError, castSetting } from '#kernel';
 import type { LocationSettings } from '../storage/contract.ts';
 import { variableOf } from '../storage/library.ts';
 
@@ -34,7 +34,7 @@ export function parseSettings({ location, setting }: LocationSettings): S3Settin
   };
   const parseBoolean = (key: string) => {
     try {
-      return cast(setting(key) ?? 'false', { type: 'boolean' }) as boolean;
+      return castSetting(setting(key) ?? 'false', { type: 'boolean' }) as boolean;
     } catch (error) {
       if (!(error instanceof CastError)) throw error;
       throw createBootFailure(key, error.message, `correct or unset ${variable(key)}`);

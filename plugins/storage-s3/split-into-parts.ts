@@ -1,10 +1,10 @@
-import { createFilePart, createMemoryPart, type Part, type SpareBuffers } from './part.ts';
+import { createFilePart, createMemoryPart, type SpareBuffers, type UploadPart } from './part.ts';
 import { findStep, type PartPlan } from './part-plan.ts';
 
 /** A complete part. Its consumer must discard it. */
 export interface CompletePart {
   readonly number: number;
-  readonly part: Part;
+  readonly part: UploadPart;
   /** True if the part is the whole object. */
   readonly isAll: boolean;
 }
@@ -17,7 +17,7 @@ export async function* splitIntoParts(source: AsyncIterable<Uint8Array>, plan: P
     return kept === 'memory' ? createMemoryPart(size, spare) : createFilePart();
   };
   let number = 1;
-  let part: Part | undefined;
+  let part: UploadPart | undefined;
   try {
     for await (const chunk of source) {
       for (let rest = chunk; rest.length > 0; ) {

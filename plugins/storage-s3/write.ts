@@ -1,7 +1,7 @@
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
-import type { Bucket } from './bucket.ts';
+import type { BucketClient } from './bucket.ts';
 import { beginMultipart, type Multipart } from './multipart.ts';
-import type { Part } from './part.ts';
+import type { UploadPart } from './part.ts';
 import type { PartPlan } from './part-plan.ts';
 import { deleteObject } from './remove.ts';
 import { splitIntoParts } from './split-into-parts.ts';
@@ -15,7 +15,7 @@ export type ObjectInput = Pick<
 
 /** Writes an object with one request if it fits into one part, else as a multipart upload, one part at a time. */
 export async function writeObject(
-  bucket: Bucket,
+  bucket: BucketClient,
   name: string,
   source: AsyncIterable<Uint8Array>,
   type: string | undefined,
@@ -47,7 +47,11 @@ export async function writeObject(
   }
 }
 
-function createObjectInput({ bucket, key, settings }: Bucket, name: string, type: string | undefined): ObjectInput {
+function createObjectInput(
+  { bucket, key, settings }: BucketClient,
+  name: string,
+  type: string | undefined,
+): ObjectInput {
   return {
     Bucket: bucket,
     Key: key(name),
@@ -59,7 +63,12 @@ function createObjectInput({ bucket, key, settings }: Bucket, name: string, type
   };
 }
 
-async function putObject(bucket: Bucket, name: string, objectInput: ObjectInput, part: Part): Promise<void> {
+async function putObject(
+  bucket: BucketClient,
+  name: string,
+  objectInput: ObjectInput,
+  part: UploadPart,
+): Promise<void> {
   try {
     const broken = new AbortController();
     const input = { ...objectInput, ...part.body(() => broken.abort()), ContentLength: part.size() };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { BootFailure, CastError, cast } from '#kernel';
+import { BootFailure, CastError, castSetting } from '#kernel';
 import type { LocationSettings } from './contract.ts';
 
 export interface Config {
@@ -77,7 +77,7 @@ function readSetting(set: Config['STORAGE_*'], variable: string): string | undef
 function parseDuration(variable: string, text: string | undefined): number {
   if (text === undefined) return THRESHOLD;
   try {
-    return cast(text, { type: 'duration' }) as number;
+    return castSetting(text, { type: 'duration' }) as number;
   } catch (error) {
     if (!(error instanceof CastError)) throw error;
     throw createBootFailure(`${variable} ${error.message}`, `correct or unset ${variable}`);

@@ -1,6 +1,6 @@
 import { authorities, type Capability } from '#kernel';
 import type { RemoteMethod, RemoteTable } from '../broker/contract.ts';
-import { Refusal } from '../broker/library.ts';
+import { BrokerRefusal } from '../broker/library.ts';
 import type { Semaphores } from '../workers/contract.ts';
 import { createSemaphores } from '../workers/library.ts';
 import type { Delimiters, TemplateApi, Templates } from './contract.ts';
@@ -37,7 +37,7 @@ const renderLiquid: RemoteMethod<TemplateApi> = {
     options?: { delimiters?: Delimiters } | null,
   ) {
     if (secrets.mentionedIn(template) || secrets.mentionedIn(JSON.stringify(data ?? null)))
-      throw new Refusal('denied', 'A secret cannot be part of a template.');
+      throw new BrokerRefusal('denied', 'A secret cannot be part of a template.');
     return api.renderLiquid(template, data ?? {}, options ?? {});
   },
 };
@@ -51,7 +51,7 @@ const createTemplateSemaphores = (): Semaphores =>
   createSemaphores({
     limit: MAX_CONCURRENT,
     queue: 0,
-    refuse: () => new Refusal('rate_limited', `At most ${MAX_CONCURRENT} templates at a time.`),
+    refuse: () => new BrokerRefusal('rate_limited', `At most ${MAX_CONCURRENT} templates at a time.`),
   });
 
 /** `host.template` (conventions, "template.renderLiquid"). */
@@ -64,7 +64,7 @@ export const templateCapability = (
   schema: { type: 'boolean' },
   bind: (grant, { name }) => ({
     async renderLiquid(template, data, options) {
-      if (!grant) throw new Refusal('denied', 'The capability "template" is not granted.');
+      if (!grant) throw new BrokerRefusal('denied', 'The capability "template" is not granted.');
       return semaphores.run(name, () => templates.render(template, data, options?.delimiters));
     },
   }),

@@ -1,13 +1,13 @@
 import { createRender, TemplateError } from './engine.ts';
-import type { Job, Message, Reply } from './messages.ts';
+import type { Job, TemplateWorkerMessage, TemplateWorkerReply } from './messages.ts';
 
 /** The rendering process. It renders one template after the other and ends with the service. */
 const render = createRender();
-const send = (message: Message) => void process.send?.(message);
+const send = (message: TemplateWorkerMessage) => void process.send?.(message);
 
 process.on('message', (job: Job) => {
   send('begun');
-  let reply: Reply;
+  let reply: TemplateWorkerReply;
   try {
     reply = { text: render(job.template, JSON.parse(job.data), job.delimiters) };
   } catch (error) {

@@ -47,10 +47,10 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters
   return engine;
 }
 
-export type Render = (template: string, data: Record<string, unknown>, delimiters: Delimiters) => string;
+export type RenderTemplate = (template: string, data: Record<string, unknown>, delimiters: Delimiters) => string;
 
 /** Renders; throws a TemplateError with one line. */
-export function createRender(): Render {
+export function createRender(): RenderTemplate {
   const engines = new Map<string, Liquid>();
 
   function engineFor(delimiters: Delimiters): Liquid {

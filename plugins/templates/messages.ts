@@ -9,6 +9,6 @@ export interface Job {
 }
 
 /** The result of a job: the rendered text, or the reason of the failure in one line. */
-export type Reply = { readonly text: string } | { readonly reason: string };
+export type TemplateWorkerReply = { readonly text: string } | { readonly reason: string };
 
-export type Message = WorkerMessage<Reply>;
+export type TemplateWorkerMessage = WorkerMessage<TemplateWorkerReply>;

@@ -2,7 +2,7 @@ import { type Failure, fail } from '#kernel';
 import type { WorkerOutcome, WorkerPool } from '../workers/contract.ts';
 import type { Delimiters, Templates } from './contract.ts';
 import { LIMITS, MAX_DELIMITER_LENGTH, PROCESS } from './limits.ts';
-import type { Job, Reply } from './messages.ts';
+import type { Job, TemplateWorkerReply } from './messages.ts';
 
 const createInvalidFailure = (reason: string): Failure =>
   fail('INVALID_PAYLOAD', `The template cannot be rendered: ${reason}.`);
@@ -32,7 +32,7 @@ function readOutcome(outcome: WorkerOutcome): string {
   return outcome.reply.text;
 }
 
-const isReply = (reply: unknown): reply is Reply =>
+const isReply = (reply: unknown): reply is TemplateWorkerReply =>
   typeof reply === 'object' &&
   reply !== null &&
   (('text' in reply && typeof reply.text === 'string') || ('reason' in reply && typeof reply.reason === 'string'));

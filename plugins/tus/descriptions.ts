@@ -1,17 +1,17 @@
 import type { ErrorCode } from '#kernel';
 import { FILE_ERRORS } from '../files/library.ts';
-import type { Content, RouteDescription } from '../http/contract.ts';
+import type { BodySchemas, RouteDescription } from '../http/contract.ts';
 import { errorComponents, parameter, schemaRef } from '../http/library.ts';
 
 const params = { id: parameter('The id of the upload, the last segment of Location.') };
 const base = { tag: 'files', access: 'permissions', components: errorComponents } as const;
 
 /** Errors whose status clients of the protocol depend on, with codes of their own. */
-const refusal: Content = { 'application/json': schemaRef('Errors') };
+const refusal: BodySchemas = { 'application/json': schemaRef('Errors') };
 const REFUSALS = { 409: refusal, 410: refusal, 412: refusal, 423: refusal };
 
 const errors: readonly ErrorCode[] = [...FILE_ERRORS, 'INVALID_METADATA', 'INVALID_PAYLOAD'];
-const BYTES: Content = { 'application/offset+octet-stream': {} };
+const BYTES: BodySchemas = { 'application/offset+octet-stream': {} };
 
 export const CREATE: RouteDescription = {
   ...base,

@@ -2,7 +2,7 @@ import { fail, type Log } from '#kernel';
 import type { Location } from '../storage/contract.ts';
 import { createLockedFailure } from './failures.ts';
 import { splitBytes } from './split.ts';
-import type { Piece, Uploads } from './uploads.ts';
+import type { UploadPiece, Uploads } from './uploads.ts';
 
 interface Deps {
   readonly uploads: Uploads;
@@ -59,7 +59,7 @@ async function receivePiece(
 }
 
 /** The bytes of an upload in order, read on demand. */
-export async function* joinPieces(location: Location, pieces: readonly Piece[]): AsyncGenerator<Uint8Array> {
+export async function* joinPieces(location: Location, pieces: readonly UploadPiece[]): AsyncGenerator<Uint8Array> {
   for (const { name, size } of pieces) {
     const opened = await location.open(name);
     if (!opened) throw createMissingBytesFailure(`there is no object ${name}`);
@@ -72,7 +72,7 @@ export async function* joinPieces(location: Location, pieces: readonly Piece[]):
 }
 
 /** The stored pieces. @throws INTERNAL_SERVER_ERROR if they do not join to `size` bytes. */
-export function assertComplete(pieces: readonly Piece[], size: number): readonly Piece[] {
+export function assertComplete(pieces: readonly UploadPiece[], size: number): readonly UploadPiece[] {
   const whole = pieces.filter((piece) => piece.size !== null);
   let end = 0;
   for (const piece of whole) {

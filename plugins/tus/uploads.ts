@@ -19,7 +19,7 @@ export interface Upload {
   readonly expires: Date;
 }
 
-export interface Piece {
+export interface UploadPiece {
   readonly name: string;
   readonly start: number;
   /** Null until the piece is stored. */
@@ -38,11 +38,11 @@ export interface Uploads {
   /** Records the next piece before it is written, so that no piece is in storage without a row. Answers its object name. */
   beginPiece(id: string, start: number): Promise<string>;
   /** Adds a stored piece to the received bytes; false if the upload has moved on or was removed. */
-  completePiece(id: string, piece: Required<Piece> & { readonly size: number }): Promise<boolean>;
+  completePiece(id: string, piece: Required<UploadPiece> & { readonly size: number }): Promise<boolean>;
   /** Deletes the rows of pieces that are no longer in storage. */
   forgetPieces(names: readonly string[]): Promise<void>;
   /** All pieces in order, incomplete ones included. */
-  pieces(id: string): Promise<readonly Piece[]>;
+  pieces(id: string): Promise<readonly UploadPiece[]>;
   complete(id: string): Promise<void>;
   remove(id: string): Promise<void>;
   expired(now: number): Promise<readonly string[]>;

@@ -1,7 +1,7 @@
 import type { Access } from '../access/contract.ts';
 import type { GraphqlField } from '../graphql/contract.ts';
 import type { Items, Payload } from '../items/contract.ts';
-import { assertSignedIn, assertUserOrShare, USERS } from './assert-signed-in.ts';
+import { assertUserOrShare, requireUserKey, USERS } from './require-user-key.ts';
 
 /** The caller's own rows, under the caller's own permissions. */
 export const userFields = (
@@ -13,7 +13,7 @@ export const userFields = (
     operation: 'query',
     definition: 'users_me: platform_users',
     row: USERS,
-    resolve: (_args, { caller }) => assertSignedIn(caller),
+    resolve: (_args, { caller }) => requireUserKey(caller),
   },
   {
     scope: 'system',
@@ -22,7 +22,7 @@ export const userFields = (
     offeredTo: { collection: USERS, action: 'update' },
     row: USERS,
     async resolve({ data }, { caller }) {
-      const user = assertSignedIn(caller);
+      const user = requireUserKey(caller);
       await items.updateOne(caller, USERS, user, data as Payload);
       return user;
     },
@@ -33,7 +33,7 @@ export const userFields = (
     definition: 'roles_me: platform_roles',
     row: 'platform_roles',
     resolve(_args, { caller }) {
-      if (!caller.share) assertSignedIn(caller);
+      if (!caller.share) requireUserKey(caller);
       return caller.role;
     },
   },

@@ -22,7 +22,7 @@ export interface GuestLimits {
   readonly hostCall: number;
 }
 
-export interface Activation {
+export interface ActivationMessage {
   readonly type: 'json-endpoint' | 'flow-operation' | 'event-filter' | 'event-action' | 'exec';
   readonly event?: string;
 }
@@ -31,7 +31,7 @@ export interface Activation {
 export interface GuestContext {
   readonly extensionId: string;
   readonly contributionId: string;
-  readonly activation: Activation;
+  readonly activation: ActivationMessage;
   readonly accountability: {
     readonly user: string | null;
     readonly role: string | null;
@@ -100,4 +100,4 @@ export type ChildMessage =
   | { readonly type: 'call'; readonly id: number; readonly call: number; readonly method: string }
   | { readonly type: 'pong'; readonly id: number };
 
-export type Message = HostMessage | ChildMessage;
+export type ProtocolMessage = HostMessage | ChildMessage;

@@ -12,7 +12,7 @@ import {
   type HostMessage,
   PROTOCOL,
 } from '../protocol/messages.ts';
-import { type Channel, openChannel } from './channel.ts';
+import { type HostChannel, openChannel } from './channel.ts';
 import { createIsolate, type GuestRealm, type Isolate, type Ivm } from './isolate.ts';
 import { createLoadedArtifact, type LoadedArtifact, serializeInvocation } from './loaded-artifact.ts';
 import { parseRealmMessage } from './realm-message.ts';
@@ -32,7 +32,7 @@ let prepared: { readonly isolate: Isolate; readonly limits: GuestLimits } | unde
 let program: LoadedArtifact | undefined;
 let loaded = false;
 
-const channel: Channel = openChannel(
+const channel: HostChannel = openChannel(
   (header, body) => handleMessage(header as HostMessage, body),
   () => process.exit(0),
 );

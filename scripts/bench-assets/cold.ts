@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { median } from '../bench/metered.ts';
 import type { Job } from './bare-sharp.ts';
-import type { Sides } from './sides.ts';
+import type { AssetBenchSides } from './sides.ts';
 
 /** Largest ratio of the time to bare sharp's. */
 export const AIM = 1.15;
 
-export interface Cold {
+export interface ColdTransformTimes {
   readonly name: string;
   /** Milliseconds an image: from asking to having it, with others before it. */
   readonly service: number;
@@ -32,7 +32,7 @@ const WARM_UP = 3;
  * Images of new widths, by the service and by a process of sharp alone: one at a time, and as many at a time as there are
  * processors. Both make the same widths, in turn.
  */
-export async function* measureCold(sides: Sides, images: number): AsyncGenerator<Cold> {
+export async function* measureCold(sides: AssetBenchSides, images: number): AsyncGenerator<ColdTransformTimes> {
   const sharp = await startSharp();
   try {
     // Both start what they work with; and both make the same of it.
@@ -73,7 +73,7 @@ export async function* measureCold(sides: Sides, images: number): AsyncGenerator
   }
 }
 
-async function byService({ service, picture }: Sides, width: number): Promise<Buffer> {
+async function byService({ service, picture }: AssetBenchSides, width: number): Promise<Buffer> {
   const request = get(`${service.url}/assets/${picture.id}?width=${width}&format=webp`);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const bytes = await buffer(response);

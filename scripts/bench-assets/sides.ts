@@ -9,7 +9,7 @@ import { type ForkedServer, forkServer } from '../bench/fork-server.ts';
 import { profiling } from '../bench/service-process.ts';
 import { cameraPicture } from './picture.ts';
 
-export interface Sides {
+export interface AssetBenchSides {
   readonly service: SpawnedService;
   readonly bare: ForkedServer;
   readonly ground: AssetsGround;
@@ -21,7 +21,7 @@ export interface Sides {
 }
 
 /** The service with one picture that everybody may read, and a bare server of files beside it. */
-export async function startSides(database: FreshDatabase, profile: string | undefined): Promise<Sides> {
+export async function startSides(database: FreshDatabase, profile: string | undefined): Promise<AssetBenchSides> {
   const ground: AssetsGround = await assetsGround();
   const folder = join(ground.root, 'bare');
   await mkdir(folder);

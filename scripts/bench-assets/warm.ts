@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { bytesOf } from '../bench/load.ts';
-import { type Figures, medians, metered } from '../bench/metered.ts';
-import type { Sides } from './sides.ts';
+import { type LoadFigures, measureLoad, medians } from '../bench/metered.ts';
+import type { AssetBenchSides } from './sides.ts';
 
 export interface WarmOptions {
   readonly seconds: number;
@@ -15,7 +15,7 @@ export interface WarmOptions {
 export interface WarmShape {
   readonly name: string;
   /** Paths that are requested in turn, the same bytes under each. */
-  paths(sides: Sides, database: FreshDatabase): Promise<readonly string[]> | readonly string[];
+  paths(sides: AssetBenchSides, database: FreshDatabase): Promise<readonly string[]> | readonly string[];
   readonly as: 'public' | 'token';
   /** Least share of the bare server's requests a second; without it the figures are printed only. */
   readonly aim?: number;
@@ -35,7 +35,7 @@ export const WARM: readonly WarmShape[] = [
   ...variants.flatMap(([name, query]) =>
     (['public', 'token'] as const).map((as) => ({
       name: `${name}, ${as}`,
-      paths: ({ picture }: Sides) => [`/assets/${picture.id}${query}`],
+      paths: ({ picture }: AssetBenchSides) => [`/assets/${picture.id}${query}`],
       as,
       aim: 0.8,
     })),
@@ -55,19 +55,19 @@ export const WARM: readonly WarmShape[] = [
   },
 ];
 
-export interface Warm {
+export interface WarmTransformFigures {
   readonly bytes: number;
-  readonly service: Figures;
-  readonly bare: Figures;
+  readonly service: LoadFigures;
+  readonly bare: LoadFigures;
 }
 
 /** The same bytes from both, in turn, so that what disturbs one disturbs both. */
 export async function measureWarm(
   { paths, as }: WarmShape,
-  sides: Sides,
+  sides: AssetBenchSides,
   { seconds, rounds, connections }: WarmOptions,
   database: FreshDatabase,
-): Promise<Warm> {
+): Promise<WarmTransformFigures> {
   const { service, bare, folder } = sides;
   const requested = await paths(sides, database);
   const headers = as === 'token' ? { Authorization: `Bearer ${service.admin.token}` } : ({} as Record<string, string>);
@@ -84,14 +84,14 @@ export async function measureWarm(
     service: { url, pid: service.pid, application: 'tenon', next: each(url, requested) },
     bare: { ...bare, application: 'none', next: each(bare.url, files) },
   };
-  const taken = { service: [] as Figures[], bare: [] as Figures[] };
+  const taken = { service: [] as LoadFigures[], bare: [] as LoadFigures[] };
   for (let round = 0; round <= rounds; round++) {
     const order = round % 2 === 0 ? (['service', 'bare'] as const) : (['bare', 'service'] as const);
     for (const side of order) {
       const { next, ...target } = targets[side];
       // The first warms up.
       const options = { connections, seconds: round === 0 ? 2 : seconds };
-      const figures = await metered(target, next, options, database);
+      const figures = await measureLoad(target, next, options, database);
       if (round > 0) taken[side].push(figures);
     }
   }

@@ -1,29 +1,33 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { forgetWrites } from './data.ts';
-import { type Ask, askOf, isWrite, type Shape } from './shapes.ts';
-import type { Side, Sides } from './sides.ts';
+import { askOf, type BenchRequest, type BenchShape, isWrite } from './shapes.ts';
+import type { BenchSide, BenchSides } from './sides.ts';
 
-export interface Objection {
+export interface AnswerDifference {
   readonly text: string;
   /** A server refuses, so that there is nothing to measure; else the two do not do the same work. */
   readonly refused: boolean;
 }
 
-const refused = (side: Side, { status, text }: Answer): Objection => ({
+const refused = (side: BenchSide, { status, text }: Answer): AnswerDifference => ({
   text: `the ${side.name} server answers ${status}: ${text.slice(0, 300)}`,
   refused: true,
 });
 
 /** Reads must be answered byte for byte alike; writes must leave the same number of rows behind. */
 export const compareAnswers = (
-  sides: Sides,
-  shape: Shape,
+  sides: BenchSides,
+  shape: BenchShape,
   scale: number,
   database: FreshDatabase,
-): Promise<Objection | undefined> =>
+): Promise<AnswerDifference | undefined> =>
   isWrite(shape) ? compareWrites(sides, shape, scale, database) : compareReads(sides, shape, scale);
 
-async function compareReads({ service, ideal }: Sides, shape: Shape, scale: number): Promise<Objection | undefined> {
+async function compareReads(
+  { service, ideal }: BenchSides,
+  shape: BenchShape,
+  scale: number,
+): Promise<AnswerDifference | undefined> {
   for (const n of shape.table ? [1, 2, 3] : [1]) {
     const ask = askOf(shape, n, scale);
     const [ours, best] = await Promise.all([send(service, shape, ask), send(ideal, shape, ask)]);
@@ -36,11 +40,11 @@ async function compareReads({ service, ideal }: Sides, shape: Shape, scale: numb
 }
 
 async function compareWrites(
-  sides: Sides,
-  shape: Shape,
+  sides: BenchSides,
+  shape: BenchShape,
   scale: number,
   database: FreshDatabase,
-): Promise<Objection | undefined> {
+): Promise<AnswerDifference | undefined> {
   const left: Record<string, number>[] = [];
   for (const [side, history] of [
     [sides.service, 'platform'],
@@ -72,7 +76,7 @@ interface Answer {
   readonly text: string;
 }
 
-async function send(side: Side, shape: Shape, { method, path, body }: Ask): Promise<Answer> {
+async function send(side: BenchSide, shape: BenchShape, { method, path, body }: BenchRequest): Promise<Answer> {
   const headers = Object.fromEntries(side.headers(shape).map((line) => line.split(': ') as [string, string]));
   const response = await fetch(new URL(path, side.url), {
     method,

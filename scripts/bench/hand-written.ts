@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import pg from 'pg';
-import type { Shape } from './shapes.ts';
+import type { BenchShape } from './shapes.ts';
 
 /** The service's session settings and size of pool. */
 export const poolOf = (name: string, connectionString: string | undefined): pg.Pool =>
@@ -15,7 +15,9 @@ export const poolOf = (name: string, connectionString: string | undefined): pg.P
   });
 
 /** Finds the shape that `<method> <path>` asks for, and the key in its path. */
-export function shapeFinder(shapes: readonly Shape[]): (target: string) => { shape: Shape; id: string } | undefined {
+export function shapeFinder(
+  shapes: readonly BenchShape[],
+): (target: string) => { shape: BenchShape; id: string } | undefined {
   const exact = new Map(shapes.map((shape) => [`${shape.method} ${shape.path}`, shape]));
   /** Those with a key in their path. */
   const keyed = shapes

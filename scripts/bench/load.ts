@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { AnswerEnd } from './answer-end.ts';
-import type { Ask } from './shapes.ts';
+import type { BenchRequest } from './shapes.ts';
 
-export interface Load {
+export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
   /** Answers whose status was not 200. */
@@ -10,7 +10,7 @@ export interface Load {
 }
 
 /** The bytes of a request. */
-export function bytesOf(url: URL, headers: readonly string[], { method, path, body }: Ask): Buffer {
+export function bytesOf(url: URL, headers: readonly string[], { method, path, body }: BenchRequest): Buffer {
   const text = body === undefined ? '' : JSON.stringify(body);
   const about =
     body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`];
@@ -21,7 +21,7 @@ export function bytesOf(url: URL, headers: readonly string[], { method, path, bo
  * Keeps `connections` connections busy for `seconds`, one request at a time on each, `next` making each request. Bytes over
  * plain sockets, because a full HTTP client would cost more than the servers it measures.
  */
-export async function load(url: URL, next: () => Buffer, connections: number, seconds: number): Promise<Load> {
+export async function runLoad(url: URL, next: () => Buffer, connections: number, seconds: number): Promise<LoadResult> {
   const started = process.hrtime.bigint();
   const until = started + BigInt(Math.round(seconds * 1e9));
   const counts = await Promise.all(Array.from({ length: connections }, () => oneConnection(url, next, until)));

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { bytesOf, load } from './load.ts';
+import { bytesOf, runLoad } from './load.ts';
 import { memoryOf, processesOf } from './processes.ts';
-import type { Shape } from './shapes.ts';
-import type { Side } from './sides.ts';
+import type { BenchShape } from './shapes.ts';
+import type { BenchSide } from './sides.ts';
 
 const SAMPLE_MS = 20;
 /** For what was allocated to be given back, where it will be. */
@@ -24,12 +24,16 @@ const LARGE_READS: readonly { readonly name: string; readonly path: string; read
 const FIELDS = '&fields=id,title,body,status,author_id,published_at,views,price,meta';
 
 /** What large reads cost in memory: before, at the peak, and some seconds after; one line a read. */
-export async function* memoryReport(side: Side, shape: Shape, database: FreshDatabase): AsyncGenerator<string> {
+export async function* memoryReport(
+  side: BenchSide,
+  shape: BenchShape,
+  database: FreshDatabase,
+): AsyncGenerator<string> {
   yield `${'memory, MB'.padEnd(30)}server before    peak   after   busiest backend before    peak   after`;
   for (const { name, path, connections } of LARGE_READS) {
     const before = await memory(side, database);
     const request = bytesOf(side.url, side.headers(shape), { method: 'GET', path: path + FIELDS });
-    const { peak, failed } = await peakDuring(side, database, () => load(side.url, () => request, connections, 0));
+    const { peak, failed } = await peakDuring(side, database, () => runLoad(side.url, () => request, connections, 0));
     await pause(CALM_MS);
     const after = await memory(side, database);
     if (failed > 0) yield `${name.padEnd(30)}was refused`;
@@ -41,7 +45,7 @@ export async function* memoryReport(side: Side, shape: Shape, database: FreshDat
   }
 }
 
-async function memory(side: Side, database: FreshDatabase): Promise<Memory> {
+async function memory(side: BenchSide, database: FreshDatabase): Promise<Memory> {
   return held(await processesOf(side.pid, side.application, database));
 }
 
@@ -50,7 +54,7 @@ const held = ({ server, backends }: { server: number; backends: readonly number[
   backend: Math.max(0, ...backends.map((pid) => memoryOf(pid).own)),
 });
 
-async function peakDuring(side: Side, database: FreshDatabase, work: () => Promise<{ readonly failed: number }>) {
+async function peakDuring(side: BenchSide, database: FreshDatabase, work: () => Promise<{ readonly failed: number }>) {
   const peak = { server: 0, backend: 0 };
   // Connections are made as they are needed: which there are is asked anew now and then.
   let processes = await processesOf(side.pid, side.application, database);

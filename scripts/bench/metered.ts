@@ -1,10 +1,10 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
-import { type Load, load } from './load.ts';
+import { type LoadResult, runLoad } from './load.ts';
 import { cpuByProcess, processesOf } from './processes.ts';
-import type { Target } from './sides.ts';
+import type { BenchTarget } from './sides.ts';
 
 /** CPU in ms a request, of the server process and its database backends together. */
-export interface Figures {
+export interface LoadFigures {
   readonly perSecond: number;
   readonly cpu: number;
   /** The part of it that the server process used. */
@@ -12,18 +12,18 @@ export interface Figures {
 }
 
 /** Puts load on a server and tells what it cost. Throws where a request failed. */
-export async function metered(
-  target: Target,
+export async function measureLoad(
+  target: BenchTarget,
   next: () => Buffer,
   { connections, seconds }: { readonly connections: number; readonly seconds: number },
   database: FreshDatabase,
-): Promise<Figures> {
+): Promise<LoadFigures> {
   const usage = async () => {
     const { server, backends } = await processesOf(target.pid, target.application, database);
     return { server, cpu: cpuByProcess([server, ...backends]) };
   };
   const before = await usage();
-  const { requests: sent, failed, seconds: took }: Load = await load(target.url, next, connections, seconds);
+  const { requests: sent, failed, seconds: took }: LoadResult = await runLoad(target.url, next, connections, seconds);
   const after = await usage();
   if (failed > 0) throw new Error(`${failed} of ${sent} requests failed`);
   const used = (pid: number) => (after.cpu.get(pid) ?? 0) - (before.cpu.get(pid) ?? 0);
@@ -32,7 +32,7 @@ export async function metered(
 }
 
 /** Each figure's median. */
-export const medians = (figures: readonly Figures[]): Figures => ({
+export const medians = (figures: readonly LoadFigures[]): LoadFigures => ({
   perSecond: median(figures.map((one) => one.perSecond)),
   cpu: median(figures.map((one) => one.cpu)),
   serverCpu: median(figures.map((one) => one.serverCpu)),

@@ -1,16 +1,16 @@
 import type { FiguresBySide } from './rounds.ts';
-import type { Shape } from './shapes.ts';
+import type { BenchShape } from './shapes.ts';
 
 /** Largest ratio of CPU a request to the hand-written server's. */
-const AIMS: Readonly<Record<Shape['kind'], number>> = { one: 1.6, list: 1.25, write: 2, batch: 1.5 };
+const AIMS: Readonly<Record<BenchShape['kind'], number>> = { one: 1.6, list: 1.25, write: 2, batch: 1.5 };
 /** What a row rule and a field list may add to the admin's same list. */
 const RULE = 1.15;
 
 /** `other`: the name of the server beside the service. */
-export const header = (other: string): string =>
+export const tableHeader = (other: string): string =>
   `${'shape'.padEnd(27)}  requests/s     ${other}  ratio   CPU ms/request     ${other}  ratio   aim   server ms  ${other}`;
 
-export function line({ name, kind, aim = AIMS[kind] }: Shape, { service, ideal }: FiguresBySide): string {
+export function tableLine({ name, kind, aim = AIMS[kind] }: BenchShape, { service, ideal }: FiguresBySide): string {
   const ratio = service.cpu / ideal.cpu;
   return [
     name.padEnd(27),
@@ -30,8 +30,8 @@ export function line({ name, kind, aim = AIMS[kind] }: Shape, { service, ideal }
 const cell = (number: number, width: number, digits: number): string => number.toFixed(digits).padStart(width);
 
 /** The aims, and by which shapes they are missed. */
-export function verdict(measured: ReadonlyMap<Shape, FiguresBySide>): readonly string[] {
-  const kinds: readonly [Shape['kind'], string][] = [
+export function judgeShapes(measured: ReadonlyMap<BenchShape, FiguresBySide>): readonly string[] {
+  const kinds: readonly [BenchShape['kind'], string][] = [
     ['one', 'read one'],
     ['list', 'lists and nested reads'],
     ['write', 'single writes'],

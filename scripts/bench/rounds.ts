@@ -1,9 +1,9 @@
 import type { FreshDatabase } from '../../test/support/database.ts';
 import { forgetWrites } from './data.ts';
 import { bytesOf } from './load.ts';
-import { type Figures, medians, metered } from './metered.ts';
-import { askOf, isWrite, type Shape } from './shapes.ts';
-import type { Side, Sides } from './sides.ts';
+import { type LoadFigures, measureLoad, medians } from './metered.ts';
+import { askOf, type BenchShape, isWrite } from './shapes.ts';
+import type { BenchSide, BenchSides } from './sides.ts';
 
 export interface Options {
   readonly seconds: number;
@@ -13,21 +13,21 @@ export interface Options {
 }
 
 /** Medians over the rounds. */
-export type FiguresBySide = Readonly<Record<Side['name'], Figures>>;
+export type FiguresBySide = Readonly<Record<BenchSide['name'], LoadFigures>>;
 
 /** Bodies larger than this are made once: their making must not be what is measured. */
 const LARGE = 10_000;
 /** Requests of a shape so far, over all its rounds: a change that changes nothing would be no change. */
-const counts = new Map<Shape, number>();
+const counts = new Map<BenchShape, number>();
 
 /** Measures shapes in turn, side after side, so that what disturbs one disturbs all. */
-export async function measure(
-  shapes: readonly Shape[],
-  { service, ideal }: Pick<Sides, 'service' | 'ideal'>,
+export async function measureInRounds(
+  shapes: readonly BenchShape[],
+  { service, ideal }: Pick<BenchSides, 'service' | 'ideal'>,
   options: Options,
   database: FreshDatabase,
-): Promise<ReadonlyMap<Shape, FiguresBySide>> {
-  const all = new Map(shapes.map((shape) => [shape, { service: [] as Figures[], ideal: [] as Figures[] }]));
+): Promise<ReadonlyMap<BenchShape, FiguresBySide>> {
+  const all = new Map(shapes.map((shape) => [shape, { service: [] as LoadFigures[], ideal: [] as LoadFigures[] }]));
   for (let round = 0; round <= options.rounds; round++) {
     // The first warms up.
     const seconds = round === 0 ? 1 : options.seconds;
@@ -44,14 +44,14 @@ export async function measure(
 }
 
 async function oneRound(
-  side: Side,
-  shape: Shape,
+  side: BenchSide,
+  shape: BenchShape,
   seconds: number,
   { connections, scale }: Options,
   database: FreshDatabase,
-): Promise<Figures> {
+): Promise<LoadFigures> {
   try {
-    return await metered(side, requests(side, shape, scale), { connections, seconds }, database);
+    return await measureLoad(side, requests(side, shape, scale), { connections, seconds }, database);
   } catch (error) {
     throw new Error(`"${shape.name}" by the ${side.name} server: ${(error as Error).message}`, { cause: error });
   } finally {
@@ -59,7 +59,7 @@ async function oneRound(
   }
 }
 
-function requests(side: Side, shape: Shape, scale: number): () => Buffer {
+function requests(side: BenchSide, shape: BenchShape, scale: number): () => Buffer {
   const headers = side.headers(shape);
   const make = () => {
     const n = counts.get(shape) ?? 1;

@@ -1,9 +1,9 @@
-import { type ROWS, scaled } from './data.ts';
-import { article, createMany, createOne, list, moment, object, updateOne } from './sql.ts';
+import { type ROWS, scaledRowCount } from './data.ts';
+import { articleJsonSql, createMany, createOne, jsonListSql, jsonObjectSql, moment, updateOne } from './sql.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-export interface Shape {
+export interface BenchShape {
   readonly name: string;
   /** Which aim of `report.ts` counts where `aim` is left out. */
   readonly kind: 'one' | 'list' | 'write' | 'batch';
@@ -51,27 +51,27 @@ const payload = (n: number) => ({
 });
 
 /** What is measured. The reads ask both servers for the same bytes. */
-export const SHAPES: readonly Shape[] = [
+export const SHAPES: readonly BenchShape[] = [
   {
     ...get,
     name: 'read one',
     kind: 'one',
     path: `/items/article/:id?fields=${PLAIN}`,
     table: 'article',
-    ideal: `select row_to_json(r)::text as data from (select ${article('a')} from article a where a.id = $1::int) r`,
+    ideal: `select row_to_json(r)::text as data from (select ${articleJsonSql('a')} from article a where a.id = $1::int) r`,
     params: (id) => [id],
   },
   {
     ...get,
     name: 'list 25',
     path: `/items/article?limit=25&fields=${PLAIN}`,
-    ideal: list(`select ${article('a')} from article a order by a.id limit 25`),
+    ideal: jsonListSql(`select ${articleJsonSql('a')} from article a order by a.id limit 25`),
   },
   {
     ...get,
     name: 'list 25 with keys of to-many',
     path: '/items/article?limit=25',
-    ideal: list(`select ${article('a')},
+    ideal: jsonListSql(`select ${articleJsonSql('a')},
         (select coalesce(json_agg(k.id), '[]') from (select c.id from comment c where c.article_id = a.id order by c.id limit 100) k) as comments,
         (select coalesce(json_agg(k.id), '[]') from (select j.id from article_tag j where j.article_id = a.id order by j.sort, j.id limit 100) k) as tags
       from (select * from article order by id limit 25) a order by a.id`),
@@ -80,7 +80,7 @@ export const SHAPES: readonly Shape[] = [
     ...get,
     name: 'filtered and sorted',
     path: `/items/article?limit=25&fields=${PLAIN}&filter[status][_eq]=published&filter[views][_gt]=5000&sort=-published_at`,
-    ideal: list(`select ${article('a')} from article a where a.status = $1 and a.views > $2::int
+    ideal: jsonListSql(`select ${articleJsonSql('a')} from article a where a.status = $1 and a.views > $2::int
       order by a.published_at desc, a.id limit 25`),
     params: () => ['published', 5000],
   },
@@ -89,17 +89,18 @@ export const SHAPES: readonly Shape[] = [
     name: 'many-to-one',
     path: '/items/article?limit=25&fields=id,title,views,author_id.name,author_id.country',
     ideal:
-      list(`select a.id, a.title, a.views, case when u.id is not null then ${object('u.name, u.country')} end as author_id
+      jsonListSql(`select a.id, a.title, a.views, case when u.id is not null then ${jsonObjectSql('u.name, u.country')} end as author_id
       from (select * from article order by id limit 25) a left join author u on u.id = a.author_id order by a.id`),
   },
   {
     ...get,
     name: 'three levels',
     path: '/items/article?limit=25&fields=id,title,author_id.name,comments.id,comments.author,comments.created_at,tags.tag_id.name&deep[comments][_limit]=5',
-    ideal: list(`select a.id, a.title, case when u.id is not null then ${object('u.name')} end as author_id,
+    ideal:
+      jsonListSql(`select a.id, a.title, case when u.id is not null then ${jsonObjectSql('u.name')} end as author_id,
         (select coalesce(json_agg(row_to_json(k)), '[]') from (select c.id, c.author, ${moment('c.created_at')} as created_at
           from comment c where c.article_id = a.id order by c.id limit 5) k) as comments,
-        (select coalesce(json_agg(row_to_json(k)), '[]') from (select case when t.id is not null then ${object('t.name')} end as tag_id
+        (select coalesce(json_agg(row_to_json(k)), '[]') from (select case when t.id is not null then ${jsonObjectSql('t.name')} end as tag_id
           from (select * from article_tag j where j.article_id = a.id order by j.sort, j.id limit 100) j
           left join tag t on t.id = j.tag_id order by j.sort, j.id) k) as tags
       from (select * from article order by id limit 25) a left join author u on u.id = a.author_id order by a.id`),
@@ -108,14 +109,15 @@ export const SHAPES: readonly Shape[] = [
     ...get,
     name: 'count of comments',
     path: '/items/article?limit=25&fields=id,title,count(comments)',
-    ideal: list(`select a.id, a.title, (select count(*) from comment c where c.article_id = a.id) as comments_count
+    ideal:
+      jsonListSql(`select a.id, a.title, (select count(*) from comment c where c.article_id = a.id) as comments_count
       from (select * from article order by id limit 25) a order by a.id`),
   },
   {
     ...get,
     name: 'total and filter count',
     path: '/items/article?limit=25&fields=id,title&filter[status][_eq]=published&meta=*',
-    ideal: `select (${list('select a.id, a.title from article a where a.status = $1 order by a.id limit 25')}) as data,
+    ideal: `select (${jsonListSql('select a.id, a.title from article a where a.status = $1 order by a.id limit 25')}) as data,
       json_build_object('total_count', (select count(*) from article), 'filter_count', (select count(*) from article where status = $1))::text as meta`,
     params: () => ['published'],
   },
@@ -123,7 +125,7 @@ export const SHAPES: readonly Shape[] = [
     ...get,
     name: 'aggregate by status',
     path: '/items/article?aggregate[count]=*&aggregate[avg]=views&groupBy=status',
-    ideal: list(`select a.status, count(*) as count, ${object('avg(a.views) as views')} as avg
+    ideal: jsonListSql(`select a.status, count(*) as count, ${jsonObjectSql('avg(a.views) as views')} as avg
       from article a group by a.status order by a.status limit 100`),
   },
   {
@@ -131,14 +133,14 @@ export const SHAPES: readonly Shape[] = [
     name: 'count by year',
     path: '/items/article?aggregate[count]=id&groupBy=year(published_at)',
     ideal:
-      list(`select extract(year from a.published_at at time zone 'UTC')::int as published_at_year, ${object('count(a.id) as id')} as count
+      jsonListSql(`select extract(year from a.published_at at time zone 'UTC')::int as published_at_year, ${jsonObjectSql('count(a.id) as id')} as count
       from article a group by 1 order by 1 limit 100`),
   },
   {
     ...get,
     name: 'search',
     path: '/items/author?limit=25&fields=id,name,email&search=author999',
-    ideal: list(`select a.id, a.name, a.email from author a
+    ideal: jsonListSql(`select a.id, a.name, a.email from author a
       where a.name ilike $1 or a.email ilike $1 or a.country ilike $1 or a.biography ilike $1 order by a.id limit 25`),
     params: () => ['%author999%'],
   },
@@ -146,7 +148,7 @@ export const SHAPES: readonly Shape[] = [
     ...get,
     name: 'some comment by',
     path: '/items/article?limit=25&fields=id,title&filter[comments][_some][author][_eq]=reader%2042',
-    ideal: list(`select a.id, a.title from article a
+    ideal: jsonListSql(`select a.id, a.title from article a
       where exists (select 1 from comment c where c.article_id = a.id and c.author = $1) order by a.id limit 25`),
     params: () => ['reader 42'],
   },
@@ -154,7 +156,7 @@ export const SHAPES: readonly Shape[] = [
     ...get,
     name: 'sorted and filtered by m2o',
     path: '/items/article?limit=25&fields=id,title,views&filter[author_id][country][_eq]=AT&filter[views][_lt]=200&sort=author_id.name,-views',
-    ideal: list(`select a.id, a.title, a.views from article a join author u on u.id = a.author_id
+    ideal: jsonListSql(`select a.id, a.title, a.views from article a join author u on u.id = a.author_id
       where u.country = $1 and a.views < $2::int order by u.name, a.views desc, a.id limit 25`),
     params: () => ['AT', 200],
   },
@@ -172,7 +174,7 @@ export const SHAPES: readonly Shape[] = [
         page: 2,
       },
     }),
-    ideal: list(`select a.id, a.title, a.views from article a where a.author_id = any($1::int[])
+    ideal: jsonListSql(`select a.id, a.title, a.views from article a where a.author_id = any($1::int[])
       order by a.views desc, a.id limit $2::int offset $3::int`),
     params: (_id, { query }: { query: { filter: { author_id: { _in: number[] } }; limit: number; page: number } }) => [
       query.filter.author_id._in,
@@ -184,13 +186,13 @@ export const SHAPES: readonly Shape[] = [
     ...get,
     name: '10000 rows',
     path: `/items/article?limit=10000&fields=${PLAIN}`,
-    ideal: list(`select ${article('a')} from article a order by a.id limit 10000`),
+    ideal: jsonListSql(`select ${articleJsonSql('a')} from article a order by a.id limit 10000`),
   },
   {
     ...get,
     name: 'published as admin',
     path: `/items/article?limit=25&fields=${EDITORS}&filter[status][_eq]=published`,
-    ideal: list(published),
+    ideal: jsonListSql(published),
     params: () => ['published'],
   },
   {
@@ -199,7 +201,7 @@ export const SHAPES: readonly Shape[] = [
     as: 'editor',
     like: 'published as admin',
     path: `/items/article?limit=25&fields=${EDITORS}`,
-    ideal: list(published),
+    ideal: jsonListSql(published),
     params: () => ['published'],
   },
   {
@@ -242,9 +244,9 @@ export const SHAPES: readonly Shape[] = [
   },
 ];
 
-export const isWrite = ({ kind }: Shape): boolean => kind === 'write' || kind === 'batch';
+export const isWrite = ({ kind }: BenchShape): boolean => kind === 'write' || kind === 'batch';
 
-export interface Ask {
+export interface BenchRequest {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
@@ -252,10 +254,10 @@ export interface Ask {
 
 /** The key that the `n`-th request asks for: spread over the table, so that no row is asked for twice in a row. */
 export const keyOf = (table: keyof typeof ROWS, n: number, scale: number): number =>
-  1 + ((n * 7919) % scaled(table, scale));
+  1 + ((n * 7919) % scaledRowCount(table, scale));
 
 /** The `n`-th request of a shape. */
-export function askOf({ method, path, table, body }: Shape, n: number, scale: number): Ask {
+export function askOf({ method, path, table, body }: BenchShape, n: number, scale: number): BenchRequest {
   const id = table ? keyOf(table, n, scale) : 0;
   return { method, path: path.replace(':id', String(id)), ...(body ? { body: body(n) } : {}) };
 }

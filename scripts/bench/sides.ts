@@ -3,10 +3,10 @@ import type { Service } from '../../test/support/service.ts';
 import { type ForkedServer, forkServer } from './fork-server.ts';
 import { prepareModel } from './model.ts';
 import { profiling, spawnMeasured } from './service-process.ts';
-import type { Shape } from './shapes.ts';
+import type { BenchShape } from './shapes.ts';
 
 /** A process under measurement. */
-export interface Target {
+export interface BenchTarget {
   readonly url: URL;
   readonly pid: number;
   /** What its database connections call themselves. */
@@ -14,17 +14,17 @@ export interface Target {
 }
 
 /** A server under measurement. */
-export interface Side extends Target {
+export interface BenchSide extends BenchTarget {
   readonly name: 'service' | 'ideal';
   /** Headers of a request of this shape. */
-  headers(shape: Shape): readonly string[];
+  headers(shape: BenchShape): readonly string[];
 }
 
-export interface Sides {
+export interface BenchSides {
   /** The service, to send it requests that are not measured. */
   readonly spawned: Service;
-  readonly service: Side;
-  readonly ideal: Side;
+  readonly service: BenchSide;
+  readonly ideal: BenchSide;
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface Sides {
  * Starts the service and the hand-written server, each a process of its own, over the same database. `profile`: a folder
  * for CPU profiles of both.
  */
-export async function startSides(database: FreshDatabase, profile?: string): Promise<Sides> {
+export async function startSides(database: FreshDatabase, profile?: string): Promise<BenchSides> {
   const service = await spawnMeasured(database, profile);
   let ideal: ForkedServer | undefined;
   const stop = async () => {

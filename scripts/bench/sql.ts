@@ -1,25 +1,25 @@
 /** Pieces of the hand-written statements. */
 
 /** Rows as the JSON list of an answer; the rows of a sub-select in the order it gives. */
-export const list = (rows: string): string =>
+export const jsonListSql = (rows: string): string =>
   `select coalesce('[' || string_agg(row_to_json(r)::text, ',') || ']', '[]') as data from (${rows}) r`;
 
 /** A related row as a JSON object. */
-export const object = (columns: string): string => `(select row_to_json(o) from (select ${columns}) o)`;
+export const jsonObjectSql = (columns: string): string => `(select row_to_json(o) from (select ${columns}) o)`;
 
 /** A timestamp as it is answered. */
 export const moment = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Columns of an article, or of a table shaped like it, as they are answered. */
-export const article = (alias: string): string =>
+export const articleJsonSql = (alias: string): string =>
   `${alias}.id, ${alias}.title, ${alias}.body, ${alias}.status, ${alias}.author_id, ${moment(`${alias}.published_at`)} as published_at,
    ${alias}.views, ${alias}.price::text as price, ${alias}.meta`;
 
 const COLUMNS = 'title, body, status, author_id, published_at, views, price, meta';
 
 /** The row `m` as it is answered, which is also what is recorded of it. */
-const answered = `(select row_to_json(x) from (select ${article('m')}) x) as j`;
+const answered = `(select row_to_json(x) from (select ${articleJsonSql('m')}) x) as j`;
 
 /**
  * Records what `changed` (id, j: the row as it is answered, delta: what changed of it, null for all) holds and answers:
@@ -50,7 +50,7 @@ export const createOne = (table: string): string => `
 export const updateOne = (table: string): string => `
   with changed as (
     update ${table} m set title = $2, views = $3::int where m.id = $1::int
-    returning m.id, ${answered}, ${object('m.title, m.views')} as delta),
+    returning m.id, ${answered}, ${jsonObjectSql('m.title, m.views')} as delta),
   ${recorded(table, 'update', 4, ONE)}`;
 
 /** Many new rows: eight lists of values, then who. */

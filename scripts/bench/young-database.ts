@@ -1,5 +1,5 @@
 import { freshDatabase } from '../../test/support/database.ts';
-import { bytesOf, load } from './load.ts';
+import { bytesOf, runLoad } from './load.ts';
 import { median } from './metered.ts';
 import { spawnMeasured } from './service-process.ts';
 import { SHAPES } from './shapes.ts';
@@ -34,7 +34,7 @@ export async function youngDatabaseReport(): Promise<string> {
         const headers = [`Authorization: Bearer ${service.admin.token}`];
         const request = bytesOf(url, headers, { method: batch.method, path: batch.path, body });
         const since = performance.now();
-        const { failed } = await load(url, () => request, 1, 0);
+        const { failed } = await runLoad(url, () => request, 1, 0);
         if (failed > 0) throw new Error('a write on a young database failed');
         return performance.now() - since;
       };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** The expected state of a row at the end. */
-export interface Expectation {
+export interface ExpectedRow {
   /** False where the creation of the row was not acknowledged: it may exist or not. */
   readonly isSure: boolean;
   /** Possible values of `n`: the last acknowledged one, and later ones without an answer. */
@@ -10,7 +10,7 @@ export interface Expectation {
   readonly batch: string | null;
 }
 
-export type WriteRecord = ReadonlyMap<string, Expectation>;
+export type WriteRecord = ReadonlyMap<string, ExpectedRow>;
 
 const BATCH = 20;
 /** After a request that was not answered, in milliseconds. */
@@ -21,7 +21,7 @@ const UNAVAILABLE = 503;
 
 /** Clients that write until `stop`: single rows, batches and updates, and one client that adds and removes fields. */
 export function createWriters(options: { token: string; count: number; getAddress(at: number): string }) {
-  const record = new Map<string, Expectation>();
+  const record = new Map<string, ExpectedRow>();
   const endings = new Map<string, number>();
   const unexpected: string[] = [];
   let acknowledged = 0;

@@ -1,6 +1,6 @@
 import { REFUSED_NAMES, REFUSED_PARTS, REFUSED_PHRASES } from './words.ts';
 
-export interface Finding {
+export interface RefusedWordUse {
   readonly path: string;
   /** From 1. */
   readonly line: number;
@@ -21,7 +21,7 @@ const partsOf = (name: string): readonly string[] =>
     .map((part) => part.toLowerCase());
 
 /** `isMember`: behind a dot. A member is judged by its declaration, since `expect(1).within(0, 2)` belongs to another library. */
-function namesIn(path: string, line: number, name: string, isMember = false): readonly Finding[] {
+function namesIn(path: string, line: number, name: string, isMember = false): readonly RefusedWordUse[] {
   const whole = isMember ? [] : REFUSED_NAMES.filter(({ pattern }) => pattern.test(name.toLowerCase()));
   const parts = partsOf(name).flatMap((part) =>
     REFUSED_PARTS.filter(({ pattern }) => pattern.test(part)).map((one) => ({ ...one, part })),
@@ -32,7 +32,7 @@ function namesIn(path: string, line: number, name: string, isMember = false): re
   ];
 }
 
-const phrasesIn = (path: string, line: number, text: string): readonly Finding[] =>
+const phrasesIn = (path: string, line: number, text: string): readonly RefusedWordUse[] =>
   REFUSED_PHRASES.flatMap(({ pattern, instead }) =>
     [...text.matchAll(pattern)].map((match) => ({
       path,
@@ -44,13 +44,13 @@ const phrasesIn = (path: string, line: number, text: string): readonly Finding[]
   );
 
 /** Refused words of one file: names, comments and strings of code, the whole text of anything else. */
-export function scanText(path: string, text: string): readonly Finding[] {
+export function scanText(path: string, text: string): readonly RefusedWordUse[] {
   const fileName = (path.split('/').at(-1) ?? path).replace(/\..*$/, '');
   const ofPath = namesIn(path, 0, fileName);
   if (!/\.[cm]?[jt]s$/.test(path)) return [...ofPath, ...phrasesIn(path, 1, text)];
   let line = 1;
   let at = 0;
-  const found: Finding[] = [...ofPath];
+  const found: RefusedWordUse[] = [...ofPath];
   for (const match of text.matchAll(TOKEN)) {
     line += text.slice(at, match.index).match(/\n/g)?.length ?? 0;
     at = match.index;

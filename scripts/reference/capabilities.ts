@@ -1,8 +1,8 @@
 import { findProblems } from '#kernel';
 import { renderAuthorities } from '../../plugins/broker/library.ts';
 import { type ManifestSchema, renderType } from './json-schema.ts';
-import { code, page } from './markdown.ts';
-import type { Registered } from './reader/index.ts';
+import { inlineCode, markdownPage } from './markdown.ts';
+import type { RegisteredCatalog } from './reader/index.ts';
 
 interface CapabilityText {
   readonly about: string;
@@ -112,10 +112,10 @@ const TEXTS: Readonly<Record<string, CapabilityText>> = {
  * docs/reference/capabilities.md: what each capability allows, and the sentences that consent and audit show for a grant.
  * @throws Error for a capability without a text here, a text without a capability, and an example that its schema refuses.
  */
-export function capabilitiesPage({ capabilities }: Registered): string {
+export function capabilitiesPage({ capabilities }: RegisteredCatalog): string {
   const extra = Object.keys(TEXTS).filter((name) => !capabilities.has(name));
   if (extra.length > 0) throw new Error(`no such capability: ${extra.join(', ')}`);
-  return page(
+  return markdownPage(
     'Capabilities',
     `A grant stands under \`capabilities\` of a manifest, unless the text says otherwise. \`GET /extensions/audit\` and \`npm run audit\` show
 what each plugin and package was granted in the sentences below, and what it did with it.`,
@@ -133,16 +133,16 @@ what each plugin and package was granted in the sentences below, and what it did
 
 function section(
   name: string,
-  capability: Registered['capabilities'] extends ReadonlyMap<string, infer One> ? One : never,
+  capability: RegisteredCatalog['capabilities'] extends ReadonlyMap<string, infer One> ? One : never,
   { about, holders, example }: CapabilityText,
 ): string {
-  const member = capability.member === undefined ? '' : ` It is the member ${code(`host.${capability.member}`)}.`;
+  const member = capability.member === undefined ? '' : ` It is the member ${inlineCode(`host.${capability.member}`)}.`;
   return `## ${name}
 
 ${about} For ${holders}.${member}
 
-- Grant: ${code(renderType(capability.schema as ManifestSchema))}
-- For example: ${code(JSON.stringify(example))}
+- Grant: ${inlineCode(renderType(capability.schema as ManifestSchema))}
+- For example: ${inlineCode(JSON.stringify(example))}
 - In the audit: ${renderAuthorities(capability.describe(example))
     .map((sentence) => `*${sentence}*`)
     .join('; ')}`;

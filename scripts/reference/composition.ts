@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { boot, type ConfigKey } from '#kernel/boot';
 import { composition } from '../../plugins/preset.ts';
-import { type Registered, registered } from './reader/index.ts';
+import { type RegisteredCatalog, readRegistered } from './reader/index.ts';
 
 /** The members of a core plugin's manifest that the reference shows. */
 export interface CoreManifest {
@@ -24,14 +24,14 @@ export function coreManifests(): readonly CoreManifest[] {
 }
 
 /** Boots the core plugins beside the reader, with every optional route switched on. Starts nothing, touches no database. */
-export async function registeredByPlugins(): Promise<Registered> {
+export async function registeredByPlugins(): Promise<RegisteredCatalog> {
   const kernel = await boot(
     { plugins: [...composition().plugins, new URL('./reader/', import.meta.url)] },
     {
       environment: { LOG_LEVEL: 'silent', CONFIG_PATH: '/dev/null', EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' },
     },
   );
-  const all = registered();
+  const all = readRegistered();
   await kernel.stop();
   return all;
 }

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '#kernel';
-import { code, page, table } from './markdown.ts';
+import { inlineCode, markdownPage, table } from './markdown.ts';
 
 /** When a client meets each code, and what to do about it. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {
@@ -52,7 +52,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
 
 /** docs/reference/errors.md: every code of the service, with its status. */
 export const errorsPage = (): string =>
-  page(
+  markdownPage(
     'Errors',
     `Errors are \`{"errors": [{"message", "extensions": {"code", …}}]}\`. Several errors of one request, such as one for each broken
 validation rule, stand in one list; the status is that of the first. \`extensions.path\` says where in the body it is. Messages
@@ -61,7 +61,7 @@ marked as hidden are shown to admins only.`,
       ['Code', 'Status', 'Message', 'When, and what to do'],
       (Object.entries(ERRORS) as [ErrorCode, { status: number; expose: boolean; fixed?: string }][]).map(
         ([name, { status, expose, fixed }]) => [
-          code(name),
+          inlineCode(name),
           String(status),
           expose ? (fixed ?? 'says what is wrong') : 'hidden',
           MEANINGS[name],

@@ -1,5 +1,5 @@
 import type { CoreManifest } from './composition.ts';
-import { code, codes, page, table } from './markdown.ts';
+import { inlineCode, inlineCodes, markdownPage, table } from './markdown.ts';
 
 interface EventText {
   readonly kinds: readonly ('filter' | 'action')[];
@@ -93,7 +93,7 @@ export function eventsPage(manifests: readonly CoreManifest[]): string {
   if (missing.length + extra.length > 0) {
     throw new Error(`events without a text: ${missing.join(', ')}; texts without an event: ${extra.join(', ')}`);
   }
-  return page(
+  return markdownPage(
     'Events',
     `A **filter** runs before the change, inside of its transaction: it answers the payload, changed or not, or rejects. An **action**
 runs after commit and changes nothing. Handlers also get \`{ event, collection, … }\` and the caller. An event that its own listener
@@ -101,13 +101,13 @@ emits again is stopped with \`EVENT_LOOP_DETECTED\`.`,
     `## Items\n\n${table(
       ['Event', 'Kind', 'When', 'Payload'],
       Object.entries(ITEM_EVENTS).map(([verb, text]) =>
-        row(`${code(`items.${verb}`)}, ${code(`<collection>.items.${verb}`)}`, text),
+        row(`${inlineCode(`items.${verb}`)}, ${inlineCode(`<collection>.items.${verb}`)}`, text),
       ),
-    )}\n\nThe service’s own collections have one name each, without \`platform_\`: ${codes(['users.create', 'files.update', 'roles.delete'])}.`,
+    )}\n\nThe service’s own collections have one name each, without \`platform_\`: ${inlineCodes(['users.create', 'files.update', 'roles.delete'])}.`,
     `## Others\n\n${table(
       ['Event', 'Kind', 'When', 'Payload', 'Plugin'],
       named
-        .map(({ name, plugin }) => [...row(code(name), NAMED_EVENTS[name] as EventText), plugin])
+        .map(({ name, plugin }) => [...row(inlineCode(name), NAMED_EVENTS[name] as EventText), plugin])
         .sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
     )}`,
   );

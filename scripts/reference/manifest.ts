@@ -1,7 +1,7 @@
 import { packageSchema } from '../../kernel/manifest/schema.ts';
 import { ENTRY_SCHEMAS, MANIFEST_SCHEMAS } from '../../plugins/extensions/manifest/schema.ts';
 import { type ManifestSchema, renderType } from './json-schema.ts';
-import { code, page, table } from './markdown.ts';
+import { inlineCode, markdownPage, table } from './markdown.ts';
 
 /** What each member of `service:extension` is for. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ const SHAPES: readonly (readonly [title: string, schema: ManifestSchema])[] = [
 
 /** docs/reference/manifest.md: the members of `service:extension` by type of package. @throws Error for a member without a text. */
 export const manifestPage = (): string =>
-  page(
+  markdownPage(
     'Manifest',
     `The key \`service:extension\` of a package’s \`package.json\`. Unknown members are refused, never ignored. Files are named from the
 package’s folder.`,
@@ -54,6 +54,6 @@ const members = ({ properties = {}, required = [] }: ManifestSchema): string =>
     Object.entries(properties).map(([name, schema]) => {
       const meaning = MEANINGS[name];
       if (!meaning) throw new Error(`manifest member ${name} has no text in scripts/reference/manifest.ts`);
-      return [code(name), code(renderType(schema)), required.includes(name) ? 'yes' : '', meaning];
+      return [inlineCode(name), inlineCode(renderType(schema)), required.includes(name) ? 'yes' : '', meaning];
     }),
   );

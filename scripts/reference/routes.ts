@@ -1,5 +1,5 @@
 import { COMMON_ERRORS, type DescribedRoute, type RouteAccess } from '../../plugins/http/contract.ts';
-import { code, codes, page, table } from './markdown.ts';
+import { inlineCode, inlineCodes, markdownPage, table } from './markdown.ts';
 
 const ACCESS: Readonly<Record<RouteAccess, string>> = {
   public: 'everyone',
@@ -13,11 +13,11 @@ const ACCESS: Readonly<Record<RouteAccess, string>> = {
 export function routesPage(routes: readonly DescribedRoute[]): string {
   const shown = routes.filter(({ method }) => method !== '*');
   const tags = [...new Set(shown.map(tagOf))].sort();
-  return page(
+  return markdownPage(
     'Routes',
     `Every route of the service. \`:name\` stands for one segment of the path. \`SEARCH\` is a read whose query is in the body. GraphQL serves
 the same items at \`/graphql\` and the service's own collections at \`/graphql/system\`. The errors named are those beside the ones any
-route may answer: ${codes(COMMON_ERRORS)}. Extensions add paths of their own.`,
+route may answer: ${inlineCodes(COMMON_ERRORS)}. Extensions add paths of their own.`,
     ...tags.map(
       (tag) =>
         `## ${tag}\n\n${table(
@@ -40,14 +40,14 @@ const byPath = (a: DescribedRoute, b: DescribedRoute): number =>
   a.path === b.path ? METHODS.indexOf(a.method) - METHODS.indexOf(b.method) : a.path < b.path ? -1 : 1;
 
 const row = ({ method, path, description }: DescribedRoute): readonly string[] => [
-  `${code(`${method} ${path}`)}`,
+  `${inlineCode(`${method} ${path}`)}`,
   ACCESS[description.access],
   description.summary,
-  codes(Object.keys(description.query ?? {})),
+  inlineCodes(Object.keys(description.query ?? {})),
   Object.entries(description.answers)
     .map(
       ([status, content]) => `${status}${Object.keys(content).length > 0 ? ` ${Object.keys(content).join(', ')}` : ''}`,
     )
     .join('; '),
-  codes(description.errors ?? []),
+  inlineCodes(description.errors ?? []),
 ];

@@ -1,10 +1,10 @@
 import { type ConfigKey, KERNEL_CONFIG } from '#kernel/boot';
 import { type CoreManifest, coreManifests } from './composition.ts';
-import { page, table } from './markdown.ts';
+import { markdownPage, table } from './markdown.ts';
 
 /** docs/reference/settings.md: every setting that a core plugin declares. */
 export const settingsPage = (): string =>
-  page(
+  markdownPage(
     'Settings',
     `Settings come from the environment, or from the file at \`CONFIG_PATH\` (\`.env\` where there is one), which wins.
 \`<NAME>_FILE\` names a file that holds the value. Durations are milliseconds or \`15m\`, \`7d\`; sizes are bytes or \`1mb\`; lists

@@ -21,7 +21,7 @@ export interface HostileLoad {
 }
 
 /** Endings of requests by kind: statuses, or `no answer`. */
-export type Endings = Readonly<Record<string, Readonly<Record<string, number>>>>;
+export type OutcomeCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Bytes that a body sends of its announced length before it stalls. */
 const SENT_BYTES = 900 * 1024;

@@ -6,7 +6,7 @@ import { constants, setPriority } from 'node:os';
 import { memoryOf, proportionalOf } from '../bench/processes.ts';
 
 /** Bytes. */
-export interface Memory {
+export interface MemoryUse {
   /** Of the process itself. */
   readonly own: number;
   /** Of all processes below it too. Shared pages are divided by the number of processes. */
@@ -17,7 +17,7 @@ const INTERVAL_MS = 2000;
 
 setPriority(0, constants.priority.PRIORITY_LOW);
 const pid = Number(process.argv[2]);
-let most: Memory = { own: 0, all: 0 };
+let most: MemoryUse = { own: 0, all: 0 };
 
 function measure(): void {
   const now = { own: memoryOf(pid).resident, all: proportionalOf(pid) };

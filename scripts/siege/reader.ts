@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-export interface Reads {
+export interface ReadCounts {
   /** Milliseconds of each read that was answered with 200. */
   readonly latencies: readonly number[];
   readonly failed: number;
@@ -22,7 +22,7 @@ export function createReader(url: URL, token: string) {
       }).on('error', reject);
     });
   return {
-    async readFor(ms: number): Promise<Reads> {
+    async readFor(ms: number): Promise<ReadCounts> {
       const latencies: number[] = [];
       let failed = 0;
       for (const until = performance.now() + ms; performance.now() < until; await pause(PACE_MS)) {

@@ -1,5 +1,5 @@
-import type { Random } from '../../test/support/random.ts';
-import { type Ask, askOf, SHAPES } from '../bench/shapes.ts';
+import type { SeededRandom } from '../../test/support/random.ts';
+import { askOf, type BenchRequest, SHAPES } from '../bench/shapes.ts';
 
 /** A request of a client and its expected statuses. */
 export interface Action {
@@ -8,8 +8,8 @@ export interface Action {
   readonly as: 'admin' | 'editor' | 'public';
   readonly expected: readonly number[];
   /** The client disconnects after this many milliseconds. */
-  readonly abortAfter?: (random: Random) => number;
-  createRequest(n: number, random: Random): Ask;
+  readonly abortAfter?: (random: SeededRandom) => number;
+  createRequest(n: number, random: SeededRandom): BenchRequest;
 }
 
 const WEIGHTS: Readonly<Record<string, number>> = {
@@ -31,8 +31,8 @@ const listShapeActions = (scale: number): readonly Action[] =>
     createRequest: (n) => askOf(shape, n, scale),
   }));
 
-const get = (path: string): Ask => ({ method: 'GET', path });
-const pickRow = (random: Random, rows: number): number => 1 + random.upTo(rows);
+const get = (path: string): BenchRequest => ({ method: 'GET', path });
+const pickRow = (random: SeededRandom, rows: number): number => 1 + random.upTo(rows);
 
 /**
  * The mix: reads of all kinds, writes, batches, callers without permission, invalid queries and payloads, and clients
@@ -142,7 +142,7 @@ export const listActions = (scale: number, drafts: number): readonly Action[] =>
 ];
 
 /** Creates a function that picks an action with the probability of its weight. */
-export function createChooser(actions: readonly Action[]): (random: Random) => Action {
+export function createChooser(actions: readonly Action[]): (random: SeededRandom) => Action {
   const total = actions.reduce((sum, { weight }) => sum + weight, 0);
   return (random) => {
     let left = random.next() * total;

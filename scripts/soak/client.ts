@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http';
-import type { Random } from '../../test/support/random.ts';
+import type { SeededRandom } from '../../test/support/random.ts';
 import type { Action } from './actions.ts';
 
 /** The end of a request; `status` 0 where the client disconnected. */
-export interface Ending {
+export interface RequestOutcome {
   readonly status: number;
   /** The beginning of an unexpected response. */
   readonly text?: string;
@@ -20,13 +20,13 @@ export function createClient(url: URL, tokens: Readonly<Record<'admin' | 'editor
     public: {},
   };
 
-  const send = (action: Action, n: number, random: Random): Promise<Ending> =>
+  const send = (action: Action, n: number, random: SeededRandom): Promise<RequestOutcome> =>
     new Promise((resolve, reject) => {
       const { method, path, body } = action.createRequest(n, random);
       const text = body === undefined ? undefined : JSON.stringify(body);
       let isAborted = false;
       let timer: NodeJS.Timeout | undefined;
-      const end = (ending: Ending) => {
+      const end = (ending: RequestOutcome) => {
         clearTimeout(timer);
         resolve(ending);
       };

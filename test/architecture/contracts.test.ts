@@ -11,7 +11,7 @@ import {
   readMethods,
   readServices,
 } from '../support/contract-text.ts';
-import { pluginFolders, root } from '../support/manifests.ts';
+import { pluginFolders, projectRoot } from '../support/manifests.ts';
 
 /** A facet or a service is a key; its members that are functions belong to the kernel. */
 const isKey = (value: unknown): boolean =>
@@ -42,10 +42,10 @@ const codesBeforeThrows = (doc: string): readonly string[] =>
 describe('contract.ts of a plugin', () => {
   for (const { folder } of pluginFolders()) {
     const path = `plugins/${folder}/contract.ts`;
-    if (!existsSync(join(root, path))) continue;
+    if (!existsSync(join(projectRoot, path))) continue;
 
     it(`plugins/${folder}/contract.ts exports keys, types and constants only, no functions`, async () => {
-      const exported = Object.entries((await import(join(root, path))) as Record<string, unknown>);
+      const exported = Object.entries((await import(join(projectRoot, path))) as Record<string, unknown>);
       const running = exported.filter(([, value]) => !isKey(value) && !isData(value)).map(([name]) => name);
       expect(running, 'functions and classes belong into library.ts').to.deep.equal([]);
     });
@@ -68,7 +68,7 @@ describe('contract.ts of a plugin', () => {
     if (services.length === 0) continue;
 
     it(`plugins/${folder}/contract.ts lists the position of each caller parameter in the callers of its service`, async () => {
-      const keys = serviceKeysOf(await import(join(root, path)));
+      const keys = serviceKeysOf(await import(join(projectRoot, path)));
       const wrong = services.flatMap(({ id, type, methods }) => {
         if (!methods) return [`${path}: the interface ${type} of the service ${id} is not in this file`];
         const inText = new Map(methods.map((method) => [method.name, callerPosition(method)]));

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { validatePackage } from '../../kernel/manifest/validate.ts';
-import { floorOf, type PluginFolder, pluginFolders, root } from '../support/manifests.ts';
-import { isPure, packageOf, type Source, sourcesIn } from '../support/sources.ts';
+import { floorOf, type PluginFolder, pluginFolders, projectRoot } from '../support/manifests.ts';
+import { isPure, packageOf, type SourceFile, sourcesIn } from '../support/sources.ts';
 
 const plugins = pluginFolders();
 const byFolder = new Map(plugins.map((plugin) => [plugin.folder, plugin]));
@@ -28,7 +28,7 @@ const isOfSandbox = (folder: string, target: string): boolean =>
   folder === SANDBOX.plugin && SANDBOX.parts.some((part) => target.startsWith(part));
 
 /** The files that run in this process because of a plugin: its own, and what they bring along from `sandbox/`. */
-function sourcesOf(plugin: PluginFolder): readonly Source[] {
+function sourcesOf(plugin: PluginFolder): readonly SourceFile[] {
   if (plugin.folder !== SANDBOX.plugin) return plugin.sources;
   const all = new Map(sourcesIn('sandbox').map((source) => [source.path, source]));
   const found = new Set(plugin.sources);
@@ -47,7 +47,7 @@ const OPEN_FILES = ['contract.ts', 'library.ts'];
 /** What is wrong with one import, or nothing. */
 function importProblem(
   plugin: PluginFolder,
-  { specifier, target, typeOnly }: Source['imports'][number],
+  { specifier, target, typeOnly }: SourceFile['imports'][number],
 ): string | undefined {
   if (specifier === '#kernel') return undefined;
   if (specifier.startsWith('node:')) {
@@ -82,7 +82,7 @@ function importProblem(
 
 describe('architecture: plugins', () => {
   it('all plugin folders are in the preset, each on one floor', () => {
-    const folders = readdirSync(join(root, 'plugins'), { withFileTypes: true })
+    const folders = readdirSync(join(projectRoot, 'plugins'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name);
     expect([...byFolder.keys()].sort()).to.deep.equal(folders.sort());

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
-import { packageOf, type Source, sourcesIn } from '../support/sources.ts';
+import { packageOf, type SourceFile, sourcesIn } from '../support/sources.ts';
 
-type Import = Source['imports'][number];
+type Import = SourceFile['imports'][number];
 
-const offences = (sources: readonly Source[], isWrong: (one: Import, source: Source) => boolean): readonly string[] =>
+const offences = (
+  sources: readonly SourceFile[],
+  isWrong: (one: Import, source: SourceFile) => boolean,
+): readonly string[] =>
   sources.flatMap((source) =>
     source.imports.filter((one) => isWrong(one, source)).map((one) => `${source.path} imports ${one.specifier}`),
   );
@@ -62,4 +65,4 @@ describe('architecture: sandbox', () => {
   });
 });
 
-const isConnection = ({ path }: Source): boolean => /^sandbox\/host\/[\w-]+\.ts$/.test(path);
+const isConnection = ({ path }: SourceFile): boolean => /^sandbox\/host\/[\w-]+\.ts$/.test(path);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { codeIn, findCycle, type Source, sourcesIn } from '../support/sources.ts';
+import { codeIn, findCycle, type SourceFile, sourcesIn } from '../support/sources.ts';
 
 /** All code of the project; what stands in `extensions/local` is third-party. */
 const FOLDERS = ['kernel', 'plugins', 'sandbox', 'extensions/sdk', 'extensions/examples', 'scripts', 'test'];
@@ -17,7 +17,7 @@ const OPENS = /(?:\)|\)\s*:\s*[^=]+|=>)\s*\{$/;
 const STATEMENT = /^\s*(?:\}\s*)?(?:if|for|while|switch|catch|else|with)\b/;
 
 /** Bodies of functions, found by the line that opens each and the line of the same indent that closes it. */
-function functionsIn({ path, raw }: Source): readonly Block[] {
+function functionsIn({ path, raw }: SourceFile): readonly Block[] {
   const lines = raw.split('\n');
   return lines.flatMap((text, at) => {
     if (!OPENS.test(text) || STATEMENT.test(text)) return [];

@@ -5,10 +5,10 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import packed from '../../package.json' with { type: 'json' };
-import { root } from '../support/sources.ts';
+import { projectRoot } from '../support/sources.ts';
 
 /** Folder of the unpacked browser with its libraries and fonts, inside of node_modules. */
-const chromiumFolder = join(root, 'node_modules/.chromium', packed.devDependencies['@sparticuz/chromium']);
+const chromiumFolder = join(projectRoot, 'node_modules/.chromium', packed.devDependencies['@sparticuz/chromium']);
 
 /** The configuration of the package names other folders, and the browser exits without a font. */
 const FONT_CONFIG = `<?xml version="1.0"?>
@@ -44,7 +44,7 @@ async function unpackChromium(): Promise<void> {
   try {
     const code = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
     const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
-      cwd: root,
+      cwd: projectRoot,
       env: { TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
       stdio: ['ignore', 'ignore', 'inherit'],
     });

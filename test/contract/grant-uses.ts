@@ -7,7 +7,7 @@ import { boot, type Kernel } from '#kernel/boot';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { pluginFolders } from '../support/manifests.ts';
 import { silentSettings } from '../support/plugin.ts';
-import { createSender, type Send } from '../support/send.ts';
+import { createSender, type SendRequest } from '../support/send.ts';
 import { ADMIN, createMigratedDatabase } from '../support/service.ts';
 import type { Grant } from './without-grant.ts';
 
@@ -49,7 +49,7 @@ async function denialOn(database: FreshDatabase, { plugin, path }: Grant, url: U
     const { port } = await kernel.listen();
     const address = (outside.address() as AddressInfo).port;
     const send = createSender(`http://127.0.0.1:${port}`);
-    const untilDenied: Send = async (...request) => {
+    const untilDenied: SendRequest = async (...request) => {
       const reply = await send(...request);
       if (denialOf(kernel, plugin.name)) throw new Error('denied: the rest need not be tried');
       return reply;
@@ -160,7 +160,7 @@ async function putExtensions(folder: string): Promise<void> {
 }
 
 /** Answers of single requests do not matter here: a denial is found in the ledger. */
-async function exerciseAll(request: Send, outside: string): Promise<void> {
+async function exerciseAll(request: SendRequest, outside: string): Promise<void> {
   const login = await request('POST', '/auth/login', { body: ADMIN });
   const token = login.body?.data?.access_token as string | undefined;
   const ask = (method: string, path: string, body?: unknown) => request(method, path, { token, body });
@@ -180,7 +180,7 @@ async function exerciseAll(request: Send, outside: string): Promise<void> {
   await ask('POST', '/extensions/reload', {});
 }
 
-type Ask = (method: string, path: string, body?: unknown) => ReturnType<Send>;
+type Ask = (method: string, path: string, body?: unknown) => ReturnType<SendRequest>;
 
 async function exerciseSchema(ask: Ask): Promise<void> {
   const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };
@@ -197,7 +197,12 @@ async function exerciseSchema(ask: Ask): Promise<void> {
   await ask('POST', '/comments', { collection: 'things', item: '1', comment: 'plain' });
 }
 
-async function exerciseFiles(ask: Ask, request: Send, token: string | undefined, outside: string): Promise<void> {
+async function exerciseFiles(
+  ask: Ask,
+  request: SendRequest,
+  token: string | undefined,
+  outside: string,
+): Promise<void> {
   const upload = (names: readonly string[], type = 'image/png') => {
     const form = new FormData();
     for (const name of names) form.append('file', new Blob([Buffer.from(PNG, 'base64')], { type }), name);
@@ -214,7 +219,7 @@ async function exerciseFiles(ask: Ask, request: Send, token: string | undefined,
   await ask('DELETE', `/files/${file.body?.data?.id}`);
 }
 
-async function exerciseUsers(ask: Ask, request: Send): Promise<void> {
+async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {
   const role = (await ask('POST', '/roles', { name: 'writers', app_access: true })).body?.data?.id;
   const permit = (collection: string, action: string) =>
     ask('POST', '/permissions', { role, collection, action, fields: ['*'], permissions: {} });

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { boot } from '#kernel/boot';
 import { floors } from '../../plugins/preset.ts';
-import { type PluginFolder, pluginFolders, root } from '../support/manifests.ts';
+import { type PluginFolder, pluginFolders, projectRoot } from '../support/manifests.ts';
 import { silentSettings } from '../support/plugin.ts';
 import { packageOf, sourcesIn } from '../support/sources.ts';
 import { denialInUse } from './grant-uses.ts';
@@ -20,7 +20,7 @@ const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABL
 /** What the plugin, its manifest one grant shorter, is denied while it and what it needs register; undefined for nothing. */
 async function denialAtRegister(grant: Grant, url: URL): Promise<Denial | undefined> {
   const plugins = closureOf(grant.plugin).map(({ folder }) =>
-    folder === grant.plugin.folder ? url : pathToFileURL(`${join(root, 'plugins', folder)}/`),
+    folder === grant.plugin.folder ? url : pathToFileURL(`${join(projectRoot, 'plugins', folder)}/`),
   );
   try {
     const kernel = await boot({ plugins }, { environment });

@@ -12,8 +12,8 @@ const folders = pluginFolders();
 // With everything on that is off by default: what a manifest declares is what may be added.
 const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' };
 
-/** What a plugin did with its host while it registered. */
-interface Doings {
+/** The members, services, facets and contributions of the host that a plugin used while it registered. */
+interface HostUse {
   readonly members: Set<string>;
   readonly provides: Set<string>;
   readonly uses: Set<string>;
@@ -25,47 +25,47 @@ interface Doings {
 type AnyPlugin = Plugin<any>;
 type AnyHost = Parameters<AnyPlugin['register']>[0];
 
-/** A host that does the same and takes notes. */
-function noting(host: AnyHost, doings: Doings): AnyHost {
-  const notes: Record<string, (...args: never[]) => void> = {
-    provide: (ref: { id: string }) => void doings.provides.add(ref.id),
-    use: (refs: Record<string, { id: string }>) => Object.values(refs).forEach(({ id }) => void doings.uses.add(id)),
-    define: (facet: { id: string }) => void doings.facets.add(facet.id),
+/** A host that passes every call on and records it. */
+function createRecordingHost(host: AnyHost, hostUse: HostUse): AnyHost {
+  const recorders: Record<string, (...args: never[]) => void> = {
+    provide: (ref: { id: string }) => void hostUse.provides.add(ref.id),
+    use: (refs: Record<string, { id: string }>) => Object.values(refs).forEach(({ id }) => void hostUse.uses.add(id)),
+    define: (facet: { id: string }) => void hostUse.facets.add(facet.id),
     contribute: (facet: { id: string } | string) =>
-      void doings.contributes.add(typeof facet === 'string' ? facet : facet.id),
+      void hostUse.contributes.add(typeof facet === 'string' ? facet : facet.id),
   };
   return new Proxy(host, {
     get(target, key) {
       const value = Reflect.get(target, key);
       if (typeof key !== 'string') return value;
-      doings.members.add(key);
-      const note = notes[key];
-      if (!note) return value;
+      hostUse.members.add(key);
+      const record = recorders[key];
+      if (!record) return value;
       return (...args: never[]) => {
-        note(...args);
+        record(...args);
         return (value as unknown as (...all: never[]) => unknown)(...args);
       };
     },
   });
 }
 
-/** Boots the preset once, with every plugin's register function watched. */
-async function watchedBoot(): Promise<ReadonlyMap<string, Doings>> {
-  const all = new Map<string, Doings>();
+/** Boots the preset once, with every plugin's register function recorded. */
+async function recordHostUse(): Promise<ReadonlyMap<string, HostUse>> {
+  const all = new Map<string, HostUse>();
   const undo: (() => void)[] = [];
   for (const { folder, manifest } of folders) {
     const entry = new URL(`../../plugins/${folder}/${manifest.path}`, import.meta.url).href;
     const plugin = ((await import(entry)) as { default: AnyPlugin & { register(host: Host): void } }).default;
     const register = plugin.register;
-    const doings: Doings = {
+    const hostUse: HostUse = {
       members: new Set(),
       provides: new Set(),
       uses: new Set(),
       facets: new Set(),
       contributes: new Set(),
     };
-    all.set(folder, doings);
-    plugin.register = (host) => register.call(plugin, noting(host, doings));
+    all.set(folder, hostUse);
+    plugin.register = (host) => register.call(plugin, createRecordingHost(host, hostUse));
     undo.push(() => void (plugin.register = register));
   }
   try {
@@ -89,9 +89,9 @@ const MEMBERS: Readonly<Record<string, string>> = {
 };
 
 describe('contract of every core plugin', () => {
-  let watched: ReadonlyMap<string, Doings>;
+  let recorded: ReadonlyMap<string, HostUse>;
   before(async () => {
-    watched = await watchedBoot();
+    recorded = await recordHostUse();
   });
 
   it('register() of all core plugins starts no timer, no socket and no process', async () => {
@@ -118,25 +118,25 @@ describe('contract of every core plugin', () => {
     describe(plugin.folder, () => {
       const { manifest } = plugin;
       const text = plugin.sources.map((source) => source.text).join('\n');
-      const doings = () => watched.get(plugin.folder) as Doings;
+      const hostUse = () => recorded.get(plugin.folder) as HostUse;
       const quoted = (name: string) => ["'", '"', '`'].some((quote) => text.includes(quote + name + quote));
 
       it('provides, uses, defines and contributes to exactly what its manifest declares', () => {
-        expect(sorted(doings().provides), 'provides').to.deep.equal(sorted(Object.keys(manifest.provides ?? {})));
-        expect(sorted(doings().uses), 'uses').to.deep.equal(sorted(Object.keys(manifest.uses ?? {})));
-        expect(sorted(doings().facets), 'facets').to.deep.equal(sorted(manifest.facets ?? []));
+        expect(sorted(hostUse().provides), 'provides').to.deep.equal(sorted(Object.keys(manifest.provides ?? {})));
+        expect(sorted(hostUse().uses), 'uses').to.deep.equal(sorted(Object.keys(manifest.uses ?? {})));
+        expect(sorted(hostUse().facets), 'facets').to.deep.equal(sorted(manifest.facets ?? []));
         const declared = Object.keys(manifest.contributes ?? {});
         // Plugins that load packages add what those bring, and only while they run.
         const late = LATE_FACETS.filter((id) => declared.includes(id) && plugin.folder.startsWith('extensions-'));
-        expect(sorted(new Set([...doings().contributes, ...late])), 'contributes').to.deep.equal(sorted(declared));
+        expect(sorted(new Set([...hostUse().contributes, ...late])), 'contributes').to.deep.equal(sorted(declared));
       });
 
       it('uses each capability that its manifest declares', () => {
         const declared = [...Object.keys(manifest.capabilities ?? {}), ...(manifest.config ? ['config'] : [])];
-        // Most is taken while registering; some only when it is needed.
-        const taken = (member: string) => doings().members.has(member) || text.includes(`host.${member}`);
-        const idle = declared.filter((name) => name in MEMBERS && !taken(MEMBERS[name] as string));
-        expect(idle).to.deep.equal([]);
+        // register() reads most members of the host; code that runs later reads others, so its text is searched as well.
+        const isRead = (member: string) => hostUse().members.has(member) || text.includes(`host.${member}`);
+        const unread = declared.filter((name) => name in MEMBERS && !isRead(MEMBERS[name] as string));
+        expect(unread).to.deep.equal([]);
       });
 
       it('reads every setting it declares', () => {

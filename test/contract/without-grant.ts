@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type PluginFolder, pluginFolders, root } from '../support/manifests.ts';
+import { type PluginFolder, pluginFolders, projectRoot } from '../support/manifests.ts';
 
 /** One thing that a manifest grants, by its path in `service:extension`. */
 export interface Grant {
@@ -59,7 +59,7 @@ export function manifestWithout(manifest: Json, [name, ...rest]: readonly string
 export async function folderWithout({ plugin, path }: Grant): Promise<{ readonly url: URL; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-without-'));
   const manifest = manifestWithout(plugin.manifest, path) as Record<string, Json>;
-  const entry = pathToFileURL(join(root, 'plugins', plugin.folder, plugin.manifest.path)).href;
+  const entry = pathToFileURL(join(projectRoot, 'plugins', plugin.folder, plugin.manifest.path)).href;
   await writeFile(
     join(folder, 'package.json'),
     JSON.stringify({ ...plugin.packageJson, imports: {}, 'service:extension': { ...manifest, path: 'index.js' } }),

@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { root } from '../support/sources.ts';
+import { projectRoot } from '../support/sources.ts';
 import { until } from '../support/until.ts';
 
 /** What a reader has made of a fresh clone: everything of the repository but data, settings and local extensions. */
@@ -30,12 +30,12 @@ export class Project {
     this.folder = mkdtempSync(join(tmpdir(), 'tenon-guide-'));
     // The embedded PostgreSQL does not run as root, and its user has to enter the folder.
     chmodSync(this.folder, 0o755);
-    for (const name of readdirSync(root)) {
-      if (!NOT_LINKED.includes(name)) symlinkSync(join(root, name), join(this.folder, name));
+    for (const name of readdirSync(projectRoot)) {
+      if (!NOT_LINKED.includes(name)) symlinkSync(join(projectRoot, name), join(this.folder, name));
     }
     mkdirSync(join(this.folder, 'extensions/local'), { recursive: true });
     for (const name of ['sdk', 'examples'])
-      symlinkSync(join(root, 'extensions', name), join(this.folder, 'extensions', name));
+      symlinkSync(join(projectRoot, 'extensions', name), join(this.folder, 'extensions', name));
   }
 
   write(path: string, text: string): void {

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type AssetsGround, assetsGround } from './assets-ground.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
@@ -31,7 +31,7 @@ describe('permissions of assets', () => {
     await ground?.remove();
   });
 
-  const get = (id: string, token?: string | null, service = here): Promise<Reply> =>
+  const get = (id: string, token?: string | null, service = here): Promise<HttpReply> =>
     service.request('GET', `/assets/${id}`, { token });
   const status = async (id: string, token?: string | null, service = here) => (await get(id, token, service)).status;
   const fileOf = (text: string, columns?: Record<string, unknown>) => ground.file(database, text, columns);
@@ -92,7 +92,7 @@ describe('permissions of assets', () => {
     const alone = await ground.file(database, null, { title: 'mine' });
     const lost = await fileOf('lost', { title: 'mine' });
     await rm(join(ground.root, `${lost}.bin`));
-    const shape = ({ status: number, body, headers }: Reply) => {
+    const shape = ({ status: number, body, headers }: HttpReply) => {
       const left = Object.fromEntries(headers);
       for (const name of ['x-request-id', 'date']) delete left[name];
       return { number, body, left };

@@ -4,8 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createLog } from '../../kernel/log.ts';
-import { openEmbeddedServer } from '../../plugins/database/embedded/server.ts';
+import { startServerIn } from '../support/server.ts';
 import { type SpawnedService, spawnService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -16,19 +15,19 @@ describe('the log during a database outage', function () {
   let folder: string;
   let front: Server;
   let port: number | undefined;
-  let server: Awaited<ReturnType<typeof openEmbeddedServer>>;
+  let server: Awaited<ReturnType<typeof startServerIn>>;
   let service: SpawnedService;
   const sockets = new Set<Socket>();
 
   /** The proxy keeps its address, while each started server has another port. */
   async function startDatabase(): Promise<void> {
-    server = await openEmbeddedServer({ dataPath: folder, log: createLog({ level: 'silent', style: 'raw' }) });
-    port = Number(server.target.client.port);
+    server = await startServerIn(folder);
+    port = Number(new URL(server.url).port);
   }
   async function stopDatabase(): Promise<void> {
     port = undefined;
     for (const socket of sockets) socket.destroy();
-    await server.server.stop();
+    await server.stop();
   }
 
   before(async () => {
@@ -48,17 +47,16 @@ describe('the log during a database outage', function () {
       }
     }).listen(0, '127.0.0.1');
     await once(front, 'listening');
-    const { user, password } = server.target.client;
-    const address = `127.0.0.1:${(front.address() as AddressInfo).port}`;
-    const url = `postgres://${user}:${encodeURIComponent(String(password))}@${address}/postgres`;
-    const database = { name: 'postgres', url, query: async () => [], drop: async () => {} };
+    const url = new URL(server.url);
+    url.host = `127.0.0.1:${(front.address() as AddressInfo).port}`;
+    const database = { name: 'postgres', url: url.href, query: async () => [], drop: async () => {} };
     service = await spawnService({ database, env: { LOG_LEVEL: 'warn' } });
   });
   after(async () => {
     await service?.stop();
     front?.close();
     for (const socket of sockets) socket.destroy();
-    await server?.server.stop();
+    await server?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { type InProcessService, type Reply, startService } from '../support/service.ts';
+import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
 import { asAdmin, personWith } from './people.ts';
 
@@ -82,7 +82,7 @@ describe('the access level of a confined endpoint', function () {
     };
   }
 
-  const call = (level: Level, { token, query }: Caller, method = 'GET'): Promise<Reply> =>
+  const call = (level: Level, { token, query }: Caller, method = 'GET'): Promise<HttpReply> =>
     service.request(method, `/for-${level}${query ? `?access_token=${query}` : ''}`, { token });
 
   for (const [who, statuses] of Object.entries(CALLERS)) {

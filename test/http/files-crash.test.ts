@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { objectsIn, sha, until } from '../plugins/files/support.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { createRandom, type Random } from '../support/random.ts';
+import { createRandom, type SeededRandom } from '../support/random.ts';
 import { ADMIN, createMigratedDatabase, runCli, type SpawnedService, spawnService } from '../support/service.ts';
 
 /** Times the service is killed, and clients that work on it meanwhile. */
@@ -60,7 +60,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
       }
     }
 
-    async function client(own: Random): Promise<void> {
+    async function client(own: SeededRandom): Promise<void> {
       const mine: string[] = [];
       while (!ended) {
         const id = own.chance(0.5) && mine.length > 0 ? own.one(mine) : undefined;
@@ -100,7 +100,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
     }
 
     /** All of them change the same few files. */
-    async function rival(own: Random, shared: readonly string[]): Promise<void> {
+    async function rival(own: SeededRandom, shared: readonly string[]): Promise<void> {
       while (!ended) {
         const form = formOf(own);
         sent.add(form.hash);
@@ -187,14 +187,14 @@ interface Form {
 }
 
 /** Up to 400 kB of text, in parts that come one after the other. */
-function formOf(random: Random): Form {
+function formOf(random: SeededRandom): Form {
   const parts = Array.from({ length: random.upTo(6) }, () =>
     Buffer.from(`${random.next()} `.repeat(1 + random.upTo(4000))),
   );
   return { parts, hash: sha(Buffer.concat(parts)), wait: random.upTo(15) };
 }
 
-function keyOf(random: Random): string {
+function keyOf(random: SeededRandom): string {
   const hex = Array.from({ length: 32 }, () => random.upTo(16).toString(16)).join('');
   return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join('-');
 }

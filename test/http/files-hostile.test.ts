@@ -8,7 +8,7 @@ import pg from 'pg';
 import { connectRaw, type RawClient } from '../plugins/files-http/raw-client.ts';
 import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts';
-import { type InProcessService, type Reply, startService } from '../support/service.ts';
+import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 const FILES = 'platform_files';
@@ -74,7 +74,7 @@ describe('hostile requests to files', () => {
     form.append('file', new File([text], 'a.txt', { type: 'text/plain' }));
     return service.request(id ? 'PATCH' : 'POST', id ? `/files/${id}` : '/files', { token, body: form });
   };
-  const expectCreated = async (reply: Promise<Reply>) => {
+  const expectCreated = async (reply: Promise<HttpReply>) => {
     const { status, body } = await reply;
     expect(status, JSON.stringify(body)).to.equal(200);
     return body.data;

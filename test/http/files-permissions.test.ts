@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { PUBLIC_ROLE } from '../../plugins/access/contract.ts';
 import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { type Ask, allow, asking, type Grant, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
-import { type InProcessService, type Reply, startService } from '../support/service.ts';
+import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
 type Part = readonly [name: string, value: string | File];
 const textFile = (name: string, text = name) => new File([text], name, { type: 'text/plain' });
@@ -41,7 +41,7 @@ describe('permissions of files', () => {
     expect(status, JSON.stringify(body)).to.equal(200);
     return body.data;
   };
-  const nothingOf = async (work: () => Promise<Reply>) => {
+  const nothingOf = async (work: () => Promise<HttpReply>) => {
     const before = (await readStoredFiles(service.database, folder)).rows;
     const reply = await work();
     expect((await readStoredFiles(service.database, folder)).rows, 'nothing is made or changed').to.deep.equal(before);

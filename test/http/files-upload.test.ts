@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { connectRaw } from '../plugins/files-http/raw-client.ts';
 import { isConsistent, readStoredFiles, waitUntilConsistent } from '../plugins/files-http/stored-files.ts';
 import { type Ask, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
-import { type InProcessService, type Reply, startService } from '../support/service.ts';
+import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
 const run = promisify(execFile);
 const MIB = 1024 ** 2;
@@ -59,7 +59,7 @@ describe('uploads by POST and PATCH /files', () => {
   const upload = (...parts: readonly Part[]) => admin('POST', '/files', formOf(...parts));
   const count = async () => (await readStoredFiles(service.database, folder)).rows.length;
   /** Asks, and expects that nothing is kept of it. */
-  const nothingOf = async (work: () => Promise<Reply>): Promise<Reply> => {
+  const nothingOf = async (work: () => Promise<HttpReply>): Promise<HttpReply> => {
     const before = await count();
     const reply = await work();
     expect(await count(), 'files that are kept').to.equal(before);

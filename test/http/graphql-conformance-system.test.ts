@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
 /** An admin gives a user access by `/graphql/system` alone; each step changes the schema of this user. */
 describe('/graphql/system: administering users, roles and permissions', function () {
@@ -11,9 +11,9 @@ describe('/graphql/system: administering users, roles and permissions', function
   let user: string;
   let token: string;
 
-  const ask = (path: string, who: string | null, query: string, variables?: object): Promise<Reply> =>
+  const ask = (path: string, who: string | null, query: string, variables?: object): Promise<HttpReply> =>
     service.request('POST', path, { token: who, body: { query, variables } });
-  async function data(pending: Promise<Reply>) {
+  async function data(pending: Promise<HttpReply>) {
     const { status, body } = await pending;
     expect([status, body.errors]).to.deep.equal([200, undefined]);
     return body.data;
@@ -21,7 +21,7 @@ describe('/graphql/system: administering users, roles and permissions', function
   const system = (query: string, variables?: object) =>
     data(ask('/graphql/system', service.admin.token, query, variables));
   const person = (query: string) => ask('/graphql', token, query);
-  const codes = ({ status, body }: Reply) => [status, ...body.errors.map((one: Coded) => one.extensions.code)];
+  const codes = ({ status, body }: HttpReply) => [status, ...body.errors.map((one: Coded) => one.extensions.code)];
   type Coded = { readonly extensions: { readonly code: string } };
 
   async function fieldsOf(type: string, kind: 'fields' | 'inputFields' = 'fields'): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { makePerson, makeRole, type Person } from '../plugins/users/people.ts';
-import { type InProcessService, type Reply, startService } from '../support/service.ts';
+import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
 // All members of the types, so that a member that only REST or only GraphQL has is found.
 const COLLECTION = `collection
@@ -30,7 +30,7 @@ describe('/graphql/system: collections, fields and relations', function () {
   this.timeout(120_000);
   let service: InProcessService;
   let person: Person;
-  const ask = (token: string | null, query: string, variables?: object): Promise<Reply> =>
+  const ask = (token: string | null, query: string, variables?: object): Promise<HttpReply> =>
     service.request('POST', '/graphql/system', { token, body: { query, variables } });
   const admin = async (query: string, variables?: object) => {
     const { status, body } = await ask(service.admin.token, query, variables);
@@ -39,7 +39,7 @@ describe('/graphql/system: collections, fields and relations', function () {
   };
   const rest = async (path: string, token = service.admin.token) =>
     (await service.request('GET', path, { token })).body.data;
-  const codeOf = ({ status, body }: Reply) => [status, body.errors?.[0].extensions.code];
+  const codeOf = ({ status, body }: HttpReply) => [status, body.errors?.[0].extensions.code];
 
   before(async () => {
     service = await startService();

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
-import { type InProcessService, type Reply, type RequestOptions, startService } from '../support/service.ts';
+import { type HttpReply, type InProcessService, type RequestOptions, startService } from '../support/service.ts';
 
 const WRONG = 'INVALID_CREDENTIALS';
-const codesOf = ({ body }: Reply): unknown[] =>
+const codesOf = ({ body }: HttpReply): unknown[] =>
   (body.errors ?? []).map((error: { extensions: { code: unknown } }) => error.extensions.code);
 /** The answer to a document with fields that the schema does not have. */
 const ABSENT = [400, ['GRAPHQL_VALIDATION_EXCEPTION']];
@@ -15,7 +15,7 @@ describe('/graphql/system', function () {
   let person: Person;
   const ask = (token: string | null, query: string, variables?: object, options: RequestOptions = {}) =>
     service.request('POST', '/graphql/system', { token, body: { query, variables }, ...options });
-  const dataOf = async (pending: Promise<Reply>) => {
+  const dataOf = async (pending: Promise<HttpReply>) => {
     const { status, body } = await pending;
     expect([status, body.errors], JSON.stringify(body.errors)).to.deep.equal([200, undefined]);
     return body.data;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcessService, type Reply, type RequestOptions, startService } from '../support/service.ts';
+import { type HttpReply, type InProcessService, type RequestOptions, startService } from '../support/service.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
@@ -22,8 +22,8 @@ describe('/graphql: GraphQL over HTTP', function () {
   const post = (body: unknown, headers: Record<string, string> = {}) => send('POST', '/graphql', { body, headers });
   const get = (params: Record<string, string>, headers: Record<string, string> = {}, method = 'GET') =>
     send(method, `/graphql?${new URLSearchParams(params)}`, { headers });
-  const codeOf = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions.code];
-  const typeOf = ({ headers }: Reply) => headers.get('content-type');
+  const codeOf = ({ status, body }: HttpReply) => [status, body?.errors?.[0]?.extensions.code];
+  const typeOf = ({ headers }: HttpReply) => headers.get('content-type');
   const TITLES = { data: { posts: [{ title: 'first' }, { title: 'second' }] } };
   const ASK = '{ posts(sort: ["id"], limit: 2) { title } }';
 
@@ -78,7 +78,7 @@ describe('/graphql: GraphQL over HTTP', function () {
         expect((await post(text, { 'content-type': type })).status, type).to.equal(status);
       // A form of another site can send a body without a type.
       const untyped = await fetch(`${service.url}/graphql`, { method: 'POST', body: new Blob([text]) });
-      expect([untyped.status, ((await untyped.json()) as Reply['body']).errors[0].extensions.code]).to.deep.equal([
+      expect([untyped.status, ((await untyped.json()) as HttpReply['body']).errors[0].extensions.code]).to.deep.equal([
         415,
         'UNSUPPORTED_MEDIA_TYPE',
       ]);

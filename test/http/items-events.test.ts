@@ -6,11 +6,11 @@ import { fail, type Host } from '#kernel';
 import { floors } from '../../plugins/preset.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
-import { createSender, type Reply } from '../support/send.ts';
+import { createSender, type HttpReply } from '../support/send.ts';
 import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASHES, TEST_SECRET } from '../support/service.ts';
 
 type Row = Record<string, unknown>;
-type Send = (method: string, path: string, body?: unknown) => Promise<Reply>;
+type Send = (method: string, path: string, body?: unknown) => Promise<HttpReply>;
 interface RecordedEvent {
   readonly kind: 'filter' | 'action';
   readonly event: string;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
 const LONG = 'x'.repeat(3000);
 
@@ -46,7 +46,7 @@ describe('errors of requests above a limit', () => {
   };
   const names = (count: number) => Array.from({ length: count }, (_, at) => `n${at}`);
 
-  const CASES: readonly [what: string, request: () => Promise<Reply>, size: string, limit: string][] = [
+  const CASES: readonly [what: string, request: () => Promise<HttpReply>, size: string, limit: string][] = [
     ['a "limit" above QUERY_LIMIT_MAX', () => send('GET', '/items/thing?limit=6'), 'is 6', '5 allowed'],
     [
       'a search term that is too long',

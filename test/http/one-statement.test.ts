@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { loadData } from '../../scripts/bench/data.ts';
 import { prepareModel } from '../../scripts/bench/model.ts';
-import { askOf, isWrite, SHAPES, type Shape } from '../../scripts/bench/shapes.ts';
+import { askOf, type BenchShape, isWrite, SHAPES } from '../../scripts/bench/shapes.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { statementsDuring } from '../support/statements.ts';
@@ -32,7 +32,7 @@ describe('statements per request', () => {
   });
 
   /** The answer of the hand-written statement of the bench. */
-  async function byHand(shape: Shape, n: number): Promise<unknown> {
+  async function byHand(shape: BenchShape, n: number): Promise<unknown> {
     const { path, body } = askOf(shape, n, SCALE);
     const id = /\/(\d+)\?/.exec(path)?.[1] ?? '';
     const [row] = await database.query<{ data: string; meta?: string }>(
@@ -83,7 +83,7 @@ describe('statements per request', () => {
 
   for (const name of ['create one', 'update one']) {
     it(`${name} is one statement with the answer of a read, byte for byte`, async () => {
-      const shape = SHAPES.find((one) => one.name === name) as Shape;
+      const shape = SHAPES.find((one) => one.name === name) as BenchShape;
       let written: { readonly status: number; readonly text: string } | undefined;
       const write = async (n: number, query = '') => {
         const { method, path, body } = askOf(shape, n, SCALE);

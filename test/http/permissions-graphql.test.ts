@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { asAdmin } from './people.ts';
 import { PARTS } from './permissions/cases.ts';
+import { CASES, CASES_PER_WORLD, runDrawnCases, SAMPLED_CASES, SEED, SINGLE_CASE } from './permissions/drawn-cases.ts';
 import { askByGraphql } from './permissions/graphql-cases.ts';
 import { BY_QUERY, DETAILED } from './permissions/graphql-payloads.ts';
 import { findSchemaFaults, INTROSPECTION, type IntrospectedSchema } from './permissions/graphql-schema.ts';
 import { FOLLOW } from './permissions/graphql-translator.ts';
-import { CASES, CASES_PER_WORLD, runMatrix, SAMPLED_CASES, SEED, SINGLE_CASE } from './permissions/matrix.ts';
 import { MODEL } from './permissions/model.ts';
 import { VisibleSchema } from './permissions/visible-schema.ts';
 import { createWorld } from './permissions/world.ts';
@@ -18,7 +18,7 @@ const KINDS = [
   ...['deselect by nullify', 'deselect by delete', 'key changed'],
   ...VERBS.map((verb) => `composite ${verb}`),
 ];
-/** The REST matrix runs all cases; by default GraphQL runs a sample of them, since both use the same engine. */
+/** REST runs all drawn cases; by default GraphQL runs a sample of them, since both use the same engine. */
 const IS_USUAL = SINGLE_CASE === undefined && CASES === CASES_PER_WORLD;
 const SELECTED = SINGLE_CASE !== undefined ? 1 : IS_USUAL ? 1_820 : CASES;
 /** How many of the cases GraphQL cannot express, with the default seed. */
@@ -27,7 +27,7 @@ const SKIPPED: Readonly<Record<string, number>> = { [BY_QUERY]: 148, [DETAILED]:
 describe('GraphQL answers and schemas under random permissions', () => {
   it(`${SINGLE_CASE === undefined ? `${SELECTED} generated cases agree` : `case ${SINGLE_CASE} agrees`} with the in-memory reference, seed ${SEED}`, async function () {
     this.timeout(Math.max(240_000, CASES * 100));
-    const tally = await runMatrix(askByGraphql, IS_USUAL ? SAMPLED_CASES : undefined);
+    const tally = await runDrawnCases(askByGraphql, IS_USUAL ? SAMPLED_CASES : undefined);
     const skipped = [...tally.skippedBecause.values()].reduce((sum, one) => sum + one, 0);
     console.log(`      ${tally.cases - skipped} permission cases, ${tally.differences.length} differences`);
     for (const [reason, count] of tally.skippedBecause)

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { PARTS, runCase } from './permissions/cases.ts';
-import { CASES, CASES_PER_WORLD, runMatrix, SEED, SINGLE_CASE } from './permissions/matrix.ts';
+import { CASES, CASES_PER_WORLD, runDrawnCases, SEED, SINGLE_CASE } from './permissions/drawn-cases.ts';
 
 const VERBS = ['list', 'one', 'create', 'update', 'update each', 'update found', 'delete', 'delete found'];
 const KINDS = [
@@ -20,10 +20,10 @@ const KINDS = [
 describe('REST answers under random permissions', () => {
   it(`${SINGLE_CASE === undefined ? `${CASES} generated cases agree` : `case ${SINGLE_CASE} agrees`} with the in-memory reference, seed ${SEED}`, async function () {
     this.timeout(Math.max(180_000, CASES * 100));
-    const tally = await runMatrix(runCase);
+    const tally = await runDrawnCases(runCase);
     console.log(`      ${tally.cases} permission cases, ${tally.differences.length} differences`);
     expect(tally.differences, `\n${tally.differences.join('\n\n')}\n`).to.have.length(0);
-    // A matrix in which every case or no case is refused would prove nothing.
+    // Drawn cases of which all or none are refused would prove nothing.
     expect(tally.cases).to.equal(SINGLE_CASE === undefined ? CASES : 1);
     if (SINGLE_CASE !== undefined || CASES < CASES_PER_WORLD) return;
     for (const kind of KINDS) expect(tally.kinds.get(kind)?.done, `${kind}: done`).to.be.greaterThan(2);

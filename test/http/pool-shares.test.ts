@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import type { FreshDatabase } from '../support/database.ts';
-import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
 const TABLES = Array.from({ length: 12 }, (_, at) => `held${at}`);
@@ -34,7 +34,7 @@ describe('shares of the connection pool while a table is locked', () => {
   });
 
   const get = (path: string, token: string | null) => service.request('GET', path, { token });
-  async function ok(method: string, path: string, token: string | null): Promise<Reply> {
+  async function ok(method: string, path: string, token: string | null): Promise<HttpReply> {
     const reply = await service.request(method, path, { token });
     expect(reply.status, `${path}: ${JSON.stringify(reply.body)}`).to.equal(200);
     return reply;
@@ -83,7 +83,7 @@ describe('shares of the connection pool while a table is locked', () => {
     expect(all.map(({ status }) => status)).to.deep.equal(all.map(() => 200));
   }
 
-  const statuses = (replies: readonly Reply[]) => [...new Set(replies.map(({ status }) => status))].sort();
+  const statuses = (replies: readonly HttpReply[]) => [...new Set(replies.map(({ status }) => status))].sort();
 
   it('other tables, logins and health answer while one caller reads the locked table fourteen times', async () => {
     const [one, ...others] = tokens as [string, ...string[]];

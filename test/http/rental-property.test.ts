@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRandom, type Random } from '../support/random.ts';
+import { createRandom, type SeededRandom } from '../support/random.ts';
 import { itemPath, type Rental, type AnyRow as Row, startRental } from '../support/rental.ts';
 
 type Filter = Record<string, unknown>;
@@ -51,7 +51,7 @@ interface DrawnFilter {
   takes(row: Row, all: readonly Row[]): boolean;
 }
 
-function drawFilter(random: Random, depth: number): DrawnFilter {
+function drawFilter(random: SeededRandom, depth: number): DrawnFilter {
   const { one, chance, upTo } = random;
   const of = (filter: Filter, takes: DrawnFilter['takes']): DrawnFilter => ({ filter, takes });
   if (depth > 0 && chance(0.35)) {

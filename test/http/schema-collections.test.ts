@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import {
   createMigratedDatabase,
+  type HttpReply,
   type InProcessService,
-  type Reply,
   type SpawnedService,
   spawnService,
   startService,
 } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
-const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
+const refusal = ({ status, body }: HttpReply) => [status, body?.errors?.[0]?.extensions?.code];
 const INVALID = [400, 'INVALID_PAYLOAD'];
 const HIDDEN = [403, 'FORBIDDEN'];
 const ABSENT = [404, 'ROUTE_NOT_FOUND'];
@@ -645,7 +645,7 @@ describe('/collections', () => {
         ...Array.from({ length: 12 }, () => send('POST', '/items/busy', {})),
         ...Array.from({ length: 12 }, () => send('GET', '/items/busy')),
       ]);
-      const counts = (list: Reply[]) => list.map(({ status }) => status).sort();
+      const counts = (list: HttpReply[]) => list.map(({ status }) => status).sort();
       expect(counts(replies.slice(0, 12))).to.deep.equal([...Array(8).fill(200), ...Array(4).fill(400)]);
       expect(counts(replies.slice(12))).to.deep.equal(Array(24).fill(200));
       expect(await admin('GET', '/fields/busy')).to.have.length(9);

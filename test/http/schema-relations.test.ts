@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
-const refusal = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
+const refusal = ({ status, body }: HttpReply) => [status, body?.errors?.[0]?.extensions?.code];
 const INVALID = [400, 'INVALID_PAYLOAD'];
 const ABSENT = [404, 'ROUTE_NOT_FOUND'];
 

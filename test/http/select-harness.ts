@@ -7,7 +7,7 @@ import { floors } from '../../plugins/preset.ts';
 import { createCaller } from '../support/caller.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { withPlugins } from '../support/plugin.ts';
-import { createSender, type Reply } from '../support/send.ts';
+import { createSender, type HttpReply } from '../support/send.ts';
 import { ADMIN, adminToken, createMigratedDatabase, QUICK_HASHES, TEST_SECRET } from '../support/service.ts';
 
 export interface SelectHarness {
@@ -15,7 +15,7 @@ export interface SelectHarness {
   readonly database: FreshDatabase;
   readonly admin: Caller;
   /** Sends as the first admin. */
-  send(method: string, path: string, body?: unknown): Promise<Reply>;
+  send(method: string, path: string, body?: unknown): Promise<HttpReply>;
   /** A caller whose role has these read permissions: fields and rule by collection. */
   callerWith(grants: Readonly<Record<string, readonly [fields: readonly string[], rule?: object]>>): Promise<Caller>;
 }

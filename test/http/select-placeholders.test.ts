@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import type { PlaceholderValues, ReadText } from '../../plugins/query/contract.ts';
-import { Placeholder } from '../../plugins/query/library.ts';
+import { OperandPlaceholder } from '../../plugins/query/library.ts';
 import { statementsDuring } from '../support/statements.ts';
 import { type SelectHarness, withSelectHarness } from './select-harness.ts';
 
@@ -18,7 +18,7 @@ async function found(
 ): Promise<string> {
   const answer = await items.select(caller, 'post', {
     selection(open) {
-      const value = (name: string) => (open ? new Placeholder(name, values[name]) : values[name]);
+      const value = (name: string) => (open ? new OperandPlaceholder(name, values[name]) : values[name]);
       const filter = { size: { _eq: value('size') }, title: { _contains: value('text') }, id: { _in: value('ids') } };
       return { parameters: { filter }, items: [{ kind: 'column', key: 'id', field: 'id' }] };
     },

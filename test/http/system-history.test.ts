@@ -148,7 +148,7 @@ describe('/activity and /revisions', () => {
     expect(body.data).to.deep.equal([{ user: ann.id, ...comment, item: '1' }]);
   });
 
-  it('keep the activity of a deleted user', async () => {
+  it('the activity of a deleted user is kept', async () => {
     const { id, ask } = await makePerson(service, ann.role);
     await ask('POST', '/items/article', { title: 'left behind' });
     expect((await admin('DELETE', `/users/${id}`)).status).to.equal(204);

@@ -106,7 +106,7 @@ describe('fields of system collections that clients cannot change', () => {
       for (const name of fields) {
         const { status, body } = await ask('PATCH', `/${path}/${created.id}`, { [name]: forged(name) });
         expect(status, JSON.stringify(body)).to.equal(200);
-        expect(JSON.stringify(await row()), name).not.to.match(/2001|forged|:"?7"?[,}]/);
+        expect(JSON.stringify(await row()), name).not.to.match(/2001-01-01|forged|:"?7"?[,}]/);
       }
       const after = await row();
       for (const name of fields.filter((one) => /created|uploaded|timestamp|disk|size|access/.test(one)))

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { connectRaw } from '../plugins/files-http/raw-client.ts';
 import { idOf, metadataOf, type Place, place, stored } from '../plugins/tus/ground.ts';
-import { type InProcessService, type Reply, startService } from '../support/service.ts';
+import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
 const FILES = 'platform_files';
 const LINE = '\r\n';
-const codeOf = ({ body }: Reply): string | undefined => body?.errors?.[0]?.extensions.code;
+const codeOf = ({ body }: HttpReply): string | undefined => body?.errors?.[0]?.extensions.code;
 
 describe('hostile requests to tus uploads', () => {
   let here: Place;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { type Person, personWith } from './people.ts';
 
-const outcome = ({ status, body }: Reply) => [status, body?.errors?.[0]?.extensions?.code];
+const outcome = ({ status, body }: HttpReply) => [status, body?.errors?.[0]?.extensions?.code];
 const NOT_FOUND = [404, 'ROUTE_NOT_FOUND'];
 const FORBIDDEN = [403, 'FORBIDDEN'];
 
@@ -103,10 +103,12 @@ describe('unserved tables and unknown names', () => {
     expect((await asAdmin('DELETE', '/items/known/9')).status).to.equal(204);
   });
 
-  describe('GET /items of a materialized view that was never filled', () => {
+  // PostgreSQL refuses to read `never_filled`, a materialized view that was created "with no data", until an admin refreshes it.
+  // The service serves such a view, so the reader learns what is missing from the error.
+  describe('GET /items of a materialized view without data', () => {
     const reason = 'The materialized view never_filled was never filled: run REFRESH MATERIALIZED VIEW never_filled.';
 
-    it('the answer is 503 with the reason', async () => {
+    it('GET /items answers 503, and the reason names the statement that fills the view', async () => {
       for (const path of ['/items/never_filled', '/items/never_filled?limit=-1', '/items/never_filled?export=csv']) {
         const reply = await asAdmin('GET', path);
         expect(outcome(reply), path).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
@@ -114,7 +116,8 @@ describe('unserved tables and unknown names', () => {
       }
     });
 
-    it('the answer does not name the materialized view where another collection reads it', async () => {
+    // The service names only the collection of the request: another caller of `over_it` may have no permission for the view below.
+    it('GET /items of a view over it answers 503 without the name of the materialized view', async () => {
       const reply = await asAdmin('GET', '/items/over_it');
       expect(outcome(reply)).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
       expect(JSON.stringify(reply.body))
@@ -122,12 +125,12 @@ describe('unserved tables and unknown names', () => {
         .and.not.match(/never_filled/);
     });
 
-    it('the GraphQL error has the same code and reason', async () => {
+    it('POST /graphql answers the same code and reason', async () => {
       const { body } = await asAdmin('POST', '/graphql', { query: '{ never_filled { name } }' });
       expect(body.errors?.[0].extensions, JSON.stringify(body)).to.include({ code: 'SERVICE_UNAVAILABLE', reason });
     });
 
-    it('the answer has the rows once the view is refreshed', async () => {
+    it('GET /items answers the rows once the materialized view is refreshed', async () => {
       await database.query('refresh materialized view never_filled');
       expect((await asAdmin('GET', '/items/never_filled')).body.data).to.deep.equal([{ id: 1, name: 'one' }]);
     });

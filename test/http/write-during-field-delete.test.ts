@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
-import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../support/service.ts';
+import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
 const ROUNDS = 12;
@@ -25,7 +25,7 @@ describe('writes while DELETE /fields changes their table', () => {
     let isOver = false;
     const refused: string[] = [];
     const counts = { done: 0, named: 0 };
-    const note = (reply: Reply, what: string, isNamed: boolean) => {
+    const note = (reply: HttpReply, what: string, isNamed: boolean) => {
       const isDone = reply.status === 200 || reply.status === 204;
       if (isDone) counts.done++;
       else if (isNamed && reply.status >= 400 && reply.status < 500) counts.named++;

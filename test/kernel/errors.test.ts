@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Context } from 'koa';
-import { ERRORS, type ErrorCode, envelope, Failures, facet, fail } from '#kernel';
+import { ERRORS, type ErrorCode, errorEnvelope, Failures, facet, fail } from '#kernel';
 import { createCaller } from '../support/caller.ts';
 import { type TestPlugin, withPlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
@@ -53,7 +53,7 @@ describe('the error envelope', () => {
 
   for (const code of codes) {
     it(`${code} answers ${STATUS[code]} with its code and extensions`, () => {
-      const { status, body } = envelope(fail(code, 'why, for the log', { detail: 1 }), visitor);
+      const { status, body } = errorEnvelope(fail(code, 'why, for the log', { detail: 1 }), visitor);
       expect(status).to.equal(STATUS[code]);
       expect(body.errors).to.have.length(1);
       expect(body.errors[0]?.extensions).to.include({ code, detail: 1 });
@@ -64,7 +64,7 @@ describe('the error envelope', () => {
 
   it('FORBIDDEN hides its detail from every caller, admins included', () => {
     for (const admin of [false, true]) {
-      const { body } = envelope(fail('FORBIDDEN', 'collection secrets does not exist'), { admin });
+      const { body } = errorEnvelope(fail('FORBIDDEN', 'collection secrets does not exist'), { admin });
       expect(body.errors).to.deep.equal([
         { message: "You don't have permission to access this.", extensions: { code: 'FORBIDDEN' } },
       ]);
@@ -72,13 +72,13 @@ describe('the error envelope', () => {
   });
 
   it('extensions of a failure cannot replace its code', () => {
-    const { body } = envelope(fail('FORBIDDEN', 'x', { code: 'FINE' }), visitor);
+    const { body } = errorEnvelope(fail('FORBIDDEN', 'x', { code: 'FINE' }), visitor);
     expect(body.errors[0]?.extensions).to.deep.equal({ code: 'FORBIDDEN' });
   });
 
   it('INVALID_PAYLOAD, INVALID_QUERY and UNPROCESSABLE_ENTITY repeat their text in extensions.reason', () => {
     for (const code of ['INVALID_PAYLOAD', 'INVALID_QUERY', 'UNPROCESSABLE_ENTITY'] as const) {
-      expect(envelope(fail(code, 'limit is too large'), visitor).body.errors[0]?.extensions).to.deep.equal({
+      expect(errorEnvelope(fail(code, 'limit is too large'), visitor).body.errors[0]?.extensions).to.deep.equal({
         reason: 'limit is too large',
         code,
       });
@@ -86,23 +86,26 @@ describe('the error envelope', () => {
   });
 
   it('Failures answers all its errors with the status of the first', () => {
-    const { status, body } = envelope(new Failures([fail('FAILED_VALIDATION', 'a'), fail('FORBIDDEN', 'b')]), visitor);
+    const { status, body } = errorEnvelope(
+      new Failures([fail('FAILED_VALIDATION', 'a'), fail('FORBIDDEN', 'b')]),
+      visitor,
+    );
     expect(status).to.equal(400);
     expect(body.errors.map((error) => error.extensions.code)).to.deep.equal(['FAILED_VALIDATION', 'FORBIDDEN']);
   });
 
   it('an unexpected exception shows its text to admins only', () => {
     const error = new Error('relation "platform_users" does not exist');
-    const hidden = envelope(error, visitor);
+    const hidden = errorEnvelope(error, visitor);
     expect(hidden).to.deep.equal({
       status: 500,
       body: {
         errors: [{ message: 'An unexpected error occurred.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
       },
     });
-    expect(envelope(error, { admin: true }).body.errors[0]?.message).to.equal(error.message);
-    expect(envelope('a thrown string', { admin: true }).body.errors[0]?.message).to.equal('a thrown string');
-    expect(envelope(undefined, visitor).status).to.equal(500);
+    expect(errorEnvelope(error, { admin: true }).body.errors[0]?.message).to.equal(error.message);
+    expect(errorEnvelope('a thrown string', { admin: true }).body.errors[0]?.message).to.equal('a thrown string');
+    expect(errorEnvelope(undefined, visitor).status).to.equal(500);
   });
 
   it('an exception of any middleware is answered as an error envelope', async () => {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { root } from '../support/manifests.ts';
+import { projectRoot } from '../support/manifests.ts';
 import { LONGEST_TEST_FILES, sortTestFiles } from '../support/test-file-order.ts';
 
 describe('the order of test files in a run', () => {
   it('LONG_FIRST names only files that exist', () => {
-    expect(LONGEST_TEST_FILES.filter((path) => !existsSync(join(root, path)))).to.deep.equal([]);
+    expect(LONGEST_TEST_FILES.filter((path) => !existsSync(join(projectRoot, path)))).to.deep.equal([]);
   });
 
   it('starts with the long files and keeps every file once', () => {

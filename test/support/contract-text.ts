@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { root } from './sources.ts';
+import { projectRoot } from './sources.ts';
 
 /** One thing that a file exports: a constant, an interface, a type, or a name it passes on from a neighbouring file. */
 export interface ContractExport {
@@ -142,4 +142,4 @@ function docAbove(lines: readonly string[], at: number): string | undefined {
 
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
 
-const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');

@@ -1,13 +1,13 @@
 import { AssertionError } from 'chai';
 import { ERRORS, type ErrorCode } from '../../kernel/errors.ts';
-import type { Content, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
+import type { BodySchemas, DescribedRoute, JsonSchema } from '../../plugins/http/contract.ts';
 import { ERRORS_SCHEMA, errorCodesOf } from '../../plugins/http/library.ts';
 import { type DescribedApi, describedApi } from './route-descriptions.ts';
-import type { Reply, RequestOptions, Send } from './send.ts';
+import type { HttpReply, RequestOptions, SendRequest } from './send.ts';
 
 /** Sends by `send`, and fails the test whose exchange is not what the description of the route says. */
 export const createCheckedSend =
-  (send: Send, environment: Readonly<Record<string, string>>): Send =>
+  (send: SendRequest, environment: Readonly<Record<string, string>>): SendRequest =>
   async (method, path, options = {}) => {
     const reply = await send(method, path, options);
     const wrong = findMismatch(await describedApi(environment), { method, path, options, reply });
@@ -15,15 +15,18 @@ export const createCheckedSend =
     return reply;
   };
 
-export interface Exchange {
+export interface DescribedExchange {
   readonly method: string;
   readonly path: string;
   readonly options: RequestOptions;
-  readonly reply: Reply;
+  readonly reply: HttpReply;
 }
 
 /** What an exchange has that the description of its route does not; undefined where it fits, or no route answered. */
-export function findMismatch(api: DescribedApi, { method, path, options, reply }: Exchange): string | undefined {
+export function findMismatch(
+  api: DescribedApi,
+  { method, path, options, reply }: DescribedExchange,
+): string | undefined {
   const route = api.find(method, new URL(path, 'http://localhost').pathname);
   if (!route || isPreflight(method, options)) return undefined;
   const what = answerMismatch(api, route, method, reply) ?? requestMismatch(api, route, options, reply);
@@ -33,7 +36,12 @@ export function findMismatch(api: DescribedApi, { method, path, options, reply }
 const isPreflight = (method: string, { headers = {} }: RequestOptions): boolean =>
   method === 'OPTIONS' && 'access-control-request-method' in headers;
 
-function answerMismatch(api: DescribedApi, route: DescribedRoute, method: string, reply: Reply): string | undefined {
+function answerMismatch(
+  api: DescribedApi,
+  route: DescribedRoute,
+  method: string,
+  reply: HttpReply,
+): string | undefined {
   const { status } = reply;
   if (status === 304) return route.method === 'GET' ? undefined : 'it answers 304';
   const content = route.description.answers[status];
@@ -41,7 +49,11 @@ function answerMismatch(api: DescribedApi, route: DescribedRoute, method: string
   return method === 'HEAD' ? undefined : contentMismatch(api, content, reply);
 }
 
-function contentMismatch(api: DescribedApi, content: Content, { status, body, headers }: Reply): string | undefined {
+function contentMismatch(
+  api: DescribedApi,
+  content: BodySchemas,
+  { status, body, headers }: HttpReply,
+): string | undefined {
   const types = Object.keys(content);
   if (types.length === 0) return body === undefined ? undefined : `${status} has a body`;
   const type = mediaType(headers);
@@ -56,7 +68,7 @@ function errorMismatch(
   api: DescribedApi,
   route: DescribedRoute,
   method: string,
-  { status, body }: Reply,
+  { status, body }: HttpReply,
 ): string | undefined {
   const allowed = errorCodesOf(route);
   if (method === 'HEAD')
@@ -76,7 +88,7 @@ function requestMismatch(
   api: DescribedApi,
   route: DescribedRoute,
   options: RequestOptions,
-  { status }: Reply,
+  { status }: HttpReply,
 ): string | undefined {
   const { body: description } = route.description;
   const schema = description?.content['application/json'];

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import type { ConfigKey } from '#kernel';
 import type { PluginPackage } from '../../kernel/manifest/validate.ts';
 import { composition, floors } from '../../plugins/preset.ts';
-import { root, type Source, sourcesIn } from './sources.ts';
+import { projectRoot, type SourceFile, sourcesIn } from './sources.ts';
 
 export interface PluginFolder extends PluginPackage {
   /** Name of the folder under `plugins/`. */
   readonly folder: string;
   readonly packageJson: Record<string, unknown>;
   readonly native: { readonly modules: readonly string[]; readonly packages: readonly string[] };
-  readonly sources: readonly Source[];
+  readonly sources: readonly SourceFile[];
   readonly readme: string;
   /** Settings it declares as its own, and those of other owners that it shares. */
   readonly settings: { readonly own: Readonly<Record<string, ConfigKey>>; readonly shared: readonly string[] };
@@ -55,4 +55,4 @@ function text(path: string): string {
   }
 }
 
-export { root };
+export { projectRoot };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Host } from '#kernel';
-import { type BootOptions, boot, type Composition, type Kernel } from '#kernel/boot';
+import { type BootOptions, boot, type Kernel, type PluginComposition } from '#kernel/boot';
 import { type ThirdPartyLifecycle, ThirdPartyPlugins } from '../../plugins/extensions/third-party/plugins.ts';
 
 /** A package made for one test. `register` runs in this process with the test's own variables; `code` is a module's text. */
@@ -24,7 +24,7 @@ export interface TestPlugin {
 }
 
 export interface TestComposition {
-  readonly composition: Composition;
+  readonly composition: PluginComposition;
   readonly folder: string;
   /** Of third-party plugins. */
   readonly local: string;

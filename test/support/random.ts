@@ -1,4 +1,4 @@
-export interface Random {
+export interface SeededRandom {
   /** From 0 to 1. */
   next(): number;
   /** A whole number from 0 up to, not including, `limit`. */
@@ -8,7 +8,7 @@ export interface Random {
 }
 
 /** Numbers that are the same in every run, so that a case that fails fails again. */
-export function createRandom(seed: number): Random {
+export function createRandom(seed: number): SeededRandom {
   let state = seed;
   const next = () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FreshDatabase, loadSql } from './database.ts';
-import { createMigratedDatabase, type InProcessService, type Reply, startService } from './service.ts';
+import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from './service.ts';
 
 /** What an answer or a statement has; tests look into rows of every shape. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -11,7 +11,7 @@ export interface Rental {
   readonly database: FreshDatabase;
   readonly service: InProcessService;
   /** Sends as the first admin, or with another token. */
-  send(method: string, path: string, body?: unknown, token?: string): Promise<Reply>;
+  send(method: string, path: string, body?: unknown, token?: string): Promise<HttpReply>;
   /** The same; answers `data` and fails where the answer is an error. */
   // biome-ignore lint/suspicious/noExplicitAny: rows, lists and counts
   ok(method: string, path: string, body?: unknown, token?: string): Promise<any>;

@@ -1,4 +1,4 @@
-export interface Reply {
+export interface HttpReply {
   readonly status: number;
   /** Parsed JSON; the text where it is none; undefined where there is no body. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -13,11 +13,11 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Send = (method: string, path: string, options?: RequestOptions) => Promise<Reply>;
+export type SendRequest = (method: string, path: string, options?: RequestOptions) => Promise<HttpReply>;
 
 /** Sends requests to a service at `url`. */
 export const createSender =
-  (url: string): Send =>
+  (url: string): SendRequest =>
   async (method, path, { token, body, headers = {} } = {}) => {
     const isStream = body instanceof ReadableStream;
     const raw = typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData || isStream;

@@ -45,13 +45,7 @@ export async function startServer({ durable = true } = {}): Promise<TestServer> 
   await chmod(folder, 0o711);
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    const { target, server } = await openEmbeddedServer({
-      dataPath: folder,
-      log: createLog({ level: 'silent', style: 'raw' }),
-      overrides: durable ? {} : WITHOUT_DURABILITY,
-    });
-    const { user, password, host, port } = target.client;
-    const url = `postgres://${user}:${encodeURIComponent(String(password))}@${host}:${port}/postgres`;
+    const { url, stop } = await startServerIn(folder, durable ? {} : WITHOUT_DURABILITY);
     return {
       url,
       template,
@@ -61,7 +55,7 @@ export async function startServer({ durable = true } = {}): Promise<TestServer> 
           url,
           'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename = current_user',
         ).catch(() => {});
-        await server.stop();
+        await stop();
         await remove();
       },
     };
@@ -69,6 +63,17 @@ export async function startServer({ durable = true } = {}): Promise<TestServer> 
     await remove();
     throw error;
   }
+}
+
+/** Starts the embedded PostgreSQL with its data in a folder; it keeps the data when it is stopped. */
+export async function startServerIn(folder: string, overrides: Readonly<Record<string, string>> = {}) {
+  const log = createLog({ level: 'silent', style: 'raw' });
+  const { target, server } = await openEmbeddedServer({ dataPath: folder, log, overrides });
+  const { user, password, host, port } = target.client;
+  return {
+    url: `postgres://${user}:${encodeURIComponent(String(password))}@${host}:${port}/postgres`,
+    stop: () => server.stop(),
+  };
 }
 
 /** A file system in memory, as Linux has it. */

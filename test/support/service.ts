@@ -12,11 +12,11 @@ import { createAccessTokens } from '../../plugins/auth/access-tokens.ts';
 import { composition } from '../../plugins/preset.ts';
 import { type FreshDatabase, freshDatabase } from './database.ts';
 import { createCheckedSend } from './described-exchange.ts';
-import { createSender, type Send } from './send.ts';
+import { createSender, type SendRequest } from './send.ts';
 import { FOLDER } from './statement-record.ts';
 import { templateDatabase } from './template.ts';
 
-export type { Reply, RequestOptions, Send } from './send.ts';
+export type { HttpReply, RequestOptions, SendRequest } from './send.ts';
 export { createSender };
 
 export interface Service {
@@ -24,7 +24,7 @@ export interface Service {
   readonly database: FreshDatabase;
   readonly admin: { readonly email: string; readonly password: string; readonly token: string };
   /** Without `token` a request is the Public role's; `service.admin.token` makes it the first admin's. */
-  readonly request: Send;
+  readonly request: SendRequest;
   stop(): Promise<void>;
 }
 
@@ -216,7 +216,7 @@ const tokens = createAccessTokens({ secret: () => TEST_SECRET, lifetime: 15 * 60
  * The first admin with an access token as the service itself would sign it: to check the password takes a process of its own, most of
  * the work of a start. Where a test chooses what tokens are signed with, or how long they are good, he signs in.
  */
-async function createAdmin({ database, env }: Place, request: Send): Promise<Service['admin']> {
+async function createAdmin({ database, env }: Place, request: SendRequest): Promise<Service['admin']> {
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, SECRET, ACCESS_TOKEN_TTL } = env as Record<string, string>;
   const isUsual = SECRET === TEST_SECRET && ACCESS_TOKEN_TTL === undefined;
   const token = isUsual ? await adminToken(database, email) : undefined;
@@ -233,7 +233,7 @@ export async function adminToken(database: FreshDatabase, email: string = ADMIN.
   return admin && tokens.sign({ ...admin, app_access: true, admin_access: true });
 }
 
-async function signIn(request: Send, env: Record<string, string>): Promise<Service['admin']> {
+async function signIn(request: SendRequest, env: Record<string, string>): Promise<Service['admin']> {
   const email = env.ADMIN_EMAIL as string;
   const password = env.ADMIN_PASSWORD as string;
   const reply = await request('POST', '/auth/login', { body: { email, password } });

@@ -3,9 +3,9 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 
-export const root = fileURLToPath(new URL('../../', import.meta.url));
+export const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
 
-export interface Import {
+export interface SourceImport {
   /** As written. */
   readonly specifier: string;
   /** Path from the repository's root, for relative imports. */
@@ -13,7 +13,7 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-export interface Source {
+export interface SourceFile {
   /** From the repository's root, with forward slashes. */
   readonly path: string;
   /** Without comments. */
@@ -21,24 +21,24 @@ export interface Source {
   /** As written. */
   readonly raw: string;
   readonly lines: number;
-  readonly imports: readonly Import[];
+  readonly imports: readonly SourceImport[];
   /** `import(…)` and `require(…)` of what is known only when it runs. */
   readonly computedImports: number;
 }
 
 /** The TypeScript files under a folder, read and taken apart. */
-export const sourcesIn = (folder: string): readonly Source[] => parseFiles(`${folder}/**/*.ts`);
+export const sourcesIn = (folder: string): readonly SourceFile[] => parseFiles(`${folder}/**/*.ts`);
 
 /** The same with JavaScript files. */
-export const codeIn = (folder: string): readonly Source[] => parseFiles(`${folder}/**/*.{ts,js,mjs,cjs}`);
+export const codeIn = (folder: string): readonly SourceFile[] => parseFiles(`${folder}/**/*.{ts,js,mjs,cjs}`);
 
-const parseFiles = (pattern: string): readonly Source[] =>
-  globSync(pattern, { cwd: root, exclude: (path) => /node_modules/.test(String(path)) })
+const parseFiles = (pattern: string): readonly SourceFile[] =>
+  globSync(pattern, { cwd: projectRoot, exclude: (path) => /node_modules/.test(String(path)) })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
-    .map((path) => parseSource(path, readFileSync(join(root, path), 'utf8')));
+    .map((path) => parseSource(path, readFileSync(join(projectRoot, path), 'utf8')));
 
-export function parseSource(path: string, raw: string): Source {
+export function parseSource(path: string, raw: string): SourceFile {
   const text = withoutComments(raw);
   return {
     path,
@@ -60,7 +60,7 @@ const withoutComments = (text: string): string =>
 const IMPORT =
   /\b(?:import|export)\s+(type\s+)?(?:([\w*\s{},$]+?)\s*from\s*)?(['"])([^'"\n]+)\3|\b(?:import|require)\s*\(\s*(['"])([^'"\n]+)\5/g;
 
-const parseImports = (path: string, text: string): readonly Import[] =>
+const parseImports = (path: string, text: string): readonly SourceImport[] =>
   [...text.matchAll(IMPORT)].map(([, type, names = '', , stated, , called]) => {
     const specifier = (stated ?? called) as string;
     return {
@@ -77,7 +77,7 @@ const COMPUTING = new Set(['#kernel', 'node:crypto', 'node:util', 'ipaddr.js']);
  * Whether a file, with all it brings along, computes and nothing else: it imports types and other pure files of `sources`. Such a
  * file gives no access to anything, whatever else its plugin may do.
  */
-export function isPure(path: string, sources: readonly Source[]): boolean {
+export function isPure(path: string, sources: readonly SourceFile[]): boolean {
   const all = new Map(sources.map((source) => [source.path, source]));
   const reached = new Set([path]);
   for (const one of reached) {
@@ -101,7 +101,7 @@ const SUBPATHS: Readonly<Record<string, string>> = Object.fromEntries(
  * One cycle of imports as text, `a.ts → b.ts → a.ts`; undefined where there is none. Imports of types alone do not count,
  * because Node removes them before it runs a file.
  */
-export function findCycle(sources: readonly Source[]): string | undefined {
+export function findCycle(sources: readonly SourceFile[]): string | undefined {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const done = new Set<string>();
   const visit = (path: string, above: readonly string[]): string | undefined => {

@@ -31,6 +31,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/http/assets-concurrency.test.ts',
   'test/http/extensions-required.test.ts',
   'test/plugins/query/hostile.test.ts',
+  'test/plugins/graphql/rest-parity.test.ts',
   'test/http/graphql-values.test.ts',
   'test/http/tus-crash.test.ts',
   'test/http/extensions-confined.test.ts',

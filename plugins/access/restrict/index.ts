@@ -1,5 +1,5 @@
 import { type Caller, Failure, fail } from '#kernel';
-import type { Query, Restricted, Where } from '../../query/contract.ts';
+import type { ConditionTree, Query, Restricted } from '../../query/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { Access, Action, PermissionSet } from '../contract.ts';
 import { restrictRead } from './read.ts';
@@ -25,7 +25,7 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
 
     async restrictWrite(collection, action, fields, caller, schema) {
       const set = await permissions(caller);
-      if (set.admin) return seal<Where>({ kind: 'and', of: [] });
+      if (set.admin) return seal<ConditionTree>({ kind: 'and', of: [] });
       const context = { set, schema, rules };
       const allowed = set.of(collection.name, action);
       if (allowed.length === 0) throw forbidden(collection, action);
@@ -36,7 +36,10 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
         if (!access) throw fail('FORBIDDEN', `field ${name} of ${collection.name} may not be written`);
         return access === true ? rules.rowRule(context, collection, action) : access;
       });
-      return seal<Where>({ kind: 'and', of: [rules.rowRule(context, collection, action), ...new Set(conditions)] });
+      return seal<ConditionTree>({
+        kind: 'and',
+        of: [rules.rowRule(context, collection, action), ...new Set(conditions)],
+      });
     },
 
     async rowPermissions(collection, actions, caller, schema) {
@@ -59,12 +62,12 @@ export function createRestrict({ permissions, query, seal }: Deps): Restrictions
         throw forbidden(collection, 'read');
       }
       const checked = restrictWhere(where, collection, context);
-      return seal<Where>({ kind: 'and', of: [rules.rowRule(context, collection, 'read'), checked] });
+      return seal<ConditionTree>({ kind: 'and', of: [rules.rowRule(context, collection, 'read'), checked] });
     },
   };
 }
 
-function parseOrUndefined(read: () => Where): Where | undefined {
+function parseOrUndefined(read: () => ConditionTree): ConditionTree | undefined {
   try {
     return read();
   } catch (error) {

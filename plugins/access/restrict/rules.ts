@@ -1,26 +1,26 @@
 import { Failure, fail } from '#kernel';
-import type { Query, Where } from '../../query/contract.ts';
+import type { ConditionTree, Query } from '../../query/contract.ts';
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
 import type { Action, Permission, PermissionSet } from '../contract.ts';
 
 export interface RestrictContext {
   readonly set: PermissionSet;
   readonly schema: SchemaOverview;
-  readonly rules: Rules;
+  readonly rules: RowRules;
 }
 
 /** The rows on which a field is permitted: all permitted rows (`true`), those that match a condition, or none (`false`). */
-export type FieldAccess = boolean | Where;
+export type FieldAccess = boolean | ConditionTree;
 
-export interface Rules {
+export interface RowRules {
   /** The condition on the rows that an action may touch: the rules of all permissions joined by `or`. */
-  rowRule(context: RestrictContext, collection: Collection, action: Action): Where;
+  rowRule(context: RestrictContext, collection: Collection, action: Action): ConditionTree;
   /** The parsed rule of one permission. @throws FORBIDDEN for a malformed rule */
-  ruleOf(context: RestrictContext, collection: Collection, permission: Permission): Where;
+  ruleOf(context: RestrictContext, collection: Collection, permission: Permission): ConditionTree;
   fieldAccess(context: RestrictContext, collection: Collection, action: Action, field: string): FieldAccess;
 }
 
-const MATCH_ALL: Where = { kind: 'and', of: [] };
+const MATCH_ALL: ConditionTree = { kind: 'and', of: [] };
 
 /**
  * Whether a permission lists a field. `*` is all fields but the sensitive ones, which must be listed by name (decisions: field lists on
@@ -39,10 +39,10 @@ const fieldNamed = ({ fields, key }: Collection, name: string): Field | undefine
  * Parses stored rules, once per permission set and schema version. A permission set is immutable and replaced when a permission changes,
  * so it is the key of the cache.
  */
-export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
-  const parsed = new WeakMap<PermissionSet, { version: string; rules: Map<Permission, Where> }>();
+export function createRules(query: Pick<Query, 'parseFilter'>): RowRules {
+  const parsed = new WeakMap<PermissionSet, { version: string; rules: Map<Permission, ConditionTree> }>();
 
-  function ruleOf(context: RestrictContext, collection: Collection, permission: Permission): Where {
+  function ruleOf(context: RestrictContext, collection: Collection, permission: Permission): ConditionTree {
     let entry = parsed.get(context.set);
     if (entry?.version !== context.schema.version) {
       entry = { version: context.schema.version, rules: new Map() };
@@ -57,7 +57,7 @@ export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
   }
 
   /** The error of a malformed rule is only logged: the response must not show the rule to the caller. */
-  function parseRule(context: RestrictContext, collection: Collection, rule: Record<string, unknown>): Where {
+  function parseRule(context: RestrictContext, collection: Collection, rule: Record<string, unknown>): ConditionTree {
     try {
       return query.parseFilter(collection, rule, context.schema, { trusted: true });
     } catch (error) {
@@ -66,10 +66,14 @@ export function createRules(query: Pick<Query, 'parseFilter'>): Rules {
     }
   }
 
-  const orRules = (context: RestrictContext, collection: Collection, permissions: readonly Permission[]): Where => {
+  const orRules = (
+    context: RestrictContext,
+    collection: Collection,
+    permissions: readonly Permission[],
+  ): ConditionTree => {
     const rules = permissions.map((one) => ruleOf(context, collection, one));
     if (rules.some((rule) => rule.kind === 'and' && rule.of.length === 0)) return MATCH_ALL;
-    return rules.length === 1 ? (rules[0] as Where) : { kind: 'or', of: rules };
+    return rules.length === 1 ? (rules[0] as ConditionTree) : { kind: 'or', of: rules };
   };
 
   return {

@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import type { FieldUse, Operand, Where } from '../../query/contract.ts';
+import type { ConditionTree, FieldUse, FilterOperand } from '../../query/contract.ts';
 import { isCallerValue } from '../../query/library.ts';
 import type { Collection } from '../../schema/contract.ts';
 import type { RestrictContext } from './rules.ts';
@@ -8,7 +8,7 @@ import type { RestrictContext } from './rules.ts';
  * Restricts a condition of the caller: every field on its paths must be readable, since a condition on an unreadable field would reveal its
  * values, and only related rows that the caller may read count.
  */
-export function restrictWhere(where: Where, collection: Collection, context: RestrictContext): Where {
+export function restrictWhere(where: ConditionTree, collection: Collection, context: RestrictContext): ConditionTree {
   switch (where.kind) {
     case 'and':
     case 'or':
@@ -34,7 +34,7 @@ export function restrictWhere(where: Where, collection: Collection, context: Res
 }
 
 /** `$CURRENT_USER.company.name` in a caller's own query: every step must be readable, as in every other path. */
-function restrictValue(value: Operand, context: RestrictContext): Operand {
+function restrictValue(value: FilterOperand, context: RestrictContext): FilterOperand {
   if (!isCallerValue(value) || !value.path) return value;
   const { start, steps: path } = value.path;
   let at = start;
@@ -48,11 +48,11 @@ function restrictValue(value: Operand, context: RestrictContext): Operand {
 }
 
 /** Whether the service added this comparison for a read by key; a query cannot contain it. */
-const isReadByKey = ({ values: [value] }: Extract<Where, { kind: 'test' | 'inside' }>): boolean =>
+const isReadByKey = ({ values: [value] }: Extract<ConditionTree, { kind: 'test' | 'inside' }>): boolean =>
   typeof value === 'object' && value !== null && value.dynamic === 'key';
 
 /** The row rule of a related collection; FORBIDDEN when the caller may not read the collection. */
-export function relatedRule(to: Collection, context: RestrictContext): Where {
+export function relatedRule(to: Collection, context: RestrictContext): ConditionTree {
   if (context.set.of(to.name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${to.name}`);
   return context.rules.rowRule(context, to, 'read');
 }

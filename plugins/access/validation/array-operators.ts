@@ -1,5 +1,5 @@
 import { isSameValue, NO_VALUE } from './compare.ts';
-import { type Check, toList, toReported } from './operators.ts';
+import { type OperatorCheck, toList, toReported } from './operators.ts';
 
 /** Null has no element, so it is outside of every list. */
 const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -21,15 +21,15 @@ const hasNoValue = (operand: unknown): boolean =>
 const toReportedOperand = (operand: unknown): unknown =>
   Array.isArray(operand) ? operand.map(toReported) : toReported(operand);
 
-const containsAny: Check = (value, operand) =>
+const containsAny: OperatorCheck = (value, operand) =>
   toList(operand).some((one) => includesElement(value, one)) ? undefined : { type: 'in', valid: toList(operand) };
-const containsNone: Check = (value, operand) =>
+const containsNone: OperatorCheck = (value, operand) =>
   hasNoValue(operand) || toList(operand).some((one) => includesElement(value, one))
     ? { type: 'nin', invalid: toList(operand) }
     : undefined;
 
 /** Checks that differ for array columns: they compare elements or the whole list. */
-export const ARRAY_CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
+export const ARRAY_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, OperatorCheck>([
   [
     '_eq',
     (value, operand) => (isSameList(value, operand) ? undefined : { type: 'eq', valid: toReportedOperand(operand) }),

@@ -10,7 +10,7 @@ export interface RuleProblem {
 }
 
 /** The problem of a present value; undefined when it satisfies the rule. */
-export type Check = (value: unknown, operand: unknown) => RuleProblem | undefined;
+export type OperatorCheck = (value: unknown, operand: unknown) => RuleProblem | undefined;
 
 export const toList = (operand: unknown): readonly unknown[] =>
   (Array.isArray(operand)
@@ -38,7 +38,7 @@ function toEqualProblem(operand: unknown): RuleProblem {
 }
 
 const createOrderCheck =
-  (type: string, fits: (sign: number) => boolean): Check =>
+  (type: string, fits: (sign: number) => boolean): OperatorCheck =>
   (value, operand) => {
     const sign = compareValues(value, operand);
     return sign !== undefined && fits(sign) ? undefined : { type, valid: toReported(operand) };
@@ -54,7 +54,7 @@ const createTextCheck =
     fits: (value: string, part: string) => boolean,
     fold: (text: string) => string,
     negated: boolean,
-  ): Check =>
+  ): OperatorCheck =>
   (value, operand) => {
     const part = toText(operand);
     const whole = toText(value);
@@ -71,14 +71,14 @@ const isAtLeast = createOrderCheck('gte', (sign) => sign >= 0);
 const isAtMost = createOrderCheck('lte', (sign) => sign <= 0);
 
 const createPresenceCheck =
-  (type: string, opposite: string, requested: (value: unknown) => boolean): Check =>
+  (type: string, opposite: string, requested: (value: unknown) => boolean): OperatorCheck =>
   (value, operand) => {
     const on = isFlagSet(operand);
     return requested(value) === on ? undefined : { type: on ? type : opposite };
   };
 
 /** The checks of all operators of validations. */
-export const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
+export const CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, OperatorCheck>([
   ['_eq', (value, operand) => (isSameValue(value, operand) ? undefined : toEqualProblem(operand))],
   [
     '_neq',

@@ -8,14 +8,14 @@ export interface CachingConfig {
 }
 
 /** How caches may keep a response. */
-export interface Caching {
+export interface AssetCachePolicy {
   /** Value of `Cache-Control`. */
   readonly control: string;
   /** Every client gets the same response. */
   readonly shared: boolean;
 }
 
-export type CachingFor = (caller: Caller) => Promise<Caching>;
+export type CachingFor = (caller: Caller) => Promise<AssetCachePolicy>;
 
 /** Responses to the Public role are the same for every client, so shared caches may keep them. */
 export function createCaching(
@@ -25,8 +25,8 @@ export function createCaching(
   const maxAge = ASSETS_CACHE_REVALIDATE
     ? 'max-age=0, must-revalidate'
     : `max-age=${Math.floor(ASSETS_CACHE_TTL / 1000)}`;
-  const publicCaching: Caching = { control: `public, ${maxAge}`, shared: true };
-  const privateCaching: Caching = { control: `private, ${maxAge}`, shared: false };
+  const publicCaching: AssetCachePolicy = { control: `public, ${maxAge}`, shared: true };
+  const privateCaching: AssetCachePolicy = { control: `private, ${maxAge}`, shared: false };
   return async ({ user, role, admin, share }) => {
     if (user !== null || role !== null || admin || share) return privateCaching;
     // With an IP access list, not every client has the Public role.

@@ -4,14 +4,14 @@ import { sendStream } from '../../http/library.ts';
 import type { ByteRange, OpenedObject } from '../../storage/contract.ts';
 import type { WholeObject } from '../variant.ts';
 import type { AssetHeaders } from './asset-headers.ts';
-import type { Caching } from './caching.ts';
+import type { AssetCachePolicy } from './caching.ts';
 import type { RequestedRange } from './range.ts';
 import { assertLength, untilClientLeaves } from './stream-length.ts';
 
 /** Headers and caching of a response. */
 export interface ResponseDetails {
   readonly headers: AssetHeaders;
-  readonly caching: Caching;
+  readonly caching: AssetCachePolicy;
   /** The bytes depend on `Accept`. */
   readonly varies: boolean;
 }

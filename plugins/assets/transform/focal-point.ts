@@ -1,11 +1,11 @@
 import type { ImageOperation } from '../../media/contract.ts';
 
-export interface Size {
+export interface PixelSize {
   readonly width: number;
   readonly height: number;
 }
 
-export interface Point {
+export interface PixelPoint {
   readonly x: number;
   readonly y: number;
 }
@@ -15,9 +15,9 @@ export interface Point {
  * then a JPEG is decoded at a fraction of its size, and no intermediate image is larger than source and result.
  */
 export function coverAround(
-  focus: Point,
-  source: Size,
-  target: Size,
+  focus: PixelPoint,
+  source: PixelSize,
+  target: PixelSize,
   { withoutEnlargement = false }: { readonly withoutEnlargement?: boolean | undefined } = {},
 ): readonly ImageOperation[] {
   const needed = Math.max(target.width / source.width, target.height / source.height);
@@ -31,10 +31,10 @@ export function coverAround(
   return [...extract(focus, source, part), ...(scale === 1 ? [] : [resizeToFill(target)])];
 }
 
-const resizeToFill = ({ width, height }: Size): ImageOperation => ['resize', { fit: 'fill', height, width }];
+const resizeToFill = ({ width, height }: PixelSize): ImageOperation => ['resize', { fit: 'fill', height, width }];
 
 /** Cuts a part of this size around a point, limited by the image. */
-function extract(point: Point, whole: Size, part: Size): readonly ImageOperation[] {
+function extract(point: PixelPoint, whole: PixelSize, part: PixelSize): readonly ImageOperation[] {
   const width = Math.min(whole.width, Math.max(1, part.width));
   const height = Math.min(whole.height, Math.max(1, part.height));
   if (width === whole.width && height === whole.height) return [];

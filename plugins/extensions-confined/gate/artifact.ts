@@ -10,9 +10,9 @@ import {
   type OnResolveResult,
   runBundler,
 } from '../../extensions/library.ts';
-import type { Script } from '../../sandbox/contract.ts';
+import type { ScriptText } from '../../sandbox/contract.ts';
 import { CONFINED_NAMES, findRefusedImport, isRelative, KIT } from './modules.ts';
-import { createPositions, NO_POSITIONS, type Positions } from './positions.ts';
+import { createPositions, NO_POSITIONS, type SourcePositions } from './positions.ts';
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   '.js': 'js',
@@ -32,8 +32,8 @@ const KIT_SOURCE = CONFINED_NAMES.map((name) => `export const ${name} = (config)
 
 /** The script that is probed and run, with the source positions of its parts. */
 export interface BuiltScript {
-  readonly script: Script;
-  readonly positions: Positions;
+  readonly script: ScriptText;
+  readonly positions: SourcePositions;
 }
 
 const HEAD = '(function (module, exports) {\n';

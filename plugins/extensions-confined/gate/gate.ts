@@ -1,10 +1,10 @@
 import type { DiscoveredExtension, ManifestDeps, ReasonCode } from '../../extensions/contract.ts';
 import { LoadFailure, openPackageFiles, serverEntries } from '../../extensions/library.ts';
-import type { Sandbox, Script } from '../../sandbox/contract.ts';
+import type { Sandbox, ScriptText } from '../../sandbox/contract.ts';
 import { GuestFailure } from '../../sandbox/library.ts';
 import { buildScript } from './artifact.ts';
 import { type Contribution, matchContributions } from './contributions.ts';
-import { NO_POSITIONS, type Positions } from './positions.ts';
+import { NO_POSITIONS, type SourcePositions } from './positions.ts';
 import { rereadManifest } from './reread-manifest.ts';
 import { assertSources, listServerSources } from './sources.ts';
 
@@ -12,8 +12,8 @@ import { assertSources, listServerSources } from './sources.ts';
 export interface GatedPackage {
   readonly extension: DiscoveredExtension;
   readonly version: string;
-  readonly script: Script;
-  readonly positions: Positions;
+  readonly script: ScriptText;
+  readonly positions: SourcePositions;
   readonly contributions: readonly Contribution[];
   /** A context serves several calls, because the manifest declares `stateful`. */
   readonly isStateful: boolean;

@@ -1,4 +1,4 @@
-import type { Token } from './tokens.ts';
+import type { SourceToken } from './tokens.ts';
 
 /** One import of a module, as written. */
 export interface ModuleImport {
@@ -11,19 +11,20 @@ export interface ModuleImport {
   readonly at: number;
 }
 
-const isToken = (token: Token | undefined, kind: Token['kind'], text?: string): boolean =>
+const isToken = (token: SourceToken | undefined, kind: SourceToken['kind'], text?: string): boolean =>
   token?.kind === kind && (text === undefined || token.text === text);
 
 /** Tokens of a statement that are read: sources are third-party code, and a scan must not take long. */
 const MAX_TOKENS = 5000;
 
-const isMember = (before: Token | undefined): boolean => isToken(before, 'mark', '.') || isToken(before, 'mark', '?.');
+const isMember = (before: SourceToken | undefined): boolean =>
+  isToken(before, 'mark', '.') || isToken(before, 'mark', '?.');
 
 /**
  * Finds every import, export from and require of a script. Imports that TypeScript removes (`import type`, and lists of
  * types only) are left out.
  */
-export function findImports(tokens: readonly Token[]): readonly ModuleImport[] {
+export function findImports(tokens: readonly SourceToken[]): readonly ModuleImport[] {
   const found: ModuleImport[] = [];
   tokens.forEach((token, index) => {
     if (token.kind !== 'name' || isMember(tokens[index - 1])) return;
@@ -40,19 +41,19 @@ export function findImports(tokens: readonly Token[]): readonly ModuleImport[] {
   return found;
 }
 
-function parseCall(tokens: readonly Token[], index: number, kind: 'require' | 'dynamic'): ModuleImport {
+function parseCall(tokens: readonly SourceToken[], index: number, kind: 'require' | 'dynamic'): ModuleImport {
   const [argument, after] = [tokens[index + 2], tokens[index + 3]];
   const isLiteral = isToken(argument, 'string') && (isToken(after, 'mark', ')') || isToken(after, 'mark', ','));
   return {
     specifier: isLiteral ? argument?.text : undefined,
     kind,
     names: [],
-    at: (tokens[index] as Token).at,
+    at: (tokens[index] as SourceToken).at,
   };
 }
 
-function parseStatement(tokens: readonly Token[], index: number): ModuleImport | undefined {
-  const start = tokens[index] as Token;
+function parseStatement(tokens: readonly SourceToken[], index: number): ModuleImport | undefined {
+  const start = tokens[index] as SourceToken;
   const first = tokens[index + 1];
   if (start.text === 'import' && isToken(first, 'string')) {
     return { specifier: first?.text, kind: 'import', names: [], at: start.at };
@@ -65,7 +66,7 @@ function parseStatement(tokens: readonly Token[], index: number): ModuleImport |
   let isInList = false;
   let onlyTypes = true;
   for (let at = index + 1; at < tokens.length && at < index + MAX_TOKENS; at++) {
-    const token = tokens[at] as Token;
+    const token = tokens[at] as SourceToken;
     if (isToken(token, 'mark', '{')) {
       if (isInList) return undefined;
       isInList = true;
@@ -83,7 +84,7 @@ function parseStatement(tokens: readonly Token[], index: number): ModuleImport |
       // `import whole, { type T } from …` still imports the default export.
       if (hasList && onlyTypes && list.length === 0 && isToken(first, 'mark', '{') && !isEmptyList(tokens, index))
         return undefined;
-      return { specifier: (tokens[at + 1] as Token).text, kind: 'import', names: list, at: start.at };
+      return { specifier: (tokens[at + 1] as SourceToken).text, kind: 'import', names: list, at: start.at };
     } else if (!isListToken(token)) {
       // `import x = require(…)` is found by its second half; anything else is not an import.
       return undefined;
@@ -92,13 +93,13 @@ function parseStatement(tokens: readonly Token[], index: number): ModuleImport |
   return undefined;
 }
 
-const isListToken = ({ kind, text }: Token): boolean =>
+const isListToken = ({ kind, text }: SourceToken): boolean =>
   kind === 'name' ? text !== 'import' && text !== 'export' : kind === 'mark' && (text === '*' || text === ',');
 
-const isEmptyList = (tokens: readonly Token[], index: number): boolean => isToken(tokens[index + 2], 'mark', '}');
+const isEmptyList = (tokens: readonly SourceToken[], index: number): boolean => isToken(tokens[index + 2], 'mark', '}');
 
 /** `import type { A } from`, `export type * from`, but not `import type from` or `import type, { a } from`. */
-function isTypeOnly(tokens: readonly Token[], index: number): boolean {
+function isTypeOnly(tokens: readonly SourceToken[], index: number): boolean {
   if (!isToken(tokens[index + 1], 'name', 'type')) return false;
   const second = tokens[index + 2];
   if (isToken(second, 'mark', '{') || isToken(second, 'mark', '*')) return true;
@@ -107,7 +108,7 @@ function isTypeOnly(tokens: readonly Token[], index: number): boolean {
 }
 
 /** `name(…) {` and `name(…): Type` in a class, an object or an interface: a definition, not a call. */
-export function isDefinition(tokens: readonly Token[], index: number): boolean {
+export function isDefinition(tokens: readonly SourceToken[], index: number): boolean {
   const before = tokens[index - 1];
   if (isToken(before, 'name', 'function')) return true;
   const after = tokens[findClosing(tokens, index + 1) + 1];
@@ -119,19 +120,19 @@ export function isDefinition(tokens: readonly Token[], index: number): boolean {
   return mayBegin && isToken(after, 'mark', ':');
 }
 
-const closings = new WeakMap<readonly Token[], Int32Array>();
+const closings = new WeakMap<readonly SourceToken[], Int32Array>();
 
 /**
  * The index of the bracket that closes the one at `index`; the number of tokens if none does. All are found in
  * one pass, so that a hostile source cannot make the scan slow.
  */
-function findClosing(tokens: readonly Token[], index: number): number {
+function findClosing(tokens: readonly SourceToken[], index: number): number {
   const cached = closings.get(tokens) ?? findClosings(tokens);
   closings.set(tokens, cached);
   return cached[index] ?? tokens.length;
 }
 
-function findClosings(tokens: readonly Token[]): Int32Array {
+function findClosings(tokens: readonly SourceToken[]): Int32Array {
   const found = new Int32Array(tokens.length).fill(tokens.length);
   const open: number[] = [];
   for (const [at, { kind, text }] of tokens.entries()) {

@@ -8,7 +8,7 @@ interface Position {
 }
 
 /** Maps positions in the script to the files of the package. */
-export interface Positions {
+export interface SourcePositions {
   /** `index.js:12:5`, with the path inside of the package; undefined if it is not known. */
   find(position: Position): string | undefined;
 }
@@ -17,14 +17,14 @@ export interface Positions {
 const LONGEST_MAP = 2 * 1024 * 1024;
 
 /** For a script without a source map. */
-export const NO_POSITIONS: Positions = { find: () => undefined };
+export const NO_POSITIONS: SourcePositions = { find: () => undefined };
 
 /**
  * `map`: the source map of the text that begins in line `firstLine` of the script, counted from 1; parsed at the first
  * use.
  * `root`: the folder of the package.
  */
-export function createPositions(map: string, firstLine: number, root: string): Positions {
+export function createPositions(map: string, firstLine: number, root: string): SourcePositions {
   if (map.length > LONGEST_MAP) return NO_POSITIONS;
   let parsed: SourceMap | undefined;
   return {

@@ -1,7 +1,7 @@
 import type { ReasonCode } from '../../extensions/contract.ts';
 import { findImports, isDefinition } from './imports.ts';
 import { CONFINED_NAMES, findRefusedImport, getAdvice, isRelative, KIT } from './modules.ts';
-import { type Token, tokenize } from './tokens.ts';
+import { type SourceToken, tokenize } from './tokens.ts';
 
 /** A use of something that confined code does not have (conventions, "Reason codes"). */
 export interface ForbiddenUse {
@@ -60,8 +60,8 @@ const FULL_AUTHORITY_NAME = new RegExp(`^define(?!(?:${CONFINED_NAMES.map((name)
 
 const toDisplayName = (specifier: string): string => specifier.replace(/[^\w@/:.#-]/g, '?').slice(0, 80);
 
-function findGlobalUse(tokens: readonly Token[], index: number): Omit<ForbiddenUse, 'at'> | undefined {
-  const token = tokens[index] as Token;
+function findGlobalUse(tokens: readonly SourceToken[], index: number): Omit<ForbiddenUse, 'at'> | undefined {
+  const token = tokens[index] as SourceToken;
   if (!isGlobal(tokens, index)) return undefined;
   const next = tokens[index + 1];
   const isCall = next?.text === '(' && next.kind === 'mark' && !isDefinition(tokens, index);
@@ -84,7 +84,7 @@ const MAX_TOKENS = 500;
 const GLOBALS: ReadonlySet<string> = new Set(['globalThis', 'global', 'window', 'self']);
 
 /** Whether a name is a global, or a member of the global object. */
-function isGlobal(tokens: readonly Token[], index: number): boolean {
+function isGlobal(tokens: readonly SourceToken[], index: number): boolean {
   const before = tokens[index - 1];
   if (before?.kind !== 'mark' || (before.text !== '.' && before.text !== '?.')) return true;
   const holder = tokens[index - 2];
@@ -93,7 +93,7 @@ function isGlobal(tokens: readonly Token[], index: number): boolean {
 }
 
 /** Whether `process` is followed by a use of its member `env`, as a member, by a string, or by destructuring. */
-function isEnvironmentAccess(tokens: readonly Token[], index: number): boolean {
+function isEnvironmentAccess(tokens: readonly SourceToken[], index: number): boolean {
   const [one, two] = [tokens[index + 1], tokens[index + 2]];
   if (one?.kind === 'mark' && (one.text === '.' || one.text === '?.') && two?.text === 'env') return true;
   if (one?.kind === 'mark' && one.text === '[' && two?.kind === 'string' && two.text === 'env') return true;
@@ -108,7 +108,7 @@ const WATCHED: ReadonlySet<string> = new Set(['fetch', 'eval', 'process', 'Funct
 const DECLARES: ReadonlySet<string> = new Set(['const', 'let', 'var', 'function', 'class', 'import']);
 
 /** The watched names that the file declares itself: as a variable, an import or a parameter. */
-function findDeclaredNames(tokens: readonly Token[]): ReadonlySet<string> {
+function findDeclaredNames(tokens: readonly SourceToken[]): ReadonlySet<string> {
   const declared = new Set<string>();
   tokens.forEach((token, index) => {
     if (token.kind !== 'name' || !WATCHED.has(token.text)) return;
@@ -122,7 +122,7 @@ function findDeclaredNames(tokens: readonly Token[]): ReadonlySet<string> {
 }
 
 /** Whether a name stands in `import { fetch } from …` or `const { fetch } = …`, except from the global object. */
-function isListed(tokens: readonly Token[], index: number): boolean {
+function isListed(tokens: readonly SourceToken[], index: number): boolean {
   const [before, after] = [tokens[index - 1], tokens[index + 1]];
   if (!['{', ','].includes(before?.text ?? '') || !['}', ','].includes(after?.text ?? '')) return false;
   const { begins, ends } = findLists(tokens);
@@ -136,16 +136,16 @@ interface Lists {
   readonly begins: Int32Array;
   readonly ends: Int32Array;
 }
-const lists = new WeakMap<readonly Token[], Lists>();
+const lists = new WeakMap<readonly SourceToken[], Lists>();
 
 /** Finds all lists in one pass, so that a list of a million names is not read once for each name. */
-function findLists(tokens: readonly Token[]): Lists {
+function findLists(tokens: readonly SourceToken[]): Lists {
   const cached = lists.get(tokens);
   if (cached) return cached;
   const [begins, ends] = [new Int32Array(tokens.length), new Int32Array(tokens.length)];
   for (let at = 0, begin = -1; at < tokens.length; at++) {
     begins[at] = begin;
-    const { text } = tokens[at] as Token;
+    const { text } = tokens[at] as SourceToken;
     if (text === '{' || text === ';') begin = at;
   }
   for (let at = tokens.length - 1, end = tokens.length; at >= 0; at--) {

@@ -1,6 +1,6 @@
 import { dirname, extname, join } from 'node:path';
 import type { PackageFile, PackageFiles } from '../../extensions/contract.ts';
-import { type ExtensionManifest, type Halves, SERVER_TYPES } from '../../extensions/contract.ts';
+import { type AppAndApiFiles, type ExtensionManifest, SERVER_TYPES } from '../../extensions/contract.ts';
 import { LoadFailure } from '../../extensions/library.ts';
 import { scanSource } from './scan-source.ts';
 
@@ -9,7 +9,7 @@ const MAX_FILES = 500;
 const MAX_BYTES = 2 * 1024 * 1024;
 
 const isServer = (type: string): boolean => (SERVER_TYPES as readonly string[]).includes(type);
-const serverHalf = (source: string | Halves | undefined): string | undefined =>
+const serverHalf = (source: string | AppAndApiFiles | undefined): string | undefined =>
   typeof source === 'object' ? source.api : source;
 
 /** The sources of the server halves that the manifest names; browser sources are never scanned. */

@@ -2,7 +2,7 @@
  * One token of a script. `string` carries what is between the quotes (escapes left as they are); a template without
  * substitutions is a `string` too, one with them a `template`, whose inner tokens follow it.
  */
-export interface Token {
+export interface SourceToken {
   readonly kind: 'name' | 'mark' | 'string' | 'template' | 'regex' | 'number';
   readonly text: string;
   /** Offset of its first character. */
@@ -22,7 +22,7 @@ const BEFORE_PAREN: ReadonlySet<string> = new Set(['if', 'while', 'for', 'with']
  * Splits JavaScript or TypeScript into tokens, without comments and white space. It never fails: text that is not
  * valid, such as a quote that is not closed, is one token up to the end of its line at most.
  */
-export function tokenize(source: string): readonly Token[] {
+export function tokenize(source: string): readonly SourceToken[] {
   return new Lexer(source).run();
 }
 
@@ -31,7 +31,7 @@ type OpenBracket = 'template' | 'block' | 'value' | 'condition' | 'paren';
 
 class Lexer {
   readonly #source: string;
-  readonly #found: Token[] = [];
+  readonly #found: SourceToken[] = [];
   readonly #open: OpenBracket[] = [];
   #at = 0;
   /** Whether a slash here begins a regular expression. */
@@ -43,7 +43,7 @@ class Lexer {
     this.#source = source;
   }
 
-  run(): readonly Token[] {
+  run(): readonly SourceToken[] {
     const source = this.#source;
     if (source.startsWith('#!')) this.#at = this.#endOfLine(0);
     while (this.#at < source.length) {
@@ -64,7 +64,7 @@ class Lexer {
     return this.#found;
   }
 
-  #push(kind: Token['kind'], text: string, length: number): void {
+  #push(kind: SourceToken['kind'], text: string, length: number): void {
     this.#found.push({ kind, text, at: this.#at });
     this.#at += length;
     this.#valueNext = false;
@@ -128,7 +128,7 @@ class Lexer {
     return false;
   }
 
-  #match(pattern: RegExp, kind: Token['kind']): void {
+  #match(pattern: RegExp, kind: SourceToken['kind']): void {
     pattern.lastIndex = this.#at;
     const text = pattern.exec(this.#source)?.[0] ?? (this.#source[this.#at] as string);
     this.#push(kind, text, text.length);
@@ -157,7 +157,7 @@ class Lexer {
 /**
  * Whether a brace opens a block: after `)`, `;`, `=>`, another brace or `else`; after `=`, `(`, `,` it opens an object.
  */
-function opensBlock(before: Token | undefined, valueNext: boolean): boolean {
+function opensBlock(before: SourceToken | undefined, valueNext: boolean): boolean {
   if (!before) return true;
   if (before.kind === 'mark') return [')', ';', '{', '}', '=>', '>'].includes(before.text);
   return before.kind !== 'name' || !valueNext || before.text === 'else' || before.text === 'do';

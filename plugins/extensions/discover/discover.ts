@@ -19,7 +19,7 @@ export interface DiscoveryFolders {
  * (conventions, "Package names and discovery"). Never rejects: a broken
  * package has a failure of its own, and a source that cannot be read has a placeholder row.
  */
-export async function discover(
+export async function discoverPackages(
   { local, project }: DiscoveryFolders,
   deps: DiscoverDeps,
 ): Promise<readonly DiscoveredExtension[]> {

@@ -1,7 +1,7 @@
 import type { Log, PackagesApi } from '#kernel';
 import type { DiscoveredExtension } from '../model.ts';
 import type { ExtensionsConfig } from '../settings.ts';
-import { discover } from './discover.ts';
+import { discoverPackages } from './discover.ts';
 import type { DiscoverDeps } from './packages.ts';
 
 interface Deps extends Pick<DiscoverDeps, 'subjects' | 'settings'> {
@@ -11,9 +11,15 @@ interface Deps extends Pick<DiscoverDeps, 'subjects' | 'settings'> {
 }
 
 /** Finds all extensions in the configured folders. Names of the kernel and of loaded plugins are reserved. */
-export function scan({ config, packages, log, subjects, settings }: Deps): Promise<readonly DiscoveredExtension[]> {
+export function scanPackages({
+  config,
+  packages,
+  log,
+  subjects,
+  settings,
+}: Deps): Promise<readonly DiscoveredExtension[]> {
   const reserved = new Set(['kernel', ...packages.loaded().map(({ name }) => name)]);
-  return discover(
+  return discoverPackages(
     { local: config.EXTENSIONS_PATH, project: config.PACKAGE_FILE_LOCATION },
     {
       subjects,

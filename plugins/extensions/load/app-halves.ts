@@ -1,11 +1,11 @@
 import type { AppHalf, ExtensionType } from '../model.ts';
-import { hasAppPart, type Slot } from './slot.ts';
+import { hasAppPart, type PackageSlot } from './slot.ts';
 
 /**
  * The halves that the browser build contains. Packages that failed are left out, because their browser half would act
  * with the rights of the user who is signed in to the admin app.
  */
-export const toAppHalves = (slots: readonly Slot[]): readonly AppHalf[] =>
+export const toAppHalves = (slots: readonly PackageSlot[]): readonly AppHalf[] =>
   slots
     .filter(({ extension, failure, loaded }) => failure === undefined && hasAppPart(extension) && !isFailed(loaded))
     .map(({ extension: { id, name, type, folder, files, revision } }) => ({
@@ -19,5 +19,5 @@ export const toAppHalves = (slots: readonly Slot[]): readonly AppHalf[] =>
     // An operation in the single-file layout may have no browser half.
     .filter(({ type, file }) => file !== undefined || type !== 'operation');
 
-const isFailed = (loaded: Slot['loaded']): boolean =>
+const isFailed = (loaded: PackageSlot['loaded']): boolean =>
   (loaded?.entries?.length ?? 0) > 0 && (loaded?.entries ?? []).every(({ status }) => status === 'failed');

@@ -8,7 +8,7 @@ import type { LoadDeps } from './load-deps.ts';
 import { changesFullAuthority, createLoadPlan, type LoadPlan, type ReloadRequest } from './load-plan.ts';
 import { createLoadSteps, type LoadSteps } from './load-steps.ts';
 import { type PackageState, toPackageState } from './package-states.ts';
-import { isConfined, type Slot, toRow } from './slot.ts';
+import { isConfined, type PackageSlot, toRow } from './slot.ts';
 
 /** The extensions that a load added and removed, by name. */
 export interface LoadChanges {
@@ -40,7 +40,7 @@ const NOT_REQUIRED: RuntimeState = { state: 'not-required', posture: null };
 
 export function createExtensions(deps: LoadDeps, toReason: ToReason): Extensions {
   const { log } = deps;
-  let slots: ReadonlyMap<string, Slot> = new Map();
+  let slots: ReadonlyMap<string, PackageSlot> = new Map();
   let bundleFailure: LoadFailure | undefined;
   let runtime = NOT_REQUIRED;
   const laterFailures = new Map<string, LoadFailure>();
@@ -53,7 +53,7 @@ export function createExtensions(deps: LoadDeps, toReason: ToReason): Extensions
     const all = await deps.discover();
     const plan = createLoadPlan(slots, all, request, laterFailures);
     const next = createSlots(all, plan);
-    const loading = plan.toLoad.map(({ id }) => next.get(id) as Slot);
+    const loading = plan.toLoad.map(({ id }) => next.get(id) as PackageSlot);
     const settings = deps.settings(all.filter(({ failure }) => failure === undefined));
     for (const slot of next.values()) setSettings(slot, settings.get(slot.extension.id));
 
@@ -87,7 +87,7 @@ export function createExtensions(deps: LoadDeps, toReason: ToReason): Extensions
     return run;
   }
 
-  const row = (slot: Slot) => toRow(slot, toReason, laterFailures.get(slot.extension.id));
+  const row = (slot: PackageSlot) => toRow(slot, toReason, laterFailures.get(slot.extension.id));
   /** Queued behind a running load, which calls `afterLoad` itself. */
   const afterLoadInBackground = () => {
     queue = queue.then(() => deps.afterLoad()).catch((error) => log.error({ err: error }, 'required packages'));
@@ -123,8 +123,8 @@ const logFailed = (log: LoadDeps['log'], name = 'an extension', { code, detail }
   log.error({ extension: name, code }, `${name} has stopped working: ${detail}`);
 
 /** One slot for each discovered extension; a kept extension keeps its slot. */
-function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): Map<string, Slot> {
-  const slots = new Map<string, Slot>();
+function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): Map<string, PackageSlot> {
+  const slots = new Map<string, PackageSlot>();
   for (const extension of all)
     slots.set(extension.id, kept.find((one) => one.extension.id === extension.id) ?? createSlot(extension));
   return slots;
@@ -133,8 +133,8 @@ function createSlots(all: readonly DiscoveredExtension[], { kept }: LoadPlan): M
 /** Decides which new slots may load: confined extensions by the gate, the others by consent. */
 async function checkSlots(
   steps: LoadSteps,
-  loading: readonly Slot[],
-  confined: readonly Slot[],
+  loading: readonly PackageSlot[],
+  confined: readonly PackageSlot[],
   state: RuntimeState,
 ): Promise<void> {
   const withoutFailure = loading.filter((slot) => slot.failure === undefined);
@@ -152,8 +152,8 @@ async function checkSlots(
 async function replaceSlots(
   steps: LoadSteps,
   plan: LoadPlan,
-  loading: readonly Slot[],
-  confined: readonly Slot[],
+  loading: readonly PackageSlot[],
+  confined: readonly PackageSlot[],
   hold: LoadDeps['beforeLoad'],
 ): Promise<void> {
   const reloaded = changesFullAuthority(plan) ? plan.kept.filter(({ extension }) => isConfined(extension)) : [];
@@ -165,35 +165,36 @@ async function replaceSlots(
   await steps.loadConfined(confined.filter((slot) => loading.includes(slot) || reloaded.includes(slot)));
 }
 
-const createSlot = (extension: Slot['extension']): Slot => ({
+const createSlot = (extension: PackageSlot['extension']): PackageSlot => ({
   extension,
   ...(extension.failure ? { failure: extension.failure } : {}),
 });
 
-function setSettings(slot: Slot, status: Slot['settings']): void {
+function setSettings(slot: PackageSlot, status: PackageSlot['settings']): void {
   if (status) slot.settings = status;
   else delete slot.settings;
 }
 
-async function buildApp(bundle: LoadDeps['appBundle'], slots: readonly Slot[]): Promise<AppBuild> {
+async function buildApp(bundle: LoadDeps['appBundle'], slots: readonly PackageSlot[]): Promise<AppBuild> {
   const built = await bundle.build(toAppHalves(slots));
   for (const slot of slots) setAppFailure(slot, built.failed.get(slot.extension.id));
   return built;
 }
 
-function setAppFailure(slot: Slot, failure: LoadFailure | undefined): void {
+function setAppFailure(slot: PackageSlot, failure: LoadFailure | undefined): void {
   if (failure) slot.appFailure = failure;
   else delete slot.appFailure;
 }
 
 /** An extension that is unloaded and loaded again without a change is neither added nor removed. */
 function compareSlots(
-  before: ReadonlyMap<string, Slot>,
-  after: ReadonlyMap<string, Slot>,
+  before: ReadonlyMap<string, PackageSlot>,
+  after: ReadonlyMap<string, PackageSlot>,
   loading: readonly DiscoveredExtension[],
 ): LoadChanges {
   const hasChanged = (id: string) => before.get(id)?.extension.revision !== after.get(id)?.extension.revision;
-  const nameOf = (from: ReadonlyMap<string, Slot>) => (id: string) => (from.get(id) as Slot).extension.name;
+  const nameOf = (from: ReadonlyMap<string, PackageSlot>) => (id: string) =>
+    (from.get(id) as PackageSlot).extension.name;
   return {
     added: loading
       .map(({ id }) => id)

@@ -2,19 +2,19 @@ import type { Log } from '#kernel';
 import type { SettingsStatus } from '../../extension-settings/contract.ts';
 import type { RuntimeState } from '../../sandbox/contract.ts';
 import type { AppBundle, DiscoveredExtension, LoadedExtension, LoadFailure } from '../model.ts';
-import type { Slot } from './slot.ts';
+import type { PackageSlot } from './slot.ts';
 
 export const PHASES = ['hooks', 'endpoints', 'operations', 'bundles'] as const;
 
 /** One phase of a load: all extensions of one kind are loaded before those of the next. */
-export type Phase = (typeof PHASES)[number];
+export type LoadPhase = (typeof PHASES)[number];
 /** The order of confined extensions (conventions, "Mounting, order, collisions"). */
-export const CONFINED_PHASES = ['operations', 'endpoints', 'hooks', 'bundles'] as const satisfies readonly Phase[];
+export const CONFINED_PHASES = ['operations', 'endpoints', 'hooks', 'bundles'] as const satisfies readonly LoadPhase[];
 
 /** Steps for confined packages: `passGate` validates, `load` registers what passed. */
 export interface ConfinedSteps<Gated> {
   passGate(extension: DiscoveredExtension): Promise<Gated>;
-  load(gated: Gated, phase: Phase): Promise<LoadedExtension>;
+  load(gated: Gated, phase: LoadPhase): Promise<LoadedExtension>;
   /** Packages whose contributions have the same name as another one's, each with its failure; by id. */
   findAmbiguous(all: readonly Gated[]): ReadonlyMap<string, LoadFailure>;
 }
@@ -24,7 +24,7 @@ export interface LoadDeps {
   discover(): Promise<readonly DiscoveredExtension[]>;
   /** Why an extension that is not confined may not load; undefined if it may. */
   consent(extension: DiscoveredExtension): Promise<LoadFailure | undefined>;
-  loadFull(extension: DiscoveredExtension, phase: Phase): Promise<LoadedExtension>;
+  loadFull(extension: DiscoveredExtension, phase: LoadPhase): Promise<LoadedExtension>;
   readonly confined: ConfinedSteps<unknown>;
   /** Detects the state of the confined runtime. */
   runtime(): Promise<RuntimeState>;
@@ -32,7 +32,7 @@ export interface LoadDeps {
   settings(all: readonly DiscoveredExtension[]): ReadonlyMap<string, SettingsStatus>;
   readonly appBundle: AppBundle;
   /** Called before these extensions are unloaded or loaded. */
-  beforeLoad(slots: readonly Slot[]): void;
+  beforeLoad(slots: readonly PackageSlot[]): void;
   /** Called after a load, and after an extension failed or recovered. */
   afterLoad(): Promise<void>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;

@@ -1,11 +1,11 @@
 import type { DiscoveredExtension, ReasonCode } from '../model.ts';
-import { hasServerPart, isConfined, type Slot } from './slot.ts';
+import { hasServerPart, isConfined, type PackageSlot } from './slot.ts';
 
 export interface LoadPlan {
   /** Keep running. */
-  readonly kept: readonly Slot[];
+  readonly kept: readonly PackageSlot[];
   /** Loaded now and to be unloaded: changed, removed from disk, or to be tried again. */
-  readonly toUnload: readonly Slot[];
+  readonly toUnload: readonly PackageSlot[];
   /** To be loaded, in the order of discovery. */
   readonly toLoad: readonly DiscoveredExtension[];
 }
@@ -32,12 +32,12 @@ const DEPENDS_ON_OTHERS: ReadonlySet<string> = new Set<ReasonCode>([
 
 /** Plans a load from what runs now. `broken` has the ids of extensions that failed after they were loaded. */
 export function createLoadPlan(
-  running: ReadonlyMap<string, Slot>,
+  running: ReadonlyMap<string, PackageSlot>,
   all: readonly DiscoveredExtension[],
   { names = [], retryFailed = false }: ReloadRequest,
   broken: { has(id: string): boolean },
 ): LoadPlan {
-  const isSettled = (slot: Slot): boolean => {
+  const isSettled = (slot: PackageSlot): boolean => {
     const codes = [slot.failure?.code, ...(slot.loaded?.entries ?? []).map(({ reason }) => reason?.code)].filter(
       (code) => code !== undefined,
     );
@@ -63,7 +63,7 @@ export function createLoadPlan(
     ...[...running.values()].filter(({ extension }) => !ids.has(extension.id)).map(({ extension }) => extension.name),
   ]);
   const isKept = (extension: DiscoveredExtension): boolean => isSame(extension) && !changedNames.has(extension.name);
-  const kept = all.filter(isKept).map(({ id }) => running.get(id) as Slot);
+  const kept = all.filter(isKept).map(({ id }) => running.get(id) as PackageSlot);
   return {
     kept,
     toUnload: [...running.values()].filter((slot) => !kept.includes(slot)),

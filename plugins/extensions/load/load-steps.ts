@@ -1,8 +1,8 @@
 import type { RuntimeState } from '../../sandbox/contract.ts';
 import { LoadFailure } from '../model.ts';
 import { withDeadline } from './deadline.ts';
-import { CONFINED_PHASES, type LoadDeps, PHASES, type Phase } from './load-deps.ts';
-import { hasServerPart, isConfined, type Slot } from './slot.ts';
+import { CONFINED_PHASES, type LoadDeps, type LoadPhase, PHASES } from './load-deps.ts';
+import { hasServerPart, isConfined, type PackageSlot } from './slot.ts';
 import { createSlotSteps } from './slot-steps.ts';
 
 /** Milliseconds that one package may take to load: code that waits for ever must not delay the other packages. */
@@ -12,26 +12,27 @@ const DEADLINES = { full: 15_000, gate: 60_000, confined: 30_000 } as const;
 const PARALLEL_GATES = 2;
 
 const PHASE_OF = { hook: 'hooks', endpoint: 'endpoints', operation: 'operations', bundle: 'bundles' } as const;
-const phaseOf = ({ extension }: Slot): Phase | undefined => PHASE_OF[extension.type as keyof typeof PHASE_OF];
+const phaseOf = ({ extension }: PackageSlot): LoadPhase | undefined =>
+  PHASE_OF[extension.type as keyof typeof PHASE_OF];
 
 /** The steps of a load. No step throws: a failure is kept in its slot. */
 export interface LoadSteps {
   /** A few at a time, because a probe needs a process of its own. */
-  passGates(slots: readonly Slot[], runtime: RuntimeState): Promise<void>;
+  passGates(slots: readonly PackageSlot[], runtime: RuntimeState): Promise<void>;
   /** Checks consent for extensions that are not confined. */
-  checkConsent(slots: readonly Slot[]): Promise<void>;
+  checkConsent(slots: readonly PackageSlot[]): Promise<void>;
   /** Fails extensions that have the name of another one, among all that passed the gate. */
-  markAmbiguous(slots: readonly Slot[]): void;
-  loadFull(slots: readonly Slot[]): Promise<void>;
-  loadConfined(slots: readonly Slot[]): Promise<void>;
-  unload(slots: readonly Slot[]): Promise<void>;
+  markAmbiguous(slots: readonly PackageSlot[]): void;
+  loadFull(slots: readonly PackageSlot[]): Promise<void>;
+  loadConfined(slots: readonly PackageSlot[]): Promise<void>;
+  unload(slots: readonly PackageSlot[]): Promise<void>;
 }
 
 export function createLoadSteps(deps: LoadDeps, isStopped: () => boolean): LoadSteps {
   const { confined } = deps;
   const { attempt, load, unload } = createSlotSteps(deps.log, isStopped);
 
-  const passGate = (slot: Slot, state: RuntimeState['state'], reason: string | undefined) =>
+  const passGate = (slot: PackageSlot, state: RuntimeState['state'], reason: string | undefined) =>
     attempt(slot, 'VALIDATION_INCOMPLETE', async () => {
       if (state === 'unavailable')
         throw new LoadFailure('VALIDATION_INCOMPLETE', reason ?? 'the confined runtime is not available');

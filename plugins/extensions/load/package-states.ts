@@ -1,7 +1,7 @@
 import { type DiscoveredExtension, SERVER_TYPES } from '../model.ts';
 import type { ExtensionRow } from '../records/record.ts';
 import type { ThirdPartyRecord } from '../third-party/plugins.ts';
-import { isConfined, type Slot } from './slot.ts';
+import { isConfined, type PackageSlot } from './slot.ts';
 
 /** What a package filters, and which of it is not filtered now: for plugins that rely on packages. */
 export interface PackageState {
@@ -18,7 +18,7 @@ export interface PackageState {
 
 /** The state of an extension, from its slot and its row in the list. */
 export function toPackageState(
-  { extension, loaded }: Slot,
+  { extension, loaded }: PackageSlot,
   { status, entries }: Pick<ExtensionRow, 'status' | 'entries'>,
 ): PackageState {
   const { id, name, manifest } = extension;

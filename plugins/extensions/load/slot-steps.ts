@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import { type LoadedExtension, LoadFailure, type ReasonCode } from '../model.ts';
 import { withDeadline } from './deadline.ts';
-import type { Slot } from './slot.ts';
+import type { PackageSlot } from './slot.ts';
 
 /** What a load does with one slot. No step throws: a failure is kept in the slot. */
 export interface SlotSteps {
@@ -9,14 +9,14 @@ export interface SlotSteps {
    * Runs `work`. On an error the log has the whole error and the slot what may be shown. False if it failed or did not
    * run.
    */
-  attempt(slot: Slot, code: ReasonCode, work: () => Promise<void>): Promise<boolean>;
+  attempt(slot: PackageSlot, code: ReasonCode, work: () => Promise<void>): Promise<boolean>;
   /** Loads within `limit` milliseconds; an extension that finishes later is unloaded at once. */
-  load(slot: Slot, limit: number, work: () => Promise<LoadedExtension>): Promise<void>;
-  unload(slot: Slot): Promise<void>;
+  load(slot: PackageSlot, limit: number, work: () => Promise<LoadedExtension>): Promise<void>;
+  unload(slot: PackageSlot): Promise<void>;
 }
 
 export function createSlotSteps(log: Pick<Log, 'error'>, isStopped: () => boolean): SlotSteps {
-  async function attempt(slot: Slot, code: ReasonCode, work: () => Promise<void>): Promise<boolean> {
+  async function attempt(slot: PackageSlot, code: ReasonCode, work: () => Promise<void>): Promise<boolean> {
     if (isStopped()) return false;
     try {
       await work();
@@ -32,7 +32,7 @@ export function createSlotSteps(log: Pick<Log, 'error'>, isStopped: () => boolea
     }
   }
 
-  async function remove({ extension }: Slot, loaded: LoadedExtension): Promise<void> {
+  async function remove({ extension }: PackageSlot, loaded: LoadedExtension): Promise<void> {
     try {
       await loaded.remove();
     } catch (error) {

@@ -10,7 +10,7 @@ import {
 import { type ExtensionRow, type ExtensionStatus, type ToReason, toEntryOutcomes } from '../records/record.ts';
 
 /** One discovered extension with its state. */
-export interface Slot {
+export interface PackageSlot {
   readonly extension: DiscoveredExtension;
   /** The result of the gate, for a confined package that passed it. */
   gated?: unknown;
@@ -44,7 +44,7 @@ export const hasAppPart = ({ type, manifest }: DiscoveredExtension): boolean =>
     : includes(APP_TYPES, type) || type === 'operation';
 
 /** Renders a slot as a row of the list. `laterFailure` is a failure after it was loaded. */
-export function toRow(slot: Slot, toReason: ToReason, laterFailure?: LoadFailure): ExtensionRow {
+export function toRow(slot: PackageSlot, toReason: ToReason, laterFailure?: LoadFailure): ExtensionRow {
   const { extension, settings, appFailure } = slot;
   const failure = laterFailure ?? slot.failure;
   const reason = failure && toReason(failure, slot.failedAtGate === true && !laterFailure, extension.name);
@@ -66,7 +66,7 @@ export function toRow(slot: Slot, toReason: ToReason, laterFailure?: LoadFailure
 }
 
 function computeStatus(
-  { extension, appFailure }: Slot,
+  { extension, appFailure }: PackageSlot,
   failure: LoadFailure | undefined,
   entries: readonly EntryOutcome[] | undefined,
 ): ExtensionStatus {

@@ -5,7 +5,7 @@ import {
   type ContributionFailure,
   type DiscoveredExtension,
   type EntryOutcome,
-  type Reason,
+  type FailureReason,
   type ReasonCode,
 } from '../model.ts';
 import { redactDetail, redactGateDetail } from './redact.ts';
@@ -22,7 +22,7 @@ export type ListedPackage = Omit<DiscoveredExtension, 'type'> & {
 export interface ExtensionRow {
   readonly extension: ListedPackage;
   readonly status: ExtensionStatus;
-  readonly reason?: Reason;
+  readonly reason?: FailureReason;
   readonly entries?: readonly EntryOutcome[];
   readonly settings?: SettingsStatus;
   /** Its events are refused while it is not loaded. */
@@ -73,7 +73,7 @@ export type ToReason = (
   byGate: boolean,
   /** The package's name, which is no secret however long it is. */
   name?: string,
-) => Reason;
+) => FailureReason;
 
 export const createToReason =
   (redact: (text: string) => string): ToReason =>
@@ -89,7 +89,7 @@ export const createToReason =
 export function toEntryOutcomes(
   { name: packageName, manifest }: DiscoveredExtension,
   outcomes: readonly EntryOutcome[],
-  reason: Reason | undefined,
+  reason: FailureReason | undefined,
   toReason: ToReason,
 ): readonly EntryOutcome[] | undefined {
   if (manifest?.entries === undefined) return undefined;

@@ -13,7 +13,7 @@ export interface WatchOptions {
   readonly settle?: number;
 }
 
-export interface Watch {
+export interface FolderWatch {
   /** Resolves when no check runs any more. */
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ const MAX_INTERVAL = 1000;
  * folders are being created, and are missing on some mounted drives. A folder that is copied slowly counts as changed
  * again each time that it has grown.
  */
-export function watch({ readState, onChange, log, settle = 250 }: WatchOptions): Watch {
+export function watch({ readState, onChange, log, settle = 250 }: WatchOptions): FolderWatch {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let reported: string | undefined;

@@ -17,7 +17,7 @@ export interface FormFile {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-export interface Form {
+export interface FormReader {
   /** The next file. The bytes of the previous one must be read. */
   nextFile(): Promise<FormFile | undefined>;
   /** The fields behind the last file. */
@@ -38,7 +38,7 @@ const MAX_PARTS = 1000;
 const invalid = (reason: string, extensions = {}) => fail('INVALID_PAYLOAD', reason, extensions);
 
 /** Reads fields and files of a form (specification, "Files endpoints", 1): a file has the fields before it. */
-export function parseForm(parts: FormParts, { maxFiles, countMemory }: FormOptions): Form {
+export function parseForm(parts: FormParts, { maxFiles, countMemory }: FormOptions): FormReader {
   let fields = new Map<string, string>();
   let size = 0;
   let count = 0;

@@ -1,7 +1,7 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
 import { addressOf } from '../../http/library.ts';
-import { type Form, parseForm } from './form.ts';
+import { type FormReader, parseForm } from './form.ts';
 import { readParts } from './form-parts.ts';
 import { parseHeaderValue } from './header-value.ts';
 
@@ -18,7 +18,7 @@ export const isMultipart = ({ req }: HttpContext): boolean =>
 export async function withForm<T>(
   ctx: HttpContext,
   { maxFiles = Number.POSITIVE_INFINITY }: { readonly maxFiles?: number },
-  work: (form: Form) => Promise<T>,
+  work: (form: FormReader) => Promise<T>,
 ): Promise<T> {
   const boundary = parseBoundary(ctx);
   const parts = await readParts(ctx.req, { boundary, idleTimeout: ctx.state.settings?.idleTimeout ?? 0 });

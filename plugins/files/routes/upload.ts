@@ -4,7 +4,7 @@ import type { Payload } from '../../items/contract.ts';
 import type { Collection } from '../../schema/contract.ts';
 import { FILES, type IncomingFile } from '../contract.ts';
 import type { RouteDeps } from '../deps.ts';
-import type { Form, FormFile } from '../multipart/form.ts';
+import type { FormFile, FormReader } from '../multipart/form.ts';
 import { formToPayload } from '../multipart/form-values.ts';
 import { withForm } from '../multipart/with-form.ts';
 
@@ -51,7 +51,7 @@ async function updateValues({ items }: UploadDeps, caller: Caller, id: string, p
   return String(await items.updateOne(caller, FILES, id, payload));
 }
 
-async function forEachFile(form: Form, work: (file: FormFile) => Promise<void>): Promise<void> {
+async function forEachFile(form: FormReader, work: (file: FormFile) => Promise<void>): Promise<void> {
   let position = 0;
   for (let file = await form.nextFile(); file; file = await form.nextFile()) {
     position++;

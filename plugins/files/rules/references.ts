@@ -1,11 +1,11 @@
 import type { EventsApi } from '#kernel';
-import type { References } from '../../items/contract.ts';
+import type { ReferenceRemoval } from '../../items/contract.ts';
 import type { Schema } from '../../schema/contract.ts';
 import { FILES } from '../contract.ts';
 import { lockDeletableFiles, type WriteFilterDeps } from '../upload/writable-files.ts';
 
 interface RuleDeps extends WriteFilterDeps {
-  readonly references: References;
+  readonly references: ReferenceRemoval;
   readonly schema: Pick<Schema, 'snapshot'>;
 }
 

@@ -6,8 +6,8 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { fragmentsOf, operationsOf } from './document-size.ts';
 import { schemaIndependentFailure } from './limits.ts';
+import { fragmentsOf, operationsOf } from './selection-size.ts';
 
 /**
  * Fields with one response key must be the same field. So validation compares each with each, arguments included, and

@@ -1,8 +1,8 @@
 import type { FragmentDefinitionNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { fragmentsOf, operationsOf } from './document-size.ts';
 import type { DocumentLimits } from './limits.ts';
 import { parseDocument } from './parse.ts';
+import { fragmentsOf, operationsOf } from './selection-size.ts';
 import { assertValidDocument } from './validate.ts';
 
 /** A document that was validated against a schema. */

@@ -8,8 +8,8 @@ import {
   parse,
   type SelectionSetNode,
 } from 'graphql';
-import { fragmentsOf, isIntrospection, operationsOf } from './document-size.ts';
 import { schemaIndependentFailure } from './limits.ts';
+import { fragmentsOf, isIntrospection, operationsOf } from './selection-size.ts';
 
 /** Typical lengths of the lists of introspection, to estimate the size of the answer. */
 const TYPICAL_LIST_SIZES: Readonly<Record<string, number>> = {

@@ -10,10 +10,10 @@ import {
   validate,
 } from 'graphql';
 import { assertComparisons } from './comparisons.ts';
-import { assertDocumentSize } from './document-size.ts';
 import { DocumentFailure } from './failure.ts';
 import { assertIntrospectionCost } from './introspection-cost.ts';
 import type { DocumentLimits } from './limits.ts';
+import { assertSelectionSize } from './selection-size.ts';
 import { variablePositionsRule } from './variable-positions.ts';
 
 /** A suggestion compares all names of a type, possibly thousands, so each error takes milliseconds. */
@@ -31,7 +31,7 @@ const RULES: readonly ValidationRule[] = [
  * @throws DocumentFailure
  */
 export function assertValidDocument(document: DocumentNode, schema: GraphQLSchema, limits: DocumentLimits): void {
-  const { hasFragmentCycle } = assertDocumentSize(document, limits);
+  const { hasFragmentCycle } = assertSelectionSize(document, limits);
   if (!hasFragmentCycle) {
     assertComparisons(document);
     assertIntrospectionCost(document, schema);

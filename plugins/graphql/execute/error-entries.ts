@@ -1,5 +1,5 @@
 import { type ASTNode, GraphQLError } from 'graphql';
-import { type Caller, ClientGone, envelope, Failure, fail, type Log } from '#kernel';
+import { type Caller, ClientGone, errorEnvelope, Failure, fail, type Log } from '#kernel';
 import type { GraphqlErrorEntry } from './response.ts';
 
 /** Where an error occurred: the path in the response and the nodes of the document. */
@@ -15,7 +15,7 @@ export function toErrorEntries(
   error: unknown,
   { path, nodes }: ErrorLocation,
 ): readonly GraphqlErrorEntry[] {
-  const { status, body } = envelope(error, { admin: caller.admin });
+  const { status, body } = errorEnvelope(error, { admin: caller.admin });
   if (status >= 500) log.error({ err: error }, 'a GraphQL field failed');
   else log.debug({ status, detail: describeError(error) }, 'a GraphQL field was refused');
   const { locations } = new GraphQLError('', { nodes });

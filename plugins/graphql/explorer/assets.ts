@@ -4,7 +4,7 @@ import { gunzip } from 'node:zlib';
 import { fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { EXPLORER_FILE } from '../http/descriptions.ts';
-import type { Bundle } from './bundle.ts';
+import type { ExplorerBundle } from './bundle.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The route of the page's files. It serves files of the bundle in memory and never reads a path. */
-export const assetRoute = (loadBundle: () => Promise<Bundle>): Route => ({
+export const assetRoute = (loadBundle: () => Promise<ExplorerBundle>): Route => ({
   method: 'GET',
   path: '/graphql/explorer/:file',
   description: EXPLORER_FILE,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type BuildOptions, type BuildResult, build } from 'esbuild';
-import type { Bundle } from './bundle.ts';
+import type { ExplorerBundle } from './bundle.ts';
 
 // The child process that bundles the page's files. It needs a few hundred megabytes, which are free again when it
 // exits.
@@ -35,7 +35,7 @@ const options = {
 
 type Result = BuildResult<typeof options>;
 
-async function buildFiles(): Promise<Bundle> {
+async function buildFiles(): Promise<ExplorerBundle> {
   const [app, workers] = await Promise.all([
     build({ ...options, entryPoints: { explorer: './main.jsx' }, format: 'esm', splitting: true }),
     build({ ...options, entryPoints: WORKERS, format: 'iife' }),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** The files of the page, with names that contain a hash of their content. */
-export interface Bundle {
+export interface ExplorerBundle {
   readonly script: string;
   readonly style: string;
   /** File names by the labels that the editor requests. */
@@ -19,7 +19,7 @@ const TIMEOUT = 60_000;
  * Bundles the page's files from npm packages, in a child process. Equal packages give equal files with equal names, so
  * several processes of the service can serve one page.
  */
-export async function buildBundle(): Promise<Bundle> {
+export async function buildBundle(): Promise<ExplorerBundle> {
   const child = fork(fileURLToPath(new URL('./bundle-process.ts', import.meta.url)), [], {
     env: {},
     execArgv: [],
@@ -29,7 +29,7 @@ export async function buildBundle(): Promise<Bundle> {
   const deadline = setTimeout(() => child.kill('SIGKILL'), TIMEOUT);
   try {
     const [message] = await Promise.race([
-      once(child, 'message') as Promise<[{ bundle: Bundle } | { reason: string }]>,
+      once(child, 'message') as Promise<[{ bundle: ExplorerBundle } | { reason: string }]>,
       once(child, 'exit').then(([code, signal]) => [{ reason: `the process ended with ${signal ?? code}` }] as const),
     ]);
     if ('reason' in message) throw new Error(message.reason);

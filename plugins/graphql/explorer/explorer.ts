@@ -2,14 +2,14 @@ import { fail, type Log } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import type { GraphqlScope } from '../contract.ts';
 import { assetRoute } from './assets.ts';
-import { type Bundle, buildBundle } from './bundle.ts';
+import { buildBundle, type ExplorerBundle } from './bundle.ts';
 import { sendPage } from './page.ts';
 
 export interface ExplorerDeps {
   /** Whether introspection is on. Without it there is no page. */
   readonly introspection: boolean;
   readonly log: Log;
-  readonly build?: () => Promise<Bundle>;
+  readonly build?: () => Promise<ExplorerBundle>;
 }
 
 /** The page in which a person writes and runs documents beside the schema. */
@@ -30,9 +30,9 @@ const MEDIA_TYPES = ['application/graphql-response+json', 'application/json', 't
  * failed build is logged, and the next request tries again.
  */
 export function createExplorer({ introspection, log, build = buildBundle }: ExplorerDeps): Explorer {
-  let bundle: Promise<Bundle> | undefined;
+  let bundle: Promise<ExplorerBundle> | undefined;
 
-  async function startBuild(): Promise<Bundle> {
+  async function startBuild(): Promise<ExplorerBundle> {
     const started = performance.now();
     try {
       const built = await build();
@@ -48,7 +48,7 @@ export function createExplorer({ introspection, log, build = buildBundle }: Expl
     }
   }
 
-  const loadBundle = (): Promise<Bundle> => {
+  const loadBundle = (): Promise<ExplorerBundle> => {
     bundle ??= startBuild();
     return bundle;
   };

@@ -1,5 +1,5 @@
 import type { HttpContext } from '../../http/contract.ts';
-import type { Bundle } from './bundle.ts';
+import type { ExplorerBundle } from './bundle.ts';
 
 /**
  * The page loads from its own origin only, and runs only its own scripts. Inline styles are allowed, since the editor
@@ -19,7 +19,7 @@ const POLICY = [
 ].join('; ');
 
 /** Sends the page. Its URLs are relative, since a proxy may serve the service below a path. */
-export function sendPage(ctx: HttpContext, scope: string, { script, style, workers }: Bundle): void {
+export function sendPage(ctx: HttpContext, scope: string, { script, style, workers }: ExplorerBundle): void {
   const root = [
     '.',
     ...ctx.path

@@ -1,4 +1,4 @@
-import type { Content, RouteDescription } from '../../http/contract.ts';
+import type { BodySchemas, RouteDescription } from '../../http/contract.ts';
 import {
   exactObject,
   listOf,
@@ -27,13 +27,13 @@ const REQUEST_SCHEMA = objectOf(
 const components = { schemas: { GraphqlAnswer: RESPONSE_SCHEMA, GraphqlRequest: REQUEST_SCHEMA } };
 const base = { tag: 'graphql', components } as const;
 
-const responseContent: Content = {
+const responseContent: BodySchemas = {
   'application/json': schemaRef('GraphqlAnswer'),
   'application/graphql-response+json': schemaRef('GraphqlAnswer'),
 };
 /** 400 has codes of GraphQL, and `locations` in the document. */
 const responses = { 200: responseContent, 400: responseContent } as const;
-const pageContent: Content = { 'text/html': TEXT };
+const pageContent: BodySchemas = { 'text/html': TEXT };
 
 export const GET: RouteDescription = {
   ...base,

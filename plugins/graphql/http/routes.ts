@@ -1,4 +1,4 @@
-import { envelope, fail } from '#kernel';
+import { errorEnvelope, fail } from '#kernel';
 import type { HttpContext, Route } from '../../http/contract.ts';
 import { sendStream } from '../../http/library.ts';
 import type { GraphqlScope } from '../contract.ts';
@@ -72,7 +72,7 @@ async function send(ctx: HttpContext, response: GraphqlResponse, type: string): 
 
 /** Sends the error as the kernel would, with `locations` where GraphQL clients expect them. */
 function sendFailure(ctx: HttpContext, failure: DocumentFailure): void {
-  const { status, body } = envelope(failure, ctx.state.caller);
+  const { status, body } = errorEnvelope(failure, ctx.state.caller);
   const { locations } = failure;
   ctx.status = status;
   ctx.body = JSON.stringify({

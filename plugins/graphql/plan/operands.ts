@@ -16,7 +16,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type { PlaceholderValues } from '../../query/contract.ts';
-import { isPlaceholderValue, Placeholder } from '../../query/library.ts';
+import { isPlaceholderValue, OperandPlaceholder } from '../../query/library.ts';
 import { type ComparedKind, comparedBy } from '../schema/operators.ts';
 
 /**
@@ -79,6 +79,6 @@ export function withPlaceholders(
   placeholders: PlaceholderValues,
 ): VariableValues {
   const variables = Object.assign(Object.create(null), coerced);
-  for (const [name, value] of Object.entries(placeholders)) variables[name] = new Placeholder(name, value);
+  for (const [name, value] of Object.entries(placeholders)) variables[name] = new OperandPlaceholder(name, value);
   return { sources, coerced: variables };
 }

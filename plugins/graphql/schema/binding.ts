@@ -5,7 +5,7 @@ import type { GraphqlField } from '../contract.ts';
 // What the fields of a schema mean, in their `extensions`: set when types are built, read when documents run, so that
 // no code has to parse names.
 
-export type Binding = RootBinding | RowBinding | GroupBinding;
+export type FieldBinding = RootBinding | RowBinding | GroupBinding;
 
 /** Fields of `Query` and `Mutation`. */
 export type RootBinding =
@@ -58,8 +58,8 @@ const BINDING = Symbol('binding');
  * The `extensions` of a field. The object has no prototype, since the graphql package copies all others, and creates an
  * empty object when there are none, for each of the many thousand fields and arguments of a schema.
  */
-export const bindingExtensions = (binding: Binding): Extensions => {
-  const extensions: Record<symbol, Binding> = Object.create(null);
+export const bindingExtensions = (binding: FieldBinding): Extensions => {
+  const extensions: Record<symbol, FieldBinding> = Object.create(null);
   extensions[BINDING] = binding;
   return extensions;
 };
@@ -70,8 +70,8 @@ export type Extensions = Readonly<Record<symbol, unknown>>;
 export const NO_EXTENSIONS: Extensions = Object.freeze(Object.create(null));
 
 /** Undefined for introspection fields, and below contributed fields. */
-export const bindingOf = (field: GraphQLField<unknown, unknown>): Binding | undefined =>
-  field.extensions[BINDING] as Binding | undefined;
+export const bindingOf = (field: GraphQLField<unknown, unknown>): FieldBinding | undefined =>
+  field.extensions[BINDING] as FieldBinding | undefined;
 
 const COLLECTION = Symbol('collection');
 

@@ -8,7 +8,7 @@ import { createMutationFields } from './mutation-fields.ts';
 import { createQueryFields, type RootFieldConfigs } from './query-fields.ts';
 import { VoidScalar } from './scalars.ts';
 import { createSchemaModel } from './schema-model.ts';
-import { assignNames, type Warn } from './schema-names.ts';
+import { assignNames, type LogWarning } from './schema-names.ts';
 import { createTypeRegistry } from './type-registry.ts';
 
 export interface SchemaInput {
@@ -18,7 +18,7 @@ export interface SchemaInput {
   readonly scope: GraphqlScope;
   readonly contributed: ContributedFields;
   /** Called for fields and names that are left out; for names once for each schema snapshot. */
-  readonly warn: Warn;
+  readonly warn: LogWarning;
 }
 
 /**
@@ -59,7 +59,7 @@ const EMPTY_QUERY: RootFieldConfigs = [
 function mergeRootFields(
   collectionFields: RootFieldConfigs,
   contributedFields: RootFieldConfigs,
-  warn: Warn,
+  warn: LogWarning,
 ): RootFieldConfigs {
   const takenNames = new Set(collectionFields.map(([name]) => name));
   return [

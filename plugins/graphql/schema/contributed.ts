@@ -4,7 +4,7 @@ import { bindingExtensions } from './binding.ts';
 import { createDefinedTypes } from './defined-types.ts';
 import { type DefinedType, type FieldDefinition, parseDefinition } from './definition.ts';
 import type { RootFieldConfigs } from './query-fields.ts';
-import type { Warn } from './schema-names.ts';
+import type { LogWarning } from './schema-names.ts';
 import { RESERVED, SHARED_TYPES } from './shared-types.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
@@ -34,7 +34,7 @@ export function createContributedFields(
   types: TypeRegistry,
   contributed: ContributedFields,
   scope: GraphqlScope,
-  warn: Warn,
+  warn: LogWarning,
 ): { readonly query: RootFieldConfigs; readonly mutation: RootFieldConfigs } {
   const { permissions, names } = types.model;
   const leaveOut = ({ owner, field }: Pick<ParsedField, 'owner' | 'field'>, reason: string) =>

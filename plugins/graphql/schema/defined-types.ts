@@ -21,14 +21,14 @@ import type { DefinedType } from './definition.ts';
 export type FindType = (name: string) => GraphQLNamedType | undefined;
 
 /** Why a field cannot be in a schema: an unknown type, or an input type in place of an output type or the reverse. */
-export interface Obstacle {
+export interface TypeProblem {
   readonly kind: 'absent' | 'misplaced';
   readonly name: string;
 }
 
 export interface DefinedTypes {
   /** Checks all types that the definition reaches. */
-  findObstacle(field: FieldDefinitionNode): Obstacle | undefined;
+  findObstacle(field: FieldDefinitionNode): TypeProblem | undefined;
   /** Only for a definition without obstacle. */
   toFieldConfig(field: FieldDefinitionNode): GraphQLFieldConfig<unknown, unknown>;
 }
@@ -74,7 +74,7 @@ export function createDefinedTypes(declared: ReadonlyMap<string, DefinedType>, f
     node: TypeNode,
     fits: (type: GraphQLType) => boolean,
     visited: Set<string>,
-  ): Obstacle | undefined {
+  ): TypeProblem | undefined {
     const name = namedTypeOf(node);
     const type = findType(name);
     if (!type) return { kind: 'absent', name };
@@ -87,7 +87,7 @@ export function createDefinedTypes(declared: ReadonlyMap<string, DefinedType>, f
       : findFirst(definition.fields, (field) => typeObstacle(field.type, isInputType, visited));
   }
 
-  const fieldObstacle = (field: FieldDefinitionNode, visited: Set<string>): Obstacle | undefined =>
+  const fieldObstacle = (field: FieldDefinitionNode, visited: Set<string>): TypeProblem | undefined =>
     typeObstacle(field.type, isOutputType, visited) ??
     findFirst(field.arguments, ({ type }) => typeObstacle(type, isInputType, visited));
 

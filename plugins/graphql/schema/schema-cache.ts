@@ -7,7 +7,7 @@ import type { GraphqlScope } from '../contract.ts';
 import type { DocumentCache } from '../document/document-cache.ts';
 import { buildSchema } from './build.ts';
 import type { ContributedFields } from './contributed.ts';
-import type { Warn } from './schema-names.ts';
+import type { LogWarning } from './schema-names.ts';
 
 /** The schema of callers with one set of permissions. */
 export interface CallerSchema {
@@ -90,7 +90,7 @@ const isSameSource = (left: CachedSchema['source'], right: CachedSchema['source'
 /** Remembered warnings, so that none is repeated for every caller and every change of a table. */
 const MAX_WARNINGS = 10_000;
 
-function warnOnce(warn: Warn): Warn {
+function warnOnce(warn: LogWarning): LogWarning {
   const warned = new Set<string>();
   return (message, about) => {
     const key = JSON.stringify([message, about]);

@@ -5,7 +5,7 @@ import { type ColumnEnums, createColumnEnums, databaseNameNote } from './enum-ty
 import { functionGroupOf } from './functions.ts';
 import { RESERVED } from './shared-types.ts';
 
-export type Warn = (message: string, about: Readonly<Record<string, unknown>>) => void;
+export type LogWarning = (message: string, about: Readonly<Record<string, unknown>>) => void;
 
 const TYPE_NAMES = {
   object: (name: string) => name,
@@ -73,7 +73,7 @@ export function assignNames(
   snapshot: SchemaOverview,
   scope: GraphqlScope,
   taken: readonly string[],
-  warn: Warn,
+  warn: LogWarning,
 ): SchemaNames {
   const scopes = namesBySnapshot.get(snapshot) ?? new Map<string, SchemaNames>();
   namesBySnapshot.set(snapshot, scopes);
@@ -87,7 +87,7 @@ function computeNames(
   snapshot: SchemaOverview,
   scope: GraphqlScope,
   taken: readonly string[],
-  warn: Warn,
+  warn: LogWarning,
 ): SchemaNames {
   const types = new Set([...RESERVED, ...taken]);
   const roots = new Set<string>();

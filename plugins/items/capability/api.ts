@@ -3,7 +3,7 @@ import type { Invocation } from '../../broker/contract.ts';
 import type { ReadText } from '../../query/contract.ts';
 import type { ItemsApi } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import type { Reads } from '../read/read.ts';
+import type { ReadVerbs } from '../read/read.ts';
 import { createWrites } from '../write/write.ts';
 import { assertReadable } from './assert-readable.ts';
 import { parseBoundedQuery } from './bounded-query.ts';
@@ -17,7 +17,7 @@ import { parseItemKey, parseKeys, parsePayload, parsePayloads, WRITE_BOUNDS } fr
 /** Largest answer, in bytes of JSON. */
 export const MAX_REPLY = 2 * 1024 * 1024;
 
-type ListenerFreeReads = Pick<Reads, 'readWithoutListeners'>;
+type ListenerFreeReads = Pick<ReadVerbs, 'readWithoutListeners'>;
 type ItemsApiReads = Pick<ItemsApi, 'readMany' | 'readOne'>;
 
 /**

@@ -1,4 +1,4 @@
-import { Refusal } from '../../broker/library.ts';
+import { BrokerRefusal } from '../../broker/library.ts';
 import type { Semaphores } from '../../workers/contract.ts';
 import { createSemaphores } from '../../workers/library.ts';
 
@@ -26,7 +26,7 @@ export function createCallLimit(
     } catch (error) {
       throw hasBegun
         ? error
-        : new Refusal('timeout', 'The package had no free place for the call before its deadline.');
+        : new BrokerRefusal('timeout', 'The package had no free place for the call before its deadline.');
     }
   };
 }

@@ -1,9 +1,9 @@
 import type { Capability } from '#kernel';
 import type { Invocation, RemoteMethod, RemoteTable } from '../../broker/contract.ts';
-import { Refusal } from '../../broker/library.ts';
+import { BrokerRefusal } from '../../broker/library.ts';
 import type { ItemsApi } from '../contract.ts';
 import type { Deps } from '../deps.ts';
-import type { Reads } from '../read/read.ts';
+import type { ReadVerbs } from '../read/read.ts';
 import { createItemsApi, MAX_REPLY } from './api.ts';
 import { createCallLimit } from './call-limit.ts';
 import { describeItems, type ItemsGrant, itemsGrantSchema, widensItemsGrant } from './grant.ts';
@@ -26,7 +26,7 @@ function remoteMethod<Args extends unknown[]>(
     target: (collection: string) => collection.replace(/\p{C}+/gu, '?'),
     call(api, invocation, collection: string, ...rest: Args) {
       if (invocation.secrets.mentionedIn(JSON.stringify(rest)))
-        throw new Refusal('denied', 'A secret cannot be part of an item.');
+        throw new BrokerRefusal('denied', 'A secret cannot be part of an item.');
       return run(api, invocation, collection, ...rest);
     },
   };
@@ -62,7 +62,7 @@ export const itemsMethods: RemoteTable = { capability: 'items', methods: remoteM
 /** `host.items` for code that is held to its grant; core plugins use the service `items`. */
 export const itemsCapability = (
   deps: Deps,
-  reads: Pick<Reads, 'readWithoutListeners'>,
+  reads: Pick<ReadVerbs, 'readWithoutListeners'>,
   runInPlace = createCallLimit(),
 ): Capability<ItemsGrant, ItemsApi> => ({
   name: 'items',

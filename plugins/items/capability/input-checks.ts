@@ -1,6 +1,6 @@
-import { Refusal } from '../../broker/library.ts';
+import { BrokerRefusal } from '../../broker/library.ts';
 
-export const invalidRequest = (reason: string): Refusal => new Refusal('invalid_request', reason);
+export const invalidRequest = (reason: string): BrokerRefusal => new BrokerRefusal('invalid_request', reason);
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import { type Caller, fail, type GrantHolder, isSystem } from '#kernel';
 import type { Invocation } from '../../broker/contract.ts';
-import { Refusal } from '../../broker/library.ts';
+import { BrokerRefusal } from '../../broker/library.ts';
 import { SYSTEM_PREFIX } from '../../schema/contract.ts';
 import { ITEMS_VERBS, type ItemsGrant, type ItemsVerb, normalizeItemsGrant } from './grant.ts';
 
@@ -26,7 +26,7 @@ export function createItemRights(grant: ItemsGrant, subject: GrantHolder): ItemR
     if (hasFullAccess) return subject.asSystem('confined code with full access');
     // An invocation by the service itself has no user; the package must not use the service's rights.
     if (caller === null || isSystem(caller) || caller.reason !== undefined || (caller.admin && caller.user === null))
-      throw new Refusal('denied', 'There is no user to act for.');
+      throw new BrokerRefusal('denied', 'There is no user to act for.');
     return caller;
   }
 

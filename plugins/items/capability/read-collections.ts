@@ -1,4 +1,4 @@
-import type { FieldFunction, Operand, Projection, Read, Where } from '../../query/contract.ts';
+import type { ConditionTree, FieldFunction, FilterOperand, Projection, Read } from '../../query/contract.ts';
 
 /** Every collection that a read uses: in its fields, conditions, counts and sort order. */
 export function collectReadCollections(read: Read): ReadonlySet<string> {
@@ -32,7 +32,7 @@ export function collectReadCollections(read: Read): ReadonlySet<string> {
     }
   }
 
-  function visitCondition(where: Where): void {
+  function visitCondition(where: ConditionTree): void {
     switch (where.kind) {
       case 'and':
       case 'or':
@@ -58,7 +58,7 @@ export function collectReadCollections(read: Read): ReadonlySet<string> {
     if (fn?.name === 'count' && fn.to) collections.add(fn.to.name);
   }
 
-  function visitValue(one: Operand): void {
+  function visitValue(one: FilterOperand): void {
     if (typeof one !== 'object' || one === null || !('path' in one) || !one.path) return;
     collections.add(one.path.start.name);
     for (const { to } of one.path.steps) if (to) collections.add(to.name);

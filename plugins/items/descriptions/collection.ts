@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#kernel';
-import type { Content, JsonSchema, RouteDescription } from '../../http/contract.ts';
+import type { BodySchemas, JsonSchema, RouteDescription } from '../../http/contract.ts';
 import {
   anyOf,
   dataAnswer,
@@ -27,7 +27,7 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Content types of `export`. JSON is a list without an envelope. */
-const EXPORT_CONTENT: Content = { 'text/csv': TEXT, 'text/xml': TEXT, 'text/yaml': TEXT };
+const EXPORT_CONTENT: BodySchemas = { 'text/csv': TEXT, 'text/xml': TEXT, 'text/yaml': TEXT };
 
 const QUERY = schemaRef('Query');
 const KEYS = listOf(schemaRef('Key'));

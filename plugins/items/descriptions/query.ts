@@ -1,4 +1,4 @@
-import type { Components, JsonSchema, ParameterDescription, Reference } from '../../http/contract.ts';
+import type { ComponentReference, Components, JsonSchema, ParameterDescription } from '../../http/contract.ts';
 import {
   anyOf,
   BOOLEAN,
@@ -54,7 +54,7 @@ const parameters = { ...SHAPE_DESCRIPTIONS, ...SELECTION_DESCRIPTIONS, ...RESPON
 /** The names of all query parameters. */
 export const QUERY_NAMES: ReadonlySet<string> = new Set(Object.keys(parameters));
 
-const toParameterReferences = (of: Readonly<Record<string, unknown>>): Readonly<Record<string, Reference>> =>
+const toParameterReferences = (of: Readonly<Record<string, unknown>>): Readonly<Record<string, ComponentReference>> =>
   Object.fromEntries(Object.keys(of).map((name) => [name, parameterRef(name)]));
 
 /** Query parameters of a read of a list. */

@@ -6,12 +6,12 @@ import type { Items, SelectionRequest } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { isOutdatedStatement } from '../outdated-statement.ts';
 import { type ReadExplanation, toReadExplanation } from './explanation.ts';
-import { createDownload, type Download } from './export/download.ts';
+import { createDownload, type ExportDownload } from './export/download.ts';
 import { createReadPlanner, type ReadRequest } from './read-plan.ts';
 import { createReadPlanRunner, toExecutionContext, type UseReadPlan } from './run-read-plan.ts';
 import { createWrittenRowSql, type WrittenRowSql } from './written-row.ts';
 
-export type Reads = Pick<
+export type ReadVerbs = Pick<
   Items,
   'readMany' | 'readOne' | 'readKeys' | 'stream' | 'select' | 'export' | 'explain' | 'rows' | 'checkQuery'
 > & {
@@ -21,7 +21,7 @@ export type Reads = Pick<
   readonly writtenRow: WrittenRowSql;
 };
 
-export function createReads(deps: Deps): Reads {
+export function createReads(deps: Deps): ReadVerbs {
   const { schema, access, query } = deps;
   const plan = createReadPlanner(deps);
   const { run, runLong } = createReadPlanRunner(deps);
@@ -68,7 +68,7 @@ export function createReads(deps: Deps): Reads {
     select: (caller, collection, request) => readLong(caller, collection, toSelectionReadRequest(request)),
     export(caller, collection, format, raw, keys) {
       const request: ReadRequest = { query: () => raw, streaming: 'always', ...(keys ? { keys } : {}) };
-      return withPlan<Download>(caller, collection, request, async (planCaller, target, castRequest, readPlan) =>
+      return withPlan<ExportDownload>(caller, collection, request, async (planCaller, target, castRequest, readPlan) =>
         createDownload(readPlan.read, await run(planCaller, target, castRequest, readPlan), format),
       );
     },

@@ -1,5 +1,5 @@
 import type { RevisionSlot } from '../../activity/contract.ts';
-import type { Restricted, Where } from '../../query/contract.ts';
+import type { ConditionTree, Restricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 import { castKey } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
@@ -14,7 +14,7 @@ export interface PreparedChange {
   /** The payload as written, for listeners. */
   readonly payload: Payload;
   /** The row rule; null where the rows were checked against it already. */
-  readonly rowRule: Restricted<Where> | null;
+  readonly rowRule: Restricted<ConditionTree> | null;
   /** The requested fields, on which the row rule depends. */
   readonly requestedFields: string;
   readonly parentRevision: RevisionSlot | null;

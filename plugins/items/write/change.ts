@@ -1,7 +1,7 @@
 import type { Caller } from '#kernel';
 import type { RuleValues } from '../../access/contract.ts';
 import type { RevisionSlot } from '../../activity/contract.ts';
-import type { Restricted, Where } from '../../query/contract.ts';
+import type { ConditionTree, Restricted } from '../../query/contract.ts';
 import type { Field } from '../../schema/contract.ts';
 import { type CollectionTarget, castKey, findWritableCollection } from '../collection-target.ts';
 import type { Key, Payload } from '../contract.ts';
@@ -124,7 +124,7 @@ async function assertRowRulesFirst(
   const nested = new Set(rows.filter(({ parts, rowRule }) => parts.toOne.length > 0 && rowRule !== null));
   for (const same of Map.groupBy(nested, ({ requestedFields }) => requestedFields).values()) {
     const condition = deps.query.compileCondition(
-      (same[0] as PreparedChange).rowRule as Restricted<Where>,
+      (same[0] as PreparedChange).rowRule as Restricted<ConditionTree>,
       caller,
       schemaSnapshot,
       2,
@@ -146,9 +146,9 @@ function createChangePreparer(
   caller: Caller,
   { collection, schemaSnapshot, key }: WritableTarget,
 ) {
-  const rules = new Map<string, Restricted<Where>>();
+  const rules = new Map<string, Restricted<ConditionTree>>();
   const values: RuleValues = new Map();
-  const ruleFor = async (fields: readonly string[], requestedFields: string): Promise<Restricted<Where>> => {
+  const ruleFor = async (fields: readonly string[], requestedFields: string): Promise<Restricted<ConditionTree>> => {
     const rule =
       rules.get(requestedFields) ??
       (await deps.access.restrictWrite(collection, 'update', fields, caller, schemaSnapshot));

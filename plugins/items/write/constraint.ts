@@ -3,7 +3,7 @@ import type { Collection } from '../../schema/contract.ts';
 import type { PostgresError } from './postgres-error.ts';
 
 /** A constraint that rejected a row. */
-export interface Constraint {
+export interface ViolatedConstraint {
   /** As PostgreSQL writes it: `CHECK (price > 0)`. */
   readonly definition: string;
   /** Columns of the table in the constraint; for a domain, columns of its type. */
@@ -42,7 +42,7 @@ export async function findConstraint(
   db: Db,
   { table: ownTable }: Collection,
   { schema, table, dataType, constraint }: PostgresError,
-): Promise<Constraint | undefined> {
+): Promise<ViolatedConstraint | undefined> {
   const isOfDomain = dataType !== undefined;
   const place = isOfDomain ? [ownTable?.schema, ownTable?.name] : [schema, table];
   const { rows } = await db.query<{ definition: string; columns: string[]; whole: boolean }>(

@@ -1,7 +1,7 @@
 import type { Caller, Failure } from '#kernel';
 import type { SchemaOverview } from '../../schema/contract.ts';
 import type { Deps } from '../deps.ts';
-import { type Constraint, findConstraint } from './constraint.ts';
+import { findConstraint, type ViolatedConstraint } from './constraint.ts';
 import { fieldOfColumn, isFromNestedStatement, parseKeyDetail } from './postgres-error.ts';
 import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts';
 
@@ -77,7 +77,7 @@ async function withConstraint(deps: ExplainDeps, caller: Caller, refusal: Statem
   });
 }
 
-const renderConstraint = ({ definition }: Constraint): string => CHECK.exec(definition)?.[1] ?? definition;
+const renderConstraint = ({ definition }: ViolatedConstraint): string => CHECK.exec(definition)?.[1] ?? definition;
 
 /** For a row that cannot be deleted, or whose key cannot be changed, since other rows refer to it. */
 async function withReference(deps: ExplainDeps, caller: Caller, refusal: StatementRefusal): Promise<Failure> {

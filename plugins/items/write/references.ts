@@ -1,9 +1,9 @@
 import { type Caller, fail } from '#kernel';
 import type { Access } from '../../access/contract.ts';
 import type { Db } from '../../database/contract.ts';
-import { identifier, literal } from '../../database/library.ts';
+import { literal, quoteIdentifier } from '../../database/library.ts';
 import type { Collection, Column, Field, Relation, Schema, SchemaOverview } from '../../schema/contract.ts';
-import type { References } from '../contract.ts';
+import type { ReferenceRemoval } from '../contract.ts';
 
 interface ReferenceDeps {
   readonly db: Db;
@@ -25,7 +25,7 @@ interface ReferringColumn {
  * Clears references before their row is deleted, whatever the foreign key says (ADR 34). The database only handles
  * RESTRICT, and SET DEFAULT of a required column.
  */
-export const createReferences = ({ db, schema, access }: ReferenceDeps): References => ({
+export const createReferences = ({ db, schema, access }: ReferenceDeps): ReferenceRemoval => ({
   async clear(collection, keys, caller) {
     for (const one of referencesTo(await schema.snapshot(), collection)) {
       const { table, name, condition, isClearable } = one;
@@ -60,13 +60,13 @@ function referencesTo(schemaSnapshot: SchemaOverview, collection: string): reado
     if (!holder?.table || holder.kind !== 'table' || !column || column.array || !KEY_TYPES.includes(column.dataType))
       return [];
     if (!refersTo(relation, collection) || isLeftToDatabase(relation, holder, field, column)) return [];
-    const name = identifier(column.name);
+    const name = quoteIdentifier(column.name);
     const kind = relation.related === null ? anyConditionSql(holder, relation, collection) : '';
     if (kind === undefined) return [];
     return {
       collection: holder.name,
       field: field.name,
-      table: `${identifier(holder.table.schema)}.${identifier(holder.table.name)}`,
+      table: `${quoteIdentifier(holder.table.schema)}.${quoteIdentifier(holder.table.name)}`,
       name,
       condition: `${name} = any($1::text[]::${column.sqlType}[])${kind}${exceptDeletedSql(holder, collection)}`,
       isClearable: isClearable(column),
@@ -89,11 +89,11 @@ function isLeftToDatabase({ schema }: Relation, { system }: Collection, { meta }
 /** For a many-to-any: only rows that name the collection. */
 function anyConditionSql(holder: Collection, { meta }: Relation, collection: string): string | undefined {
   const by = holder.fields.get(meta?.one_collection_field ?? '')?.column;
-  return by ? ` and ${identifier(by.name)}::text = ${literal(collection)}` : undefined;
+  return by ? ` and ${quoteIdentifier(by.name)}::text = ${literal(collection)}` : undefined;
 }
 
 /** Rows that are deleted together may refer to each other. */
 function exceptDeletedSql(holder: Collection, collection: string): string {
   const key = holder.name === collection ? holder.fields.get(holder.primary ?? '')?.column : undefined;
-  return key ? ` and ${identifier(key.name)} <> all($1::text[]::${key.sqlType}[])` : '';
+  return key ? ` and ${quoteIdentifier(key.name)} <> all($1::text[]::${key.sqlType}[])` : '';
 }

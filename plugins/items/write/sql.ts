@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import { keyEqualsSql, keyInSql, keyTextSql } from '../../query/library.ts';
 import type { Collection, Field } from '../../schema/contract.ts';
 import { keyType } from '../collection-target.ts';
@@ -11,10 +11,10 @@ export const MAX_ROWS = 5_000;
 
 export const tableSql = ({ table }: Collection): string => {
   if (!table) throw fail('FORBIDDEN', 'a folder holds no rows');
-  return `${identifier(table.schema)}.${identifier(table.name)}`;
+  return `${quoteIdentifier(table.schema)}.${quoteIdentifier(table.name)}`;
 };
 
-export const columnSql = (field: Field): string => identifier((field.column as { name: string }).name);
+export const columnSql = (field: Field): string => quoteIdentifier((field.column as { name: string }).name);
 
 /** A key as JSON has it: cast to text where the driver or JSON would change it. */
 export const keySql = (field: Field, alias: string): string =>

@@ -3,7 +3,7 @@ import type { Action } from '../../access/contract.ts';
 import { createPoolShare } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 import { findWritableCollection } from '../collection-target.ts';
-import type { Items, Key, Payload, WriteLimits, WrittenAnswer } from '../contract.ts';
+import type { Items, Key, Payload, WriteCancellation, WrittenAnswer } from '../contract.ts';
 import type { Deps } from '../deps.ts';
 import { isOutdatedStatement } from '../outdated-statement.ts';
 import type { WrittenRowSql } from '../read/written-row.ts';
@@ -25,42 +25,44 @@ type Writes = Pick<
 export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () => undefined): Writes {
   const { access, schema } = deps;
   return {
-    async createOne(caller, name, payload, { platformValues, answer, ...limits } = {}) {
+    async createOne(caller, name, payload, { platformValues, answer, ...cancellation } = {}) {
       await assertAllowed(access, caller, name, 'create');
       const entry = platformValues ? { payload, platformValues } : { payload };
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (writes) =>
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation }, (writes) =>
         withRowAnswer(writtenRow, caller, name, answer, async (row) =>
           first(await writes.create(caller, name, [{ ...entry, answer: row }])),
         ),
       );
     },
-    async createMany(caller, name, payloads, limits) {
+    async createMany(caller, name, payloads, cancellation) {
       if (payloads.length === 0) return [];
       await assertAllowed(access, caller, name, 'create');
       const entries = payloads.map((payload, at) => ({ payload, path: [at] }));
-      return runUnitOfWork(deps, { caller, name, payloads, limits }, (writes) => writes.create(caller, name, entries));
+      return runUnitOfWork(deps, { caller, name, payloads, cancellation }, (writes) =>
+        writes.create(caller, name, entries),
+      );
     },
     async updateOne(caller, name, key, payload, options) {
       await assertAllowed(access, caller, name, 'update');
       const platformValues = options?.platformValues;
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits: options }, (writes) =>
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation: options }, (writes) =>
         withRowAnswer(writtenRow, caller, name, options?.answer, async (row) =>
           first(await updateByKeys(writes, caller, name, [key], payload, { platformValues, answer: row })),
         ),
       );
     },
-    async updateMany(caller, name, keys, payload, limits) {
+    async updateMany(caller, name, keys, payload, cancellation) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'update');
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (writes) =>
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation }, (writes) =>
         updateByKeys(writes, caller, name, keys, payload),
       );
     },
-    async updateEach(caller, name, payloads, limits) {
+    async updateEach(caller, name, payloads, cancellation) {
       await assertAllowed(access, caller, name, 'update');
       const { key, schemaSnapshot } = await findWritableCollection(schema, name, caller);
       assertKeys(key, payloads);
-      return runUnitOfWork(deps, { caller, name, payloads, limits }, async (writes) => {
+      return runUnitOfWork(deps, { caller, name, payloads, cancellation }, async (writes) => {
         const changes = payloads.map((one, at) => ({
           keys: [keyOfPayload(key, one, schemaSnapshot)],
           payload: withoutKey(key, one),
@@ -69,30 +71,30 @@ export function createWrites(deps: Deps, writtenRow: WrittenRowSql = async () =>
         return (await writes.update(caller, name, changes)).flat();
       });
     },
-    async updateByQuery(caller, name, raw, payload, limits) {
+    async updateByQuery(caller, name, raw, payload, cancellation) {
       // A caller with read permission may learn that no row matches.
       await assertAllowed(access, caller, name, 'update', 'read');
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, async (writes) => {
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation }, async (writes) => {
         const keys = await findKeysByQuery(deps, caller, name, raw, { action: 'update' });
         return keys.length === 0 ? [] : updateByKeys(writes, caller, name, keys, payload);
       });
     },
-    async upsertSingleton(caller, name, payload, limits) {
+    async upsertSingleton(caller, name, payload, cancellation) {
       await assertAllowed(access, caller, name, 'create', 'update');
-      return runUnitOfWork(deps, { caller, name, payloads: [payload], limits }, (writes) =>
+      return runUnitOfWork(deps, { caller, name, payloads: [payload], cancellation }, (writes) =>
         upsertRow(deps, writes, caller, name, payload),
       );
     },
-    async deleteMany(caller, name, keys, limits) {
+    async deleteMany(caller, name, keys, cancellation) {
       if (keys.length === 0) return [];
       await assertAllowed(access, caller, name, 'delete');
-      return runUnitOfWork(deps, { caller, name, payloads: [], limits }, (writes) =>
+      return runUnitOfWork(deps, { caller, name, payloads: [], cancellation }, (writes) =>
         writes.remove(caller, name, keys, keys.length > 1),
       );
     },
-    async deleteByQuery(caller, name, raw, limits) {
+    async deleteByQuery(caller, name, raw, cancellation) {
       await assertAllowed(access, caller, name, 'delete', 'read');
-      return runUnitOfWork(deps, { caller, name, payloads: [], limits }, async (writes) => {
+      return runUnitOfWork(deps, { caller, name, payloads: [], cancellation }, async (writes) => {
         const keys = await findKeysByQuery(deps, caller, name, raw, { action: 'delete' });
         return keys.length === 0 ? [] : writes.remove(caller, name, keys);
       });
@@ -128,7 +130,7 @@ interface WriteRequest {
   readonly caller: Caller;
   readonly name: string;
   readonly payloads: readonly Payload[];
-  readonly limits: WriteLimits | undefined;
+  readonly cancellation: WriteCancellation | undefined;
 }
 
 /**
@@ -137,14 +139,14 @@ interface WriteRequest {
  */
 async function runUnitOfWork<T>(
   deps: Deps,
-  { caller, name, payloads, limits = {} }: WriteRequest,
+  { caller, name, payloads, cancellation = {} }: WriteRequest,
   work: (writes: LevelWrites) => Promise<T>,
 ): Promise<T> {
   const { db, schema, timeout } = deps;
   const options = {
     share: createPoolShare(name, caller),
     timeout,
-    ...(limits.signal ? { signal: limits.signal } : {}),
+    ...(cancellation.signal ? { signal: cancellation.signal } : {}),
   };
   let hasChanged = false;
   for (let attempt = 1; ; attempt++) {

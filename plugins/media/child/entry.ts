@@ -1,10 +1,10 @@
-import type { Job, Message, Reply } from '../messages.ts';
-import { inspect } from './inspect.ts';
+import type { Job, MediaWorkerMessage, MediaWorkerReply } from '../messages.ts';
+import { inspectFile } from './inspect.ts';
 import { TransformRefusal } from './refusal.ts';
-import { transform } from './transform.ts';
+import { transformImage } from './transform.ts';
 
 /** Entry point of a media process: it does one job after the other and ends with its parent. */
-const send = (message: Message) => void process.send?.(message);
+const send = (message: MediaWorkerMessage) => void process.send?.(message);
 
 /** Seconds of processor time so far. */
 function processorSeconds(): number {
@@ -12,10 +12,10 @@ function processorSeconds(): number {
   return (user + system) / 1e6;
 }
 
-async function runJob(job: Job): Promise<Reply> {
+async function runJob(job: Job): Promise<MediaWorkerReply> {
   try {
-    if (job.kind === 'transform') return { done: await transform(job.source, job.target, job.plan) };
-    await inspect(job.path, job.declared, (found) => send({ note: found }));
+    if (job.kind === 'transform') return { done: await transformImage(job.source, job.target, job.plan) };
+    await inspectFile(job.path, job.declared, (found) => send({ note: found }));
     return { done: null };
   } catch (error) {
     const { reason, message } =

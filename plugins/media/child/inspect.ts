@@ -4,7 +4,7 @@ import { readImageSize } from './image-size.ts';
 import { detectType } from './type.ts';
 
 /** Reports each result as soon as it is known: the next step may hang or crash the process. */
-export async function inspect(
+export async function inspectFile(
   path: string,
   declared: string | undefined,
   onFound: (found: FileInspection) => void,

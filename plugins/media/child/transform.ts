@@ -10,7 +10,7 @@ import { assertResultSize } from './result-size.ts';
 /** Formats with several frames, as sources and as results. */
 const ANIMATED: readonly string[] = ['gif', 'webp'];
 
-export async function transform(source: string, target: string, plan: ImagePlan): Promise<ImageInfo> {
+export async function transformImage(source: string, target: string, plan: ImagePlan): Promise<ImageInfo> {
   const kind = detectKind(await readHead(source, KIND_HEAD).catch(() => Buffer.alloc(0)));
   if (!kind) throw new TransformRefusal('unsupported', 'The file is no image of a kind that is transformed');
   assertOperations(plan.operations);

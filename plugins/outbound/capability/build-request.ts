@@ -1,5 +1,5 @@
 import type { Invocation, Secrets } from '../../broker/contract.ts';
-import { Refusal } from '../../broker/library.ts';
+import { BrokerRefusal } from '../../broker/library.ts';
 import type { SendOptions } from '../contract.ts';
 import { isHeaderName, isHeaderValue, isReservedHeader, pickForwardableHeaders } from '../headers.ts';
 
@@ -12,9 +12,9 @@ type Headers = Record<string, string>;
 export function assertNoSecretReference({ url, headers, body }: SendOptions, secrets: Secrets): void {
   const open = JSON.stringify([url, headers ?? null, body ?? null]);
   const text = typeof body === 'string' ? body : '';
-  if (Buffer.byteLength(open) > MAX_MESSAGE) throw new Refusal('invalid_request', 'The request is too long.');
+  if (Buffer.byteLength(open) > MAX_MESSAGE) throw new BrokerRefusal('invalid_request', 'The request is too long.');
   if (secrets.mentionedIn(open) || secrets.mentionedIn(text) || holdsReference(headers) || holdsReference(body))
-    throw new Refusal('denied', 'A secret can be sent by "auth" only.');
+    throw new BrokerRefusal('denied', 'A secret can be sent by "auth" only.');
 }
 
 /** Iterative, since the sender chooses the depth. */
@@ -46,10 +46,10 @@ export function addSecretHeader(headers: Headers, auth: unknown, { secrets }: Pi
   if (auth === undefined || auth === null) return headers;
   const [name, reference, prefix] = parseAuth(auth);
   if (!isHeaderName(name) || isReservedHeader(name) || Object.hasOwn(headers, name.toLowerCase()))
-    throw new Refusal('denied', 'The secret cannot be sent in this header.');
+    throw new BrokerRefusal('denied', 'The secret cannot be sent in this header.');
   const value = secrets.reveal(reference);
-  if (value === undefined) throw new Refusal('denied', 'This is not a secret of this run.');
-  if (!isHeaderValue(value)) throw new Refusal('invalid_request', 'The secret does not fit into a header.');
+  if (value === undefined) throw new BrokerRefusal('denied', 'This is not a secret of this run.');
+  if (!isHeaderValue(value)) throw new BrokerRefusal('invalid_request', 'The secret does not fit into a header.');
   return { ...headers, [name.toLowerCase()]: prefix + value };
 }
 
@@ -62,5 +62,5 @@ function parseAuth(auth: unknown): readonly [name: string, reference: unknown, p
     if (Object.keys(rest).length === 0 && isBearer) return ['authorization', bearer, 'Bearer '];
     if (Object.keys(rest).length === 0 && isHeader) return [header, secret, ''];
   }
-  throw new Refusal('invalid_request', '"auth" is either { bearer } or { header, secret }.');
+  throw new BrokerRefusal('invalid_request', '"auth" is either { bearer } or { header, secret }.');
 }

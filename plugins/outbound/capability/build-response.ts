@@ -1,5 +1,5 @@
 import type { Secrets } from '../../broker/contract.ts';
-import { Refusal } from '../../broker/library.ts';
+import { BrokerRefusal } from '../../broker/library.ts';
 import type { OutboundResponse, SendResponse } from '../contract.ts';
 import { MAX_MESSAGE } from './build-request.ts';
 
@@ -18,7 +18,7 @@ export function buildResponse({ status, headers, body }: OutboundResponse, secre
     headers: Object.fromEntries(clean) as Record<string, string>,
     body: parseResponseBody(new TextDecoder().decode(body), headers['content-type'] ?? '', secrets),
   };
-  if (Buffer.byteLength(JSON.stringify(answer)) > MAX_MESSAGE) throw new Refusal('invalid_request', TOO_LONG);
+  if (Buffer.byteLength(JSON.stringify(answer)) > MAX_MESSAGE) throw new BrokerRefusal('invalid_request', TOO_LONG);
   return answer;
 }
 

@@ -1,6 +1,6 @@
 import { authorities, type Capability, Failure, listsWiden } from '#kernel';
 import type { Invocation, RemoteMethod, RemoteTable } from '../../broker/contract.ts';
-import { Refusal } from '../../broker/library.ts';
+import { BrokerRefusal } from '../../broker/library.ts';
 import type { Outbound, RequestApi, SendOptions } from '../contract.ts';
 import { DENIED_REMEDY, OutboundFailure } from '../failure.ts';
 import { type BufferShare, createBufferShares, nextTurn } from './buffer-share.ts';
@@ -81,10 +81,10 @@ async function sendGranted(
   assertNoSecretReference(options, invocation.secrets);
   const url = URL.parse(options.url);
   if (url?.username !== '' || url.password !== '')
-    throw new Refusal('invalid_request', 'The address is not a URL that can be used.');
-  if (!origins.has(url.origin)) throw new Refusal('denied', 'This origin is not granted.');
+    throw new BrokerRefusal('invalid_request', 'The address is not a URL that can be used.');
+  if (!origins.has(url.origin)) throw new BrokerRefusal('denied', 'This origin is not granted.');
   const method = (options.method ?? 'GET').toUpperCase();
-  if (!methods.has(method)) throw new Refusal('denied', 'This method is not granted.');
+  if (!methods.has(method)) throw new BrokerRefusal('denied', 'This method is not granted.');
   const { headers, body } = buildBody(options);
   const { canBuffer, release } = share.open();
   const request = {
@@ -109,12 +109,12 @@ async function sendGranted(
 /** Reveals no detail of the network except the codes of the conventions. */
 function throwRefusal(error: unknown): never {
   if (error instanceof OutboundFailure && error.reason === 'denied')
-    throw new Refusal('denied', `This address is not allowed. ${DENIED_REMEDY}`);
+    throw new BrokerRefusal('denied', `This address is not allowed. ${DENIED_REMEDY}`);
   if (error instanceof OutboundFailure && error.reason === 'timeout')
-    throw new Refusal('timeout', 'The request took too long.');
+    throw new BrokerRefusal('timeout', 'The request took too long.');
   if (error instanceof Failure && error.code === 'CONTENT_TOO_LARGE')
-    throw new Refusal('invalid_request', 'The answer is too long.');
+    throw new BrokerRefusal('invalid_request', 'The answer is too long.');
   if (error instanceof Failure && error.code === 'REQUESTS_EXCEEDED')
-    throw new Refusal('rate_limited', 'Too much is being received at the same time.');
-  throw new Refusal('internal', 'The request failed.');
+    throw new BrokerRefusal('rate_limited', 'Too much is being received at the same time.');
+  throw new BrokerRefusal('internal', 'The request failed.');
 }

@@ -1,13 +1,13 @@
 import { type Capability, fail } from '#kernel';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
-export type Method = (typeof METHODS)[number];
+export type OutboundMethod = (typeof METHODS)[number];
 
 /** The grant in a manifest: exactly one of `urls` and `origins` (conventions, "Capabilities"). */
 export interface RequestGrant {
   readonly urls?: readonly string[];
   readonly origins?: readonly string[];
-  readonly methods?: readonly Method[];
+  readonly methods?: readonly OutboundMethod[];
 }
 
 /**

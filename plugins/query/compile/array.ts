@@ -1,5 +1,5 @@
 import type { Field } from '../../schema/contract.ts';
-import type { Operand, Operator } from '../contract.ts';
+import type { FilterOperand, Operator } from '../contract.ts';
 import { elementField, hasOrder } from '../element.ts';
 import type { StatementBuilder } from './statement.ts';
 import { hasValueSql, listSql } from './values.ts';
@@ -13,7 +13,7 @@ export function arraySql(
   left: string,
   field: Field,
   operator: Operator,
-  values: readonly Operand[],
+  values: readonly FilterOperand[],
 ): string {
   const { array, type } = comparableArray(left, field);
   const list = () => {

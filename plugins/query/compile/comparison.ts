@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
 import { isRange } from '../../schema/library.ts';
-import type { Operand, Operator, Where } from '../contract.ts';
+import type { ConditionTree, FilterOperand, Operator } from '../contract.ts';
 import { hasOrder } from '../element.ts';
 import { arraySql } from './array.ts';
 import { fieldUseSql } from './field-use.ts';
@@ -20,7 +20,7 @@ const COMPARISONS: Partial<Readonly<Record<Operator, string>>> = {
 };
 const PATTERN = /^_(n?)(i?)(contains|starts_with|ends_with)$/;
 
-type Test = Extract<Where, { kind: 'test' | 'inside' }>;
+type Test = Extract<ConditionTree, { kind: 'test' | 'inside' }>;
 
 /** A field that stands for the result of a function or for a value inside a JSON column, which have no field of their own. */
 const standInField = (field: Field, type: FieldType): Field => ({ ...field, type, column: null, concealed: false });
@@ -36,7 +36,7 @@ export function comparisonField(test: Test): Field {
 export function jsonTestSql(
   statement: StatementBuilder,
   alias: string,
-  test: Extract<Where, { kind: 'inside' }>,
+  test: Extract<ConditionTree, { kind: 'inside' }>,
 ): string {
   const value = jsonbSql(test.use.field, fieldUseSql(statement, alias, test.use));
   const path = statement.param(test.path, 'text[]');
@@ -108,7 +108,7 @@ export function testSql(statement: StatementBuilder, left: string, test: Test): 
 }
 
 /** `<> all` holds for an empty list, which a path may lead to: then null and a caller without a user or role must not match. */
-function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly Operand[]): string {
+function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly FilterOperand[]): string {
   const outside = `${left} <> all(${listSql(statement, field, values)})`;
   if (!values.some(isMultiValued)) return outside;
   return [`${left} is not null`, outside, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(
@@ -120,7 +120,7 @@ function notInSql(statement: StatementBuilder, left: string, field: Field, value
 function patternSql(
   statement: StatementBuilder,
   left: string,
-  value: Operand,
+  value: FilterOperand,
   form: string,
   negated: boolean,
   insensitive: boolean,
@@ -143,12 +143,12 @@ export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$
 const isTextual = (type: FieldType): boolean => ['string', 'text', 'csv', 'hash', 'unknown', 'binary'].includes(type);
 
 /** An enum compared with a dynamic value is compared as text, since the value may not be one of the enum. */
-const withComparableType = (field: Field, values: readonly Operand[]): Field =>
+const withComparableType = (field: Field, values: readonly FilterOperand[]): Field =>
   field.column?.enumValues && !field.column.array && values.some(isResolvedAtRuntime)
     ? standInField(field, 'unknown')
     : field;
 
-const isResolvedAtRuntime = (value: Operand): boolean =>
+const isResolvedAtRuntime = (value: FilterOperand): boolean =>
   typeof value === 'object' && value !== null && value.dynamic !== 'placeholder';
 
 /** The left side in a type that the operand can be cast to: a text for types without an equality. */

@@ -1,5 +1,5 @@
-import type { Where } from '../contract.ts';
-import { conjunction } from './conjunction.ts';
+import type { ConditionTree } from '../contract.ts';
+import { joinWithAnd } from './conjunction.ts';
 import { columnsSql, keyEqualsSql, keyInSql } from './key.ts';
 import type { StatementBuilder } from './statement.ts';
 import { listSql, valueSql } from './values.ts';
@@ -8,7 +8,7 @@ import { listSql, valueSql } from './values.ts';
 export function compositeKeyTestSql(
   statement: StatementBuilder,
   alias: string,
-  where: Extract<Where, { kind: 'test' }>,
+  where: Extract<ConditionTree, { kind: 'test' }>,
 ): string {
   const { use, operator, values } = where;
   const { field, when } = use;
@@ -19,15 +19,15 @@ export function compositeKeyTestSql(
   const among = () => keyInSql(alias, field, listSql(statement, field, values));
   switch (operator) {
     case '_eq':
-      return conjunction([visible, equal()]);
+      return joinWithAnd([visible, equal()]);
     case '_neq':
-      return conjunction([visible, ...filled, `not (${equal()})`]);
+      return joinWithAnd([visible, ...filled, `not (${equal()})`]);
     case '_in':
-      return conjunction([visible, among()]);
+      return joinWithAnd([visible, among()]);
     case '_nin':
-      return conjunction([visible, ...filled, `not (${among()})`]);
+      return joinWithAnd([visible, ...filled, `not (${among()})`]);
     default: {
-      const isFilled = conjunction([visible, ...filled]);
+      const isFilled = joinWithAnd([visible, ...filled]);
       return (operator === '_null') === (first === true) ? `not (${isFilled})` : isFilled;
     }
   }

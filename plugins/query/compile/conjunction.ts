@@ -1,5 +1,5 @@
 /** Joins conditions by `and`, without those that always hold; empty when none is left. */
-export const conjunction = (conditions: readonly (string | undefined)[]): string =>
+export const joinWithAnd = (conditions: readonly (string | undefined)[]): string =>
   conditions.filter((one) => one !== undefined && one !== 'true').join(' and ');
 
 /** The condition in brackets; undefined when it always holds. */
@@ -7,6 +7,6 @@ export const parenthesized = (sql: string | undefined): string | undefined =>
   sql === undefined || sql === 'true' ? undefined : `(${sql})`;
 
 export const whereClause = (conditions: readonly (string | undefined)[]): string => {
-  const sql = conjunction(conditions);
+  const sql = joinWithAnd(conditions);
   return sql === '' ? '' : ` where ${sql}`;
 };

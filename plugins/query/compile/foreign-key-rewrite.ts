@@ -1,4 +1,4 @@
-import type { FieldUse, Where } from '../contract.ts';
+import type { ConditionTree, FieldUse } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { targetField } from '../parse/parse-context.ts';
 
@@ -9,7 +9,12 @@ const EXACT_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'uuid
  * Rewrites a condition on only the key of a related row to one on the foreign key itself, which saves the join. Both mean the same when
  * a validated constraint guarantees the related row and no row rule hides it. Undefined when they differ.
  */
-export function rewriteToForeignKey({ use, to, rule, where }: Extract<Where, { kind: 'one' }>): Where | undefined {
+export function rewriteToForeignKey({
+  use,
+  to,
+  rule,
+  where,
+}: Extract<ConditionTree, { kind: 'one' }>): ConditionTree | undefined {
   const { relation, type } = use.field;
   if (relation?.kind !== 'one' || !relation.relation.schema || relation.relation.notValidated) return undefined;
   if (use.fn || (rule && !isMatchAll(rule))) return undefined;
@@ -19,7 +24,7 @@ export function rewriteToForeignKey({ use, to, rule, where }: Extract<Where, { k
     : undefined;
 }
 
-function moveToForeignKey(where: Where, key: string, use: FieldUse): Where | undefined {
+function moveToForeignKey(where: ConditionTree, key: string, use: FieldUse): ConditionTree | undefined {
   if (where.kind === 'and' || where.kind === 'or') {
     const of = where.of.map((one) => moveToForeignKey(one, key, use));
     return of.every((one) => one !== undefined) ? { kind: where.kind, of } : undefined;

@@ -1,4 +1,4 @@
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import type { Field } from '../../schema/contract.ts';
 
 // SQL of keys of one column and of composite keys. A composite key is a text (`key-text.ts`) as a value; conditions compare its
@@ -19,7 +19,7 @@ const UNESCAPED: ReadonlySet<string> = new Set([
 
 const ISO = `YYYY-MM-DD"T"HH24:MI:SS.US`;
 
-const columnSql: ColumnSql = (alias, name) => `${alias}.${identifier(name)}`;
+const columnSql: ColumnSql = (alias, name) => `${alias}.${quoteIdentifier(name)}`;
 
 const columnName = (part: Field): string => (part.column as { name: string }).name;
 

@@ -1,5 +1,5 @@
 import type { Field } from '../../schema/contract.ts';
-import type { Operand, Operator } from '../contract.ts';
+import type { FilterOperand, Operator } from '../contract.ts';
 import { elementField } from '../element.ts';
 import type { StatementBuilder } from './statement.ts';
 import { hasValueSql, typedValueSql, valueSql } from './values.ts';
@@ -10,7 +10,7 @@ export function rangeSql(
   left: string,
   field: Field,
   operator: Operator,
-  values: readonly Operand[],
+  values: readonly FilterOperand[],
 ): string | undefined {
   const [value = null] = values;
   const withCallerPresent = (sql: string) => [sql, ...hasValueSql(statement, field, value)].join(' and ');
@@ -32,7 +32,7 @@ export function rangeSql(
 }
 
 /** The operand in the type of the bounds, which `@>` requires. */
-const boundSql = (statement: StatementBuilder, field: Field, value: Operand): string => {
+const boundSql = (statement: StatementBuilder, field: Field, value: FilterOperand): string => {
   const bound = elementField(field);
   return typedValueSql(statement, bound.column?.sqlType ?? 'text', value);
 };

@@ -4,7 +4,7 @@ import type { Projection, Read } from '../contract.ts';
 import { isMatchAll } from '../parse/conjunction.ts';
 import { targetField } from '../parse/parse-context.ts';
 import { groupsSql } from './aggregate.ts';
-import { conjunction, parenthesized, whereClause } from './conjunction.ts';
+import { joinWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { functionSql } from './function.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
 import { constantSql, memberListSql, type ObjectMember, objectSql } from './json-object.ts';
@@ -177,7 +177,7 @@ function joinedRow(
 ): string {
   const joined = statement.alias();
   const on = [link(joined), ...conditionsSql(statement, joined, read).map(parenthesized)];
-  joins.push(` left join ${tableSql(read.collection.table)} ${joined} on ${conjunction(on)}`);
+  joins.push(` left join ${tableSql(read.collection.table)} ${joined} on ${joinWithAnd(on)}`);
   const row = statement.alias();
   const picks = selectList(statement, joined, read.projections, joins);
   const json =

@@ -1,5 +1,5 @@
 import type { Collection, Field, SchemaOverview } from '../../schema/contract.ts';
-import type { BoundValue, DynamicValue, Where } from '../contract.ts';
+import type { BoundValue, ConditionTree, DynamicValue } from '../contract.ts';
 import { keyTextSql } from './key.ts';
 
 /** A parameter whose value is resolved when the statement runs. */
@@ -13,7 +13,7 @@ export const isRuntimeParameter = (param: unknown): param is RuntimeParameter =>
   typeof param === 'object' && param !== null && 'runtimeValue' in param;
 
 /** Compiles a condition on the row `alias`: `whereSql` of `where.ts`. */
-export type WhereCompiler = (statement: StatementBuilder, alias: string, where: Where) => string;
+export type WhereCompiler = (statement: StatementBuilder, alias: string, where: ConditionTree) => string;
 
 /**
  * The state of one compilation: assigns parameter numbers and table aliases. Compiled fragments are plain text. Identifiers come from
@@ -43,7 +43,7 @@ export class StatementBuilder {
   }
 
   /** A condition on the row `alias`; `true` when it always holds. */
-  where(alias: string, where: Where): string {
+  where(alias: string, where: ConditionTree): string {
     return this.#whereSql(this, alias, where);
   }
 }

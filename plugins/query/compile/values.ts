@@ -1,15 +1,15 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import { type CallerValue, isCallerValue } from '../caller-value.ts';
-import type { DynamicValue, Operand, ValuePath, ValuePathStep } from '../contract.ts';
+import type { DynamicValue, FilterOperand, ValuePath, ValuePathStep } from '../contract.ts';
 import { hasOrder } from '../element.ts';
-import { conjunction, parenthesized, whereClause } from './conjunction.ts';
+import { joinWithAnd, parenthesized, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
 import { toManyJoin } from './joins.ts';
 import { manyToOneJoin } from './many-to-one-join.ts';
 import { fieldColumnSql, type RuntimeParameter, type StatementBuilder, tableSql } from './statement.ts';
 
 /** For `$CURRENT_USER` and `$CURRENT_ROLE`, the condition that the caller has a value; empty for other operands. */
-export const hasValueSql = (statement: StatementBuilder, field: Field, value: Operand): readonly string[] =>
+export const hasValueSql = (statement: StatementBuilder, field: Field, value: FilterOperand): readonly string[] =>
   isCallerValue(value)
     ? [
         `${value.path?.isMultiValued ? callerIdSql(statement, value) : dynamicSql(statement, value, sqlTypeOf(field, null))} is not null`,
@@ -17,14 +17,19 @@ export const hasValueSql = (statement: StatementBuilder, field: Field, value: Op
     : [];
 
 /** The right side of a comparison: a parameter, or the SQL of a dynamic value. */
-export function valueSql(statement: StatementBuilder, field: Field, value: Operand): string {
+export function valueSql(statement: StatementBuilder, field: Field, value: FilterOperand): string {
   if (field.type.startsWith('geometry')) return geometrySql(statement, value);
   if (typeof value === 'object' && value !== null) return dynamicSql(statement, value, sqlTypeOf(field, null));
   return statement.param(value, sqlTypeOf(field, value));
 }
 
 /** A list of operands as SQL of an array; `exact` is the type of its elements when it is compared with an array column. */
-export function listSql(statement: StatementBuilder, field: Field, values: readonly Operand[], exact?: string): string {
+export function listSql(
+  statement: StatementBuilder,
+  field: Field,
+  values: readonly FilterOperand[],
+  exact?: string,
+): string {
   const plain = values.filter((value) => typeof value !== 'object');
   if (plain.length === values.length)
     return statement.param(values, `${exact ?? sqlTypeOf(field, widestValue(values))}[]`);
@@ -42,19 +47,21 @@ export function listSql(statement: StatementBuilder, field: Field, values: reado
 }
 
 /** A value in this type of PostgreSQL. */
-export const typedValueSql = (statement: StatementBuilder, type: string, value: Operand): string =>
+export const typedValueSql = (statement: StatementBuilder, type: string, value: FilterOperand): string =>
   typeof value === 'object' && value !== null ? dynamicSql(statement, value, type) : statement.param(value, type);
 
-const isPlaceholderList = (value: Operand | undefined): value is Extract<DynamicValue, { dynamic: 'placeholder' }> =>
+const isPlaceholderList = (
+  value: FilterOperand | undefined,
+): value is Extract<DynamicValue, { dynamic: 'placeholder' }> =>
   typeof value === 'object' && value !== null && value.dynamic === 'placeholder' && value.list === true;
 
-export const isMultiValued = (value: Operand): value is CallerValue =>
+export const isMultiValued = (value: FilterOperand): value is CallerValue =>
   isCallerValue(value) && value.path?.isMultiValued === true;
 
-const widestValue = (values: readonly Operand[]): Operand =>
+const widestValue = (values: readonly FilterOperand[]): FilterOperand =>
   values.find((value) => !isInt8(value)) ?? values[0] ?? null;
 
-const isInt8 = (value: Operand): boolean => {
+const isInt8 = (value: FilterOperand): boolean => {
   if (typeof value !== 'string' || !/^[+-]?\d{1,19}$/.test(value)) return false;
   const number = BigInt(value);
   return number >= -9_223_372_036_854_775_808n && number <= 9_223_372_036_854_775_807n;
@@ -64,7 +71,7 @@ const isInt8 = (value: Operand): boolean => {
  * The type a parameter is cast to. Whole numbers compare as int8, which every integer index supports. Larger numbers and fractions
  * compare as numeric, so that they find no row instead of an error.
  */
-function sqlTypeOf(field: Field, value: Operand): string {
+function sqlTypeOf(field: Field, value: FilterOperand): string {
   switch (field.type) {
     case 'integer':
     case 'bigInteger':
@@ -129,14 +136,14 @@ function pathSql(statement: StatementBuilder, value: CallerValue): string {
       toManyJoin(statement, step.use, to)?.(joined, alias) ?? manyToOneJoin(statement, joined, to, alias, step.use);
     const when = step.use.field.column ? undefined : step.use.when && statement.where(alias, step.use.when);
     const on = [link, when, step.rule && statement.where(joined, step.rule)].map(parenthesized);
-    from += ` join ${tableSql(to.table)} ${joined} on ${conjunction(on)}`;
+    from += ` join ${tableSql(to.table)} ${joined} on ${joinWithAnd(on)}`;
     alias = joined;
   }
   const last = path.at(-1) as ValuePathStep;
   return `select ${fieldUseSql(statement, alias, last.use)} from ${from}${whereClause(conditions.map(parenthesized))}`;
 }
 
-export const geometrySql = (statement: StatementBuilder, value: Operand): string =>
+export const geometrySql = (statement: StatementBuilder, value: FilterOperand): string =>
   `ST_SetSRID(ST_GeomFromGeoJSON(${
     typeof value === 'object' && value !== null ? dynamicSql(statement, value, 'text') : statement.param(value, 'text')
   }), 4326)`;

@@ -1,7 +1,7 @@
-import type { Where } from '../contract.ts';
+import type { ConditionTree } from '../contract.ts';
 import { comparisonField, jsonTestSql, testSql } from './comparison.ts';
 import { compositeKeyTestSql } from './composite-key-test.ts';
-import { conjunction, whereClause } from './conjunction.ts';
+import { joinWithAnd, whereClause } from './conjunction.ts';
 import { fieldUseSql } from './field-use.ts';
 import { rewriteToForeignKey } from './foreign-key-rewrite.ts';
 import { manyToAnyJoin, toManyJoin } from './joins.ts';
@@ -10,7 +10,7 @@ import { type StatementBuilder, tableSql } from './statement.ts';
 import { hasValueSql } from './values.ts';
 
 /** A condition on the row `alias`; `true` when it always holds. */
-export function whereSql(statement: StatementBuilder, alias: string, where: Where): string {
+export function whereSql(statement: StatementBuilder, alias: string, where: ConditionTree): string {
   switch (where.kind) {
     case 'fixed':
       return String(where.value);
@@ -33,12 +33,12 @@ export function whereSql(statement: StatementBuilder, alias: string, where: Wher
   }
 }
 
-const bracketed = (statement: StatementBuilder, alias: string, where: Where): string => {
+const bracketed = (statement: StatementBuilder, alias: string, where: ConditionTree): string => {
   const sql = whereSql(statement, alias, where);
   return where.kind === 'or' || where.kind === 'and' ? `(${sql})` : sql;
 };
 
-function oneSql(statement: StatementBuilder, alias: string, where: Extract<Where, { kind: 'one' }>): string {
+function oneSql(statement: StatementBuilder, alias: string, where: Extract<ConditionTree, { kind: 'one' }>): string {
   const { use, to } = where;
   if (!to.table) return 'false';
   const own = rewriteToForeignKey(where);
@@ -50,7 +50,7 @@ function oneSql(statement: StatementBuilder, alias: string, where: Extract<Where
   const some = `exists (${from}${whereClause([joined, rule, bracketed(statement, inner, where.where)])})`;
   const ofMissing = onRowOfNullsSql(statement, where.where);
   if (ofMissing === 'false') return some;
-  const missing = conjunction([`not exists (${from}${whereClause([joined, rule])})`, ofMissing]);
+  const missing = joinWithAnd([`not exists (${from}${whereClause([joined, rule])})`, ofMissing]);
   return `(${some} or ${missing})`;
 }
 
@@ -58,7 +58,7 @@ function oneSql(statement: StatementBuilder, alias: string, where: Extract<Where
  * The condition on a row of nulls, as which a many-to-one without a readable row counts: `true`, `false`, or a condition on the
  * caller.
  */
-function onRowOfNullsSql(statement: StatementBuilder, where: Where): string {
+function onRowOfNullsSql(statement: StatementBuilder, where: ConditionTree): string {
   switch (where.kind) {
     case 'fixed':
       return String(where.value);
@@ -96,7 +96,7 @@ function onRowOfNullsSql(statement: StatementBuilder, where: Where): string {
   }
 }
 
-function manySql(statement: StatementBuilder, alias: string, where: Extract<Where, { kind: 'many' }>): string {
+function manySql(statement: StatementBuilder, alias: string, where: Extract<ConditionTree, { kind: 'many' }>): string {
   const { use, to } = where;
   const link = toManyJoin(statement, use, to);
   if (!link || !to.table) return where.quantifier === 'none' ? 'true' : 'false';
@@ -113,7 +113,7 @@ function manySql(statement: StatementBuilder, alias: string, where: Extract<Wher
 function anySql(
   statement: StatementBuilder,
   alias: string,
-  { use, by, to, rule, where }: Extract<Where, { kind: 'any' }>,
+  { use, by, to, rule, where }: Extract<ConditionTree, { kind: 'any' }>,
 ): string {
   if (!to.table) return 'false';
   const inner = statement.alias();
@@ -123,7 +123,7 @@ function anySql(
 }
 
 /** The conditions that the caller has each user or role value that `where` compares with, at any depth. */
-function callerPresentSql(statement: StatementBuilder, where: Where): readonly string[] {
+function callerPresentSql(statement: StatementBuilder, where: ConditionTree): readonly string[] {
   switch (where.kind) {
     case 'fixed':
       return [];

@@ -1,16 +1,16 @@
-import type { Where } from '../contract.ts';
+import type { ConditionTree } from '../contract.ts';
 
-export const MATCH_ALL: Where = { kind: 'and', of: [] };
-export const isMatchAll = (where: Where): boolean => where.kind === 'and' && where.of.length === 0;
+export const MATCH_ALL: ConditionTree = { kind: 'and', of: [] };
+export const isMatchAll = (where: ConditionTree): boolean => where.kind === 'and' && where.of.length === 0;
 
-type ToManyCondition = Extract<Where, { kind: 'many' }>;
+type ToManyCondition = Extract<ConditionTree, { kind: 'many' }>;
 
 /**
  * The flattened conjunction of conditions. Conditions on one to-many alias are about the same related row (conventions, "Relations"),
  * so they are merged; each `_some` and `_none` is about its own rows.
  */
-export function and(conditions: readonly Where[]): Where {
-  const flat: Where[] = [];
+export function and(conditions: readonly ConditionTree[]): ConditionTree {
+  const flat: ConditionTree[] = [];
   const places = new Map<unknown, number>();
   for (const one of conditions.flatMap((each) => (each.kind === 'and' ? each.of : [each]))) {
     const side = isMergeable(one) ? (one.use.follow ?? one.use.field) : undefined;
@@ -23,8 +23,8 @@ export function and(conditions: readonly Where[]): Where {
       flat[place] = { ...before, where: and([before.where, (one as ToManyCondition).where]) };
     }
   }
-  return flat.length === 1 ? (flat[0] as Where) : { kind: 'and', of: flat };
+  return flat.length === 1 ? (flat[0] as ConditionTree) : { kind: 'and', of: flat };
 }
 
-const isMergeable = (one: Where): one is ToManyCondition =>
+const isMergeable = (one: ConditionTree): one is ToManyCondition =>
   one.kind === 'many' && one.quantifier === 'some' && !one.own;

@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { Collection, Field } from '../../schema/contract.ts';
-import { type FieldUse, OPERATORS, type Operator, type Where } from '../contract.ts';
+import { type ConditionTree, type FieldUse, OPERATORS, type Operator } from '../contract.ts';
 import { and, MATCH_ALL } from './conjunction.ts';
 import { isFollow, parseFollow } from './follow.ts';
 import { parseFieldUse } from './functions.ts';
@@ -15,13 +15,23 @@ const KNOWN: ReadonlySet<string> = new Set(OPERATORS);
 const LOGICAL = ['_and', '_or'];
 
 /** Parses a filter (specification rule 7; grammar in the conventions) from JSON text or an object. No filter matches every row. */
-export function parseFilter(context: ParseContext, collection: Collection, raw: unknown, path: QueryPath): Where {
+export function parseFilter(
+  context: ParseContext,
+  collection: Collection,
+  raw: unknown,
+  path: QueryPath,
+): ConditionTree {
   const filter = parseJson(raw, path);
   if (filter === undefined || filter === null) return MATCH_ALL;
   return parseFilterObject(context, collection, filter, path);
 }
 
-function parseFilterObject(context: ParseContext, collection: Collection, raw: unknown, path: QueryPath): Where {
+function parseFilterObject(
+  context: ParseContext,
+  collection: Collection,
+  raw: unknown,
+  path: QueryPath,
+): ConditionTree {
   if (!isObject(raw)) throw invalidQuery('must be an object', path);
   return and(
     Object.entries(raw).map(([key, rule]) => {
@@ -47,7 +57,7 @@ function parseFilterKey(
   key: string,
   rule: unknown,
   at: QueryPath,
-): Where {
+): ConditionTree {
   if (isFollow(key)) return parseFieldCondition(context, parseFollow(context, collection, key, at), rule, at);
   if (key.includes('(') && !isVisibleField(context, collection, key)) {
     const [first = '', ...rest] = splitSteps(key, at);
@@ -66,8 +76,8 @@ function parseLogical(
   key: '_and' | '_or',
   raw: unknown,
   path: QueryPath,
-  each: (one: unknown, path: QueryPath) => Where,
-): Where {
+  each: (one: unknown, path: QueryPath) => ConditionTree,
+): ConditionTree {
   const list = Array.isArray(raw) ? raw : isObject(raw) ? Object.values(raw) : undefined;
   if (!list) throw invalidQuery('must be a list of filters', path);
   const of = list.map((one, at) => each(one, [...path, at]));
@@ -76,12 +86,12 @@ function parseLogical(
 }
 
 /** Parses the condition of a field: a bare value, operators, or a filter on related rows. */
-function parseFieldCondition(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): Where {
+function parseFieldCondition(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): ConditionTree {
   const { field } = use;
   if (raw === null) return parseTest(context, use, '_null', true, path);
   if (Array.isArray(raw)) throw invalidQuery('must be a value, operators or a nested filter', path);
   if (!isObject(raw)) return parseTest(context, use, '_eq', raw, path);
-  const conditions: Where[] = [];
+  const conditions: ConditionTree[] = [];
   const nested: [string, unknown][] = [];
   for (const [key, value] of Object.entries(raw)) {
     const at = [...path, key];
@@ -103,7 +113,7 @@ const isAboutRelatedFields = (list: unknown): boolean =>
     (one) => isObject(one) && Object.keys(one).some((key) => !KNOWN.has(key)),
   );
 
-function parseRelationFilter(context: ParseContext, use: FieldUse, raw: object, path: QueryPath): Where {
+function parseRelationFilter(context: ParseContext, use: FieldUse, raw: object, path: QueryPath): ConditionTree {
   const { relation, name } = use.field;
   const first = Object.keys(raw)[0] ?? '';
   if (use.fn || !relation) {
@@ -126,7 +136,7 @@ function parseManyToAnyFilter(
   key: string,
   raw: unknown,
   at: QueryPath,
-): Where {
+): ConditionTree {
   const { field: name, collection: only = '' } = parseStep(key, at);
   const field = resolveField(context, collection, name);
   const { relation } = field;
@@ -143,7 +153,7 @@ function parseQuantified(
   key: '_some' | '_none',
   raw: unknown,
   path: QueryPath,
-): Where {
+): ConditionTree {
   const { relation } = use.field;
   if (use.fn || relation?.kind !== 'many') throw invalidQuery(`${key} is for to-many fields`, path);
   const to = resolveCollection(context, relation.to);
@@ -151,7 +161,13 @@ function parseQuantified(
   return { kind: 'many', use, to, quantifier: key === '_some' ? 'some' : 'none', own: true, where };
 }
 
-function parseTest(context: ParseContext, use: FieldUse, operator: Operator, raw: unknown, path: QueryPath): Where {
+function parseTest(
+  context: ParseContext,
+  use: FieldUse,
+  operator: Operator,
+  raw: unknown,
+  path: QueryPath,
+): ConditionTree {
   if (!use.fn && use.field.relation?.kind === 'many') return parseAliasTest(context, use, operator, raw, path);
   if (!operatorsOf(use).has(operator))
     throw invalidQuery(
@@ -171,7 +187,7 @@ function parseAliasTest(
   operator: Operator,
   raw: unknown,
   path: QueryPath,
-): Where {
+): ConditionTree {
   const to = resolveCollection(context, (use.field.relation as { to: string }).to);
   const key: Field | null = to.hasKey ? to.key : null;
   if (!key) throw invalidQuery(`${to.name} has no key to compare`, path);

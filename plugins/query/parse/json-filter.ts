@@ -1,5 +1,5 @@
 import type { Field, FieldType } from '../../schema/contract.ts';
-import { type FieldUse, OPERATORS, type Operator, type Where } from '../contract.ts';
+import { type ConditionTree, type FieldUse, OPERATORS, type Operator } from '../contract.ts';
 import { and, MATCH_ALL } from './conjunction.ts';
 import { isNull, parseOperands } from './operand.ts';
 import { operatorsOf } from './operators.ts';
@@ -12,7 +12,7 @@ const ORDERED: ReadonlySet<string> = new Set(['_lt', '_lte', '_gt', '_gte', '_be
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
 /** Parses `_json: { "a.b[0]": { _eq: 1 } }`: conditions on values inside a JSON column. A number as operand compares as a number. */
-export function parseJsonFilter(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): Where {
+export function parseJsonFilter(context: ParseContext, use: FieldUse, raw: unknown, path: QueryPath): ConditionTree {
   const { field } = use;
   if (use.fn || field.type !== 'json' || field.concealed || field.column?.array)
     throw invalidQuery(`_json does not fit a field of type ${field.type}`, path);
@@ -45,7 +45,7 @@ function parseJsonTest(
   name: string,
   raw: unknown,
   path: QueryPath,
-): Where {
+): ConditionTree {
   if (!KNOWN.has(name)) throw invalidQuery(`"${name.slice(0, 40)}" is not an operator`, path);
   if ((name === '_eq' || name === '_neq') && isNull(raw))
     return parseJsonTest(context, use, steps, name === '_eq' ? '_null' : '_nnull', true, path);

@@ -1,7 +1,7 @@
 import type { Column, Field, FieldType } from '../../schema/contract.ts';
 import { isRange } from '../../schema/library.ts';
 import { decodeBase64 } from '../base64.ts';
-import type { FieldUse, Operand, Operator } from '../contract.ts';
+import type { FieldUse, FilterOperand, Operator } from '../contract.ts';
 import { elementField } from '../element.ts';
 import { parseKey } from '../parse-key.ts';
 import { NUMBER } from '../placeholder.ts';
@@ -46,7 +46,7 @@ export function parseFlag(raw: unknown, path: QueryPath): boolean {
 }
 
 /** Parses an operand that is neither dynamic nor a placeholder. */
-export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): Operand {
+export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): FilterOperand {
   if (isNull(raw)) return null;
   if (as.type.startsWith('geometry')) return parseGeoJson(raw, path);
   if (typeof raw === 'string' && raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
@@ -56,14 +56,14 @@ export function parseLiteral(as: OperandType, raw: unknown, path: QueryPath): Op
   return parseTypedLiteral(as, raw as string | number | boolean, path);
 }
 
-function parseKeyLiteral(field: Field, raw: unknown, path: QueryPath): Operand {
+function parseKeyLiteral(field: Field, raw: unknown, path: QueryPath): FilterOperand {
   const key = parseKey(field, raw);
   if (key === undefined)
     throw invalidQuery(`is not a composite key of ${field.parts?.length} parts, joined by commas`, path);
   return key;
 }
 
-function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path: QueryPath): Operand {
+function parseTypedLiteral(as: OperandType, raw: string | number | boolean, path: QueryPath): FilterOperand {
   const text = String(raw).trim();
   switch (as.type) {
     case 'integer':

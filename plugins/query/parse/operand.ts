@@ -1,6 +1,6 @@
 import { isCallerValue } from '../caller-value.ts';
-import type { DynamicValue, FieldUse, Operand, Operator } from '../contract.ts';
-import { Placeholder } from '../placeholder.ts';
+import type { DynamicValue, FieldUse, FilterOperand, Operator } from '../contract.ts';
+import { OperandPlaceholder } from '../placeholder.ts';
 import type { BoundValue } from '../tree.ts';
 import { parseDynamicValue } from './dynamic.ts';
 import { isNull, type OperandType, operandType, parseFlag, parseLiteral } from './literal.ts';
@@ -23,14 +23,14 @@ export function parseOperands(
   operator: Operator,
   raw: unknown,
   path: QueryPath,
-): readonly Operand[] | null {
+): readonly FilterOperand[] | null {
   if (FLAGS.includes(operator)) return [parseFlag(raw, path)];
   const as = operandType(use, operator);
   const isArray = !use.fn && use.field.column?.array === true;
   const isWhole = isArray && WHOLE_ARRAY.includes(operator);
   if (isWhole || LISTS.includes(operator)) {
     const bind = listBinder(as, isWhole, path);
-    if (raw instanceof Placeholder && !operator.endsWith('between'))
+    if (raw instanceof OperandPlaceholder && !operator.endsWith('between'))
       return [parsePlaceholder(context, raw, bind, true)];
     const list = parseOperandList(as, raw, isWhole, path);
     if (operator.endsWith('between') && list.length !== 2) {
@@ -45,7 +45,7 @@ export function parseOperands(
 
 /** Parses a list of operands. Only a whole array may be compared with an empty list. */
 function parseOperandList({ key }: OperandType, raw: unknown, isWhole: boolean, path: QueryPath): readonly unknown[] {
-  if (raw instanceof Placeholder) throw invalidQuery('must be two values', path);
+  if (raw instanceof OperandPlaceholder) throw invalidQuery('must be two values', path);
   const list = Array.isArray(raw)
     ? raw
     : isObject(raw)
@@ -68,8 +68,8 @@ function parseOperand(
   raw: unknown,
   { operator, isWhole }: Comparison,
   path: QueryPath,
-): Operand {
-  if (raw instanceof Placeholder) return parsePlaceholder(context, raw, valueBinder(as, isWhole, path));
+): FilterOperand {
+  if (raw instanceof OperandPlaceholder) return parsePlaceholder(context, raw, valueBinder(as, isWhole, path));
   if (typeof raw === 'string' && raw.startsWith('$') && !as.type.startsWith('geometry')) {
     if (raw.includes('\0')) throw invalidQuery('must not contain a NUL character', path);
     const dynamic: DynamicValue | undefined = parseDynamicValue(context, raw, path);
@@ -85,10 +85,10 @@ function parseOperand(
  */
 function parsePlaceholder(
   context: ParseContext,
-  { name, value }: Placeholder,
+  { name, value }: OperandPlaceholder,
   bind: (value: unknown) => BoundValue,
   list?: true,
-): Operand {
+): FilterOperand {
   bind(value);
   const at = context.placeholders.push((values) => bind(values[name])) - 1;
   return { dynamic: 'placeholder', at, ...(list ? { list } : {}) };
@@ -97,16 +97,16 @@ function parsePlaceholder(
 // Binders live as long as cached statements, so they reference only the type of the field.
 const valueBinder =
   (as: OperandType, isWhole: boolean, path: QueryPath) =>
-  (value: unknown): Operand =>
+  (value: unknown): FilterOperand =>
     parseElementOrValue(as, isWhole, value, path);
 
 const listBinder =
   (as: OperandType, isWhole: boolean, path: QueryPath) =>
-  (value: unknown): readonly Operand[] =>
+  (value: unknown): readonly FilterOperand[] =>
     parseOperandList(as, value, isWhole, path).map((one, at) => parseElementOrValue(as, isWhole, one, [...path, at]));
 
 /** Null equals no element, so only a comparison of the whole array may contain it. */
-function parseElementOrValue(as: OperandType, isWhole: boolean, raw: unknown, path: QueryPath): Operand {
+function parseElementOrValue(as: OperandType, isWhole: boolean, raw: unknown, path: QueryPath): FilterOperand {
   if (as.isElement && !isWhole && isNull(raw)) throw invalidQuery('null is equal to no element', path);
   return parseLiteral(as, raw, path);
 }

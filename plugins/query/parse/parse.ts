@@ -1,5 +1,5 @@
 import type { Collection } from '../../schema/contract.ts';
-import type { ParseOptions, RawQuery, Read, Where } from '../contract.ts';
+import type { ConditionTree, ParseOptions, RawQuery, Read } from '../contract.ts';
 import { assertDeepDepth, assertFilterDepth, assertParametersDepth } from './depth.ts';
 import { parseFields } from './fields.ts';
 import { parseFilter } from './filter.ts';
@@ -60,7 +60,7 @@ export function parseWhere(
   schema: ParseOptions['schema'],
   ceilings: Ceilings,
   trusted: boolean,
-): Where {
+): ConditionTree {
   const anything = { isVisible: () => true, onUnknownField: () => {}, backlink: true };
   const context: ParseContext = {
     schema,

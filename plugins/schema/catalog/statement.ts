@@ -1,4 +1,4 @@
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 
 /**
  * Reads all that a schema snapshot needs in one statement, and so at one moment: the fingerprint, the tables with their
@@ -114,4 +114,4 @@ export const renderFingerprintStatement = (registrySchema: string): string => {
 };
 
 const registryTableSql = (schema: string, name: string): string =>
-  `${identifier(schema)}.${identifier(`platform_${name}`)}`;
+  `${quoteIdentifier(schema)}.${quoteIdentifier(`platform_${name}`)}`;

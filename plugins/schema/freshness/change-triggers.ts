@@ -1,7 +1,7 @@
 import type { Log } from '#kernel';
 import { notifySql } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
-import { identifier, literal } from '../../database/library.ts';
+import { literal, quoteIdentifier } from '../../database/library.ts';
 
 /** The bus channel on which changes of the schema are announced. */
 export const SCHEMA_CHANNEL = 'schema';
@@ -34,7 +34,7 @@ end`;
  * database.
  */
 export async function installChangeTriggers(db: Db, log: Log): Promise<boolean> {
-  const schema = identifier(db.schemas[0] as string);
+  const schema = quoteIdentifier(db.schemas[0] as string);
   // Processes that start at the same time would change the same catalog rows.
   const takeLock = `select pg_advisory_xact_lock(hashtext('${EVENT_TRIGGER}'))`;
   try {
@@ -47,7 +47,7 @@ export async function installChangeTriggers(db: Db, log: Log): Promise<boolean> 
         await db.ddl(renderFunction(`${schema}.platform_registry_changed`, 'trigger', ROW_TRIGGER_BODY));
       for (const table of REGISTRY_TABLES.filter((name) => !triggers.includes(name))) {
         await db.ddl(
-          `create trigger platform_registry_changed after insert or update or delete or truncate on ${schema}.${identifier(table)}
+          `create trigger platform_registry_changed after insert or update or delete or truncate on ${schema}.${quoteIdentifier(table)}
           for each statement execute function ${schema}.platform_registry_changed()`,
         );
       }

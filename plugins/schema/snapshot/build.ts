@@ -7,7 +7,7 @@ import {
   SYSTEM_PREFIX,
   type SystemCollection,
 } from '../contract.ts';
-import type { Declarations } from '../system/declarations.ts';
+import type { DeclaredCollections } from '../system/declarations.ts';
 import { addCompositeFields } from './composite-fields.ts';
 import { buildFields, type MutableFields } from './fields.ts';
 import { findTableKey, NO_KEY } from './keys.ts';
@@ -30,7 +30,7 @@ const MIGRATIONS_TABLE: SystemCollection = {
 interface BuildInput {
   readonly content: CatalogContent;
   readonly version: string;
-  readonly declarations: Declarations;
+  readonly declarations: DeclaredCollections;
   /** The first of DB_SCHEMAS, which holds the tables of the service. */
   readonly firstSchema: string;
 }

@@ -3,7 +3,7 @@ import { toFieldType } from '../catalog/column-type.ts';
 import type { CatalogTable, RegistryRow } from '../catalog/content.ts';
 import { isSearchVector } from '../column-kinds.ts';
 import type { Column, Field, FieldMeta, FieldType, SystemCollection } from '../contract.ts';
-import { aliasesOf, type Declarations } from '../system/declarations.ts';
+import { aliasesOf, type DeclaredCollections } from '../system/declarations.ts';
 import { toFieldMeta } from './registry-rows.ts';
 import { buildSystemAliasMeta, buildSystemFieldMeta } from './system-meta.ts';
 
@@ -39,7 +39,7 @@ export function buildFields(
   table: CatalogTable,
   rows: readonly RegistryRow[],
   declared: SystemCollection | undefined,
-  all: Declarations,
+  all: DeclaredCollections,
 ): MutableFields {
   const metas = new Map(rows.map((row) => [String(row.field), toFieldMeta(row)]));
   const fields: MutableFields = new Map();

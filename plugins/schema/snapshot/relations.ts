@@ -1,6 +1,6 @@
 import type { CatalogContent, CatalogTable, ForeignKey, RegistryRow } from '../catalog/content.ts';
 import type { Field, Relation, SystemField } from '../contract.ts';
-import type { Declarations } from '../system/declarations.ts';
+import type { DeclaredCollections } from '../system/declarations.ts';
 import type { CompositeFields } from './composite-fields.ts';
 import type { MutableFields } from './fields.ts';
 import { toRelationMeta } from './registry-rows.ts';
@@ -27,7 +27,7 @@ interface RelationsInput {
   readonly collections: ReadonlyMap<string, LinkedCollection>;
   readonly nameOf: (table: CatalogTable) => string | undefined;
   readonly compositeFields: CompositeFields;
-  readonly declarations: Declarations;
+  readonly declarations: DeclaredCollections;
 }
 
 /** Relations of foreign keys, of registry rows without one (views, many-to-any), and of declarations. */
@@ -80,7 +80,7 @@ export function buildRelations({
 
 /** Declared relations of system collections without a foreign key. */
 const findUnconstrainedRelations = (
-  declarations: Declarations,
+  declarations: DeclaredCollections,
   collections: ReadonlyMap<string, LinkedCollection>,
 ): readonly Relation[] =>
   [...declarations.values()].flatMap(({ collection, fields }) =>
@@ -148,7 +148,10 @@ function toConstraintColumns({ columns, toColumns }: ForeignKey, { parts = [] }:
   return { columns: names, foreign_key_columns: names.map((name) => toColumns[columns.indexOf(name)] ?? '') };
 }
 
-const findDeclaredField = (declarations: Declarations, collection: string, name: string): SystemField | undefined =>
-  declarations.get(collection)?.fields.find(({ field }) => field === name);
+const findDeclaredField = (
+  declarations: DeclaredCollections,
+  collection: string,
+  name: string,
+): SystemField | undefined => declarations.get(collection)?.fields.find(({ field }) => field === name);
 
 const relationKey = (collection: unknown, field: unknown): string => `${String(collection)}\0${String(field)}`;

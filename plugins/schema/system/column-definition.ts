@@ -1,4 +1,4 @@
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import { renderColumnType } from '../column-sql.ts';
 import type { SystemField } from '../contract.ts';
 
@@ -9,7 +9,7 @@ export function renderColumnDefinition(field: SystemField): string | undefined {
   const fallback =
     field.default ?? (field.primary && field.special?.includes('uuid') ? 'gen_random_uuid()' : undefined);
   return [
-    identifier(field.field),
+    quoteIdentifier(field.field),
     serial ?? renderColumnType(field.type, { maxLength: field.maxLength }),
     ...(fallback && !serial ? [`default ${fallback}`] : []),
     ...(isNullable(field) ? [] : ['not null']),

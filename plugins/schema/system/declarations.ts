@@ -2,10 +2,10 @@ import type { SystemCollection, SystemField } from '../contract.ts';
 import { SYSTEM_PREFIX } from '../contract.ts';
 
 /** All declared system collections by name. */
-export type Declarations = ReadonlyMap<string, SystemCollection>;
+export type DeclaredCollections = ReadonlyMap<string, SystemCollection>;
 
 /** Collects the declarations. @throws where a name is used twice, lacks the prefix, or a reference has no target */
-export function collectDeclarations(all: readonly SystemCollection[]): Declarations {
+export function collectDeclarations(all: readonly SystemCollection[]): DeclaredCollections {
   const known = new Map<string, SystemCollection>();
   for (const one of all) {
     if (!one.collection.startsWith(SYSTEM_PREFIX))
@@ -32,7 +32,7 @@ export const findPrimaryField = (collection: SystemCollection): SystemField | un
 /** The to-many aliases of a collection, which other collections declare on the fields that hold its key. */
 export const aliasesOf = (
   collection: string,
-  all: Declarations,
+  all: DeclaredCollections,
 ): readonly { alias: string; from: string; field: string }[] =>
   [...all.values()].flatMap((one) =>
     one.fields.flatMap(({ field, references }) =>

@@ -1,5 +1,5 @@
 import type { Db } from '../../database/contract.ts';
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import type { SystemCollection } from '../contract.ts';
 
 /** A table of an earlier version and the objects whose names begin with its name. */
@@ -26,20 +26,20 @@ export async function renameFormerTables(
       and not exists (select from pg_class o where o.relnamespace = n.oid and o.relname = ($3::jsonb) ->> c.relname)`,
     [db.schemas[0], [...names.keys()], JSON.stringify(Object.fromEntries(names))],
   );
-  const schema = identifier(db.schemas[0] as string);
+  const schema = quoteIdentifier(db.schemas[0] as string);
   for (const { name, indexes, constraints } of rows) {
     const newName = names.get(name) as string;
-    const renamed = (part: string): string => identifier(newName + part.slice(name.length));
+    const renamed = (part: string): string => quoteIdentifier(newName + part.slice(name.length));
     const statements = [
-      `alter table ${schema}.${identifier(name)} rename to ${identifier(newName)}`,
+      `alter table ${schema}.${quoteIdentifier(name)} rename to ${quoteIdentifier(newName)}`,
       ...indexes
         .filter((index) => index.startsWith(name))
-        .map((index) => `alter index ${schema}.${identifier(index)} rename to ${renamed(index)}`),
+        .map((index) => `alter index ${schema}.${quoteIdentifier(index)} rename to ${renamed(index)}`),
       ...constraints
         .filter((constraint) => constraint.startsWith(name))
         .map(
           (constraint) =>
-            `alter table ${schema}.${identifier(newName)} rename constraint ${identifier(constraint)} to ${renamed(constraint)}`,
+            `alter table ${schema}.${quoteIdentifier(newName)} rename constraint ${quoteIdentifier(constraint)} to ${renamed(constraint)}`,
         ),
     ];
     await db.query(statements.join(';\n'));

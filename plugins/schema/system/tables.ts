@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Db, Migration } from '../../database/contract.ts';
-import { identifier, literal } from '../../database/library.ts';
+import { literal, quoteIdentifier } from '../../database/library.ts';
 import type { SystemCollection } from '../contract.ts';
 import { buildObjectName } from '../names.ts';
 import { renderColumnDefinition } from './column-definition.ts';
-import { type Declarations, findPrimaryField } from './declarations.ts';
+import { type DeclaredCollections, findPrimaryField } from './declarations.ts';
 import { renameFormerTables } from './former-names.ts';
 
 /**
@@ -19,7 +19,7 @@ const ID_PREFIX = 'system-collections-';
  * Creates and extends the tables of all declared collections. Its id holds a hash, so it runs again when declarations
  * change.
  */
-export const createSystemTablesMigration = (read: () => Declarations): Migration => ({
+export const createSystemTablesMigration = (read: () => DeclaredCollections): Migration => ({
   idPrefix: ID_PREFIX,
   get id() {
     return `${ID_PREFIX}${hashDeclarations(read())}`;
@@ -41,14 +41,15 @@ export const createSystemTablesMigration = (read: () => Declarations): Migration
   },
 });
 
-export const hashDeclarations = (all: Declarations): string =>
+export const hashDeclarations = (all: DeclaredCollections): string =>
   createHash('sha1')
     .update(JSON.stringify([...all.values()]))
     .digest('hex')
     .slice(0, 12);
 
 type QueryDb = Pick<Db, 'query' | 'schemas'>;
-const quoteTable = (db: QueryDb, name: string) => `${identifier(db.schemas[0] as string)}.${identifier(name)}`;
+const quoteTable = (db: QueryDb, name: string) =>
+  `${quoteIdentifier(db.schemas[0] as string)}.${quoteIdentifier(name)}`;
 
 async function readTables(
   db: QueryDb,
@@ -94,7 +95,10 @@ function renderTableStatements(
     }
   } else {
     const key = findPrimaryField(one);
-    const lines = [...definitions.map(({ sql }) => sql), ...(key ? [`primary key (${identifier(key.field)})`] : [])];
+    const lines = [
+      ...definitions.map(({ sql }) => sql),
+      ...(key ? [`primary key (${quoteIdentifier(key.field)})`] : []),
+    ];
     statements.push(
       `create table ${table} (${lines.join(', ')})`,
       `comment on table ${table} is ${literal(TABLE_COMMENT)}`,
@@ -116,14 +120,14 @@ function renderTableStatements(
 }
 
 function renderUniqueIndex(db: QueryDb, collection: string, fields: readonly string[], ignoresCase: boolean): string {
-  const columns = fields.map((field) => (ignoresCase ? `lower(${identifier(field)})` : identifier(field)));
-  const name = identifier(buildObjectName(collection, ...fields, 'unique'));
+  const columns = fields.map((field) => (ignoresCase ? `lower(${quoteIdentifier(field)})` : quoteIdentifier(field)));
+  const name = quoteIdentifier(buildObjectName(collection, ...fields, 'unique'));
   return `create unique index if not exists ${name} on ${quoteTable(db, collection)} (${columns.join(', ')})`;
 }
 
 function renderIndex(db: QueryDb, collection: string, nameParts: readonly string[], fields: readonly string[]): string {
-  const name = identifier(buildObjectName(collection, ...nameParts, 'index'));
-  const columns = fields.map(identifier).join(', ');
+  const name = quoteIdentifier(buildObjectName(collection, ...nameParts, 'index'));
+  const columns = fields.map(quoteIdentifier).join(', ');
   return `create index if not exists ${name} on ${quoteTable(db, collection)} (${columns})`;
 }
 
@@ -140,7 +144,7 @@ async function readConstraints(db: QueryDb, all: readonly SystemCollection[]): P
 function renderReferenceStatements(
   db: QueryDb,
   one: SystemCollection,
-  all: Declarations,
+  all: DeclaredCollections,
   constraints: ReadonlySet<string>,
 ): readonly string[] {
   const table = quoteTable(db, one.collection);
@@ -150,15 +154,15 @@ function renderReferenceStatements(
     const exists = constraints.has(`${one.collection} ${name}`);
     // An earlier version may have created the foreign key.
     if (references.constraint === false)
-      return exists ? [`alter table ${table} drop constraint ${identifier(name)}`] : [];
+      return exists ? [`alter table ${table} drop constraint ${quoteIdentifier(name)}`] : [];
     if (exists) return [];
     const key = findPrimaryField(all.get(references.collection) as SystemCollection)?.field as string;
     return [
       ...(references.onDelete === 'SET NULL'
         ? renderOrphanStatements(db, one.collection, field, references.collection, key)
         : []),
-      `alter table ${table} add constraint ${identifier(name)} foreign key (${identifier(field)})
-      references ${quoteTable(db, references.collection)} (${identifier(key)}) on delete ${references.onDelete}`,
+      `alter table ${table} add constraint ${quoteIdentifier(name)} foreign key (${quoteIdentifier(field)})
+      references ${quoteTable(db, references.collection)} (${quoteIdentifier(key)}) on delete ${references.onDelete}`,
     ];
   });
 }
@@ -174,10 +178,10 @@ function renderOrphanStatements(
   related: string,
   key: string,
 ): readonly string[] {
-  const [table, column] = [quoteTable(db, collection), identifier(field)];
+  const [table, column] = [quoteTable(db, collection), quoteIdentifier(field)];
   return [
     `lock table ${table} in share row exclusive mode`,
     `update ${table} set ${column} = null where ${column} is not null
-    and not exists (select from ${quoteTable(db, related)} one where one.${identifier(key)} = ${table}.${column})`,
+    and not exists (select from ${quoteTable(db, related)} one where one.${quoteIdentifier(key)} = ${table}.${column})`,
   ];
 }

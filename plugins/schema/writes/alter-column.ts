@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '#kernel';
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import { renderColumnType } from '../column-sql.ts';
 import type { Collection, Column, Field, FieldType } from '../contract.ts';
 import { parseDefaultValue } from '../default-value.ts';
@@ -50,7 +50,7 @@ export async function alterColumn(
     field,
     column,
     table,
-    alter: `alter table ${table} alter column ${identifier(column.name)}`,
+    alter: `alter table ${table} alter column ${quoteIdentifier(column.name)}`,
   };
   if ((changesType || changesDefault) && column.generated)
     throw invalidPayload(`Field "${field.name}" is computed by the database.`);
@@ -99,7 +99,7 @@ async function changeType(target: ColumnTarget, type: FieldType, schema: Payload
   // A cast to text and an assignment fail for values that are too long; an explicit cast to varchar(n) would truncate
   // them.
   const cast = sql === 'text' || sql.startsWith('varchar') ? 'text' : sql;
-  await deps.db.ddl(`${alter} type ${sql} using ${identifier(column.name)}::${cast}`);
+  await deps.db.ddl(`${alter} type ${sql} using ${quoteIdentifier(column.name)}::${cast}`);
   if (!column.autoIncrement) await setDefault(target, type, fallback);
 }
 
@@ -113,7 +113,7 @@ async function setDefault({ deps, column, alter }: ColumnTarget, type: FieldType
 
 async function changeNullable({ deps, field, column, table, alter }: ColumnTarget, nullable: boolean): Promise<void> {
   if (nullable) return deps.db.ddl(`${alter} drop not null`);
-  const { rows } = await deps.db.query(`select 1 from ${table} where ${identifier(column.name)} is null limit 1`);
+  const { rows } = await deps.db.query(`select 1 from ${table} where ${quoteIdentifier(column.name)} is null limit 1`);
   if (rows.length > 0) {
     const { collection, name } = field;
     throw fail('CONTAINS_NULL_VALUES', `Field "${name}" of "${collection}" contains null values.`, {
@@ -128,7 +128,7 @@ async function changeUnique({ deps, collection, column, table }: ColumnTarget, u
   if (unique) return deps.db.ddl(renderAddUnique(table, tableName(collection), column.name));
   for (const { name, constraint } of await readIndexes(deps, table, column.name, true)) {
     await deps.db.ddl(
-      constraint ? `alter table ${table} drop constraint ${identifier(constraint)}` : `drop index ${name}`,
+      constraint ? `alter table ${table} drop constraint ${quoteIdentifier(constraint)}` : `drop index ${name}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../database/contract.ts';
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import { type ColumnSize, renderColumnType } from '../column-sql.ts';
 import type { FieldType } from '../contract.ts';
 import { buildObjectName } from '../names.ts';
@@ -37,9 +37,12 @@ export async function renderNewColumn(db: Db, field: NewField): Promise<string> 
     : renderColumnType(type, await parseSize(db, type, schema));
   const fallback = isAutoIncrement ? null : renderDefault(type, ownMember(schema, 'default_value'));
   const isNotNull = isKey || parseFlag(schema, 'is_nullable') === false;
-  return [identifier(name), sql, ...(fallback ? [`default ${fallback}`] : []), ...(isNotNull ? ['not null'] : [])].join(
-    ' ',
-  );
+  return [
+    quoteIdentifier(name),
+    sql,
+    ...(fallback ? [`default ${fallback}`] : []),
+    ...(isNotNull ? ['not null'] : []),
+  ].join(' ');
 }
 
 /** Creates the unique constraint and the index of a new column. */
@@ -50,11 +53,11 @@ export async function createColumnIndexes(db: Db, table: string, tableName: stri
 }
 
 export const renderAddUnique = (table: string, tableName: string, column: string): string =>
-  `alter table ${table} add constraint ${identifier(buildObjectName(tableName, column, 'unique'))} unique (${identifier(column)})`;
+  `alter table ${table} add constraint ${quoteIdentifier(buildObjectName(tableName, column, 'unique'))} unique (${quoteIdentifier(column)})`;
 
 export const renderAddIndex = (table: string, tableName: string, columns: readonly string[]): string =>
-  `create index if not exists ${identifier(buildObjectName(tableName, columns[0] as string, 'index'))}
-  on ${table} (${columns.map(identifier).join(', ')})`;
+  `create index if not exists ${quoteIdentifier(buildObjectName(tableName, columns[0] as string, 'index'))}
+  on ${table} (${columns.map(quoteIdentifier).join(', ')})`;
 
 async function findGeometrySchema(db: Db): Promise<string | null> {
   const { rows } = await db.query<{ schema: string }>(

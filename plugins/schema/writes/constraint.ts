@@ -1,4 +1,4 @@
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { quoteTable, type WriteDeps } from './deps.ts';
 
@@ -18,12 +18,12 @@ export const addConstraint = (
   { many, one, columns, name, onDelete, onUpdate }: ForeignKeyConstraint,
 ): Promise<void> =>
   db.ddl(
-    `alter table ${quoteTable(many)} add constraint ${identifier(name)} foreign key (${columns.map(identifier).join(', ')})
+    `alter table ${quoteTable(many)} add constraint ${quoteIdentifier(name)} foreign key (${columns.map(quoteIdentifier).join(', ')})
     references ${quoteTable(one)} (${renderKeyColumns(one)}) on delete ${onDelete} on update ${onUpdate}`,
   );
 
 const renderKeyColumns = ({ key }: Collection): string =>
-  (key?.parts ?? [key]).map((field) => identifier(field?.column?.name ?? '')).join(', ');
+  (key?.parts ?? [key]).map((field) => quoteIdentifier(field?.column?.name ?? '')).join(', ');
 
 export const dropConstraint = ({ db }: WriteDeps, many: Collection, name: string): Promise<void> =>
-  db.ddl(`alter table ${quoteTable(many)} drop constraint ${identifier(name)}`);
+  db.ddl(`alter table ${quoteTable(many)} drop constraint ${quoteIdentifier(name)}`);

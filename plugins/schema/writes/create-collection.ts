@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import { createColumnIndexes, isPrimaryKey, renderNewColumn } from './column-ddl.ts';
 import type { WriteDeps } from './deps.ts';
 import { applyFilters, createCollectionContext, emitAction } from './events.ts';
@@ -45,10 +45,10 @@ async function createTable(deps: WriteDeps, name: string, requested: readonly Ne
   const fields = keys.length === 0 ? [DEFAULT_ID_FIELD, ...requested] : requested;
   const key = keys[0] ?? DEFAULT_ID_FIELD;
   const columns = fields.filter(({ type }) => type !== 'alias');
-  const table = `${identifier(db.schemas[0] as string)}.${identifier(name)}`;
+  const table = `${quoteIdentifier(db.schemas[0] as string)}.${quoteIdentifier(name)}`;
   const lines: string[] = [];
   for (const field of columns) lines.push(await renderNewColumn(db, field));
-  await db.ddl(`create table ${table} (${[...lines, `primary key (${identifier(key.name)})`].join(', ')})`);
+  await db.ddl(`create table ${table} (${[...lines, `primary key (${quoteIdentifier(key.name)})`].join(', ')})`);
   for (const field of columns) await createColumnIndexes(db, table, name, field);
   for (const [at, field] of fields.entries()) {
     if (field.row)

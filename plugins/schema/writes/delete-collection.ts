@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection } from '../contract.ts';
 import { removeField } from './delete-field.ts';
 import { isSystemField, quoteRegistryTable, quoteTable, requireCollection, type WriteDeps } from './deps.ts';
@@ -49,7 +49,7 @@ async function dropConstraintsTo({ db }: WriteDeps, collection: Collection): Pro
   );
   for (const { schema, table, name } of rows) {
     await db.ddl(
-      `alter table ${identifier(schema)}.${identifier(table)} drop constraint if exists ${identifier(name)}`,
+      `alter table ${quoteIdentifier(schema)}.${quoteIdentifier(table)} drop constraint if exists ${quoteIdentifier(name)}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '#kernel';
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import type { Field, SchemaOverview } from '../contract.ts';
 import { isSystemField, quoteTable, requireCollection, requireField, type WriteDeps } from './deps.ts';
 import { invalidPayload } from './payload.ts';
@@ -29,7 +29,7 @@ export async function removeField(deps: WriteDeps, caller: Caller, collection: s
   const context = { caller, collection, keys: [name] };
   await deps.events.filter(['fields.delete'], [name], context);
   await deleteRelations(deps, caller, snapshot, field);
-  if (field.column) await deps.db.ddl(`alter table ${quoteTable(holder)} drop column ${identifier(name)}`);
+  if (field.column) await deps.db.ddl(`alter table ${quoteTable(holder)} drop column ${quoteIdentifier(name)}`);
   await clearReferences(deps, snapshot, field);
   await deleteRows(deps, 'fields', { collection, field: name });
   deps.events.action(['fields.delete'], { ...context, payload: [name] });

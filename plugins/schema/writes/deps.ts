@@ -1,7 +1,7 @@
 import { type Caller, type EventsApi, fail } from '#kernel';
 import type { Bus } from '../../cluster/contract.ts';
 import type { Db } from '../../database/contract.ts';
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import type { Collection, Field, SchemaOverview } from '../contract.ts';
 import type { SchemaCache } from '../freshness/schema-cache.ts';
 import { createNotFoundFailure } from '../not-found.ts';
@@ -18,12 +18,12 @@ export interface WriteDeps {
 export const quoteRegistryTable = (
   { db }: Pick<WriteDeps, 'db'>,
   name: 'collections' | 'fields' | 'relations',
-): string => `${identifier(db.schemas[0] as string)}.${identifier(`platform_${name}`)}`;
+): string => `${quoteIdentifier(db.schemas[0] as string)}.${quoteIdentifier(`platform_${name}`)}`;
 
 /** The quoted name of the table of a collection. @throws INVALID_PAYLOAD for a folder */
 export function quoteTable(collection: Collection): string {
   if (!collection.table) throw fail('INVALID_PAYLOAD', `Collection "${collection.name}" has no table.`);
-  return `${identifier(collection.table.schema)}.${identifier(collection.table.name)}`;
+  return `${quoteIdentifier(collection.table.schema)}.${quoteIdentifier(collection.table.name)}`;
 }
 
 export function assertAdmin(caller: Caller): void {

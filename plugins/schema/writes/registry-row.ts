@@ -1,5 +1,5 @@
 import { fail } from '#kernel';
-import { identifier } from '../../database/library.ts';
+import { quoteIdentifier } from '../../database/library.ts';
 import type { SystemCollection, SystemField } from '../contract.ts';
 import { registryCollections } from '../system/registry.ts';
 import { quoteRegistryTable, type WriteDeps } from './deps.ts';
@@ -88,22 +88,24 @@ function toJsonText(field: string, value: unknown): string {
 /** Inserts a row, or updates the existing one. */
 export async function upsertRow(deps: WriteDeps, name: RegistryName, key: RowValues, values: RowValues): Promise<void> {
   const all = { ...key, ...values };
-  const columns = Object.keys(all).map(identifier).join(', ');
+  const columns = Object.keys(all).map(quoteIdentifier).join(', ');
   const placeholders = Object.keys(all)
     .map((_key, at) => `$${at + 1}`)
     .join(', ');
-  const changes = Object.keys(values).map((column) => `${identifier(column)} = excluded.${identifier(column)}`);
+  const changes = Object.keys(values).map(
+    (column) => `${quoteIdentifier(column)} = excluded.${quoteIdentifier(column)}`,
+  );
   const action = changes.length > 0 ? `update set ${changes.join(', ')}` : 'nothing';
   await deps.db.query(
     `insert into ${quoteRegistryTable(deps, name)} (${columns}) values (${placeholders})
-    on conflict (${Object.keys(key).map(identifier).join(', ')}) do ${action}`,
+    on conflict (${Object.keys(key).map(quoteIdentifier).join(', ')}) do ${action}`,
     Object.values(all),
   );
 }
 
 /** Deletes the rows whose columns have these values. */
 export async function deleteRows(deps: WriteDeps, name: RegistryName, where: RowValues): Promise<void> {
-  const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${at + 1}`);
+  const tests = Object.keys(where).map((column, at) => `${quoteIdentifier(column)} = $${at + 1}`);
   await deps.db.query(
     `delete from ${quoteRegistryTable(deps, name)} where ${tests.join(' and ')}`,
     Object.values(where),
@@ -117,8 +119,8 @@ export async function updateRows(
   values: RowValues,
   where: RowValues,
 ): Promise<void> {
-  const assignments = Object.keys(values).map((column, at) => `${identifier(column)} = $${at + 1}`);
-  const tests = Object.keys(where).map((column, at) => `${identifier(column)} = $${assignments.length + at + 1}`);
+  const assignments = Object.keys(values).map((column, at) => `${quoteIdentifier(column)} = $${at + 1}`);
+  const tests = Object.keys(where).map((column, at) => `${quoteIdentifier(column)} = $${assignments.length + at + 1}`);
   await deps.db.query(
     `update ${quoteRegistryTable(deps, name)} set ${assignments.join(', ')} where ${tests.join(' and ')}`,
     [...Object.values(values), ...Object.values(where)],

@@ -18,7 +18,7 @@ import {
   SINGLE_ROW_PARAMETERS,
   WRITE_ERRORS,
 } from '../../items/library.ts';
-import { USERS } from '../assert-signed-in.ts';
+import { USERS } from '../require-user-key.ts';
 
 const user = itemSchema(USERS);
 

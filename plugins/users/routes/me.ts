@@ -4,7 +4,7 @@ import type { HttpContext, Route } from '../../http/contract.ts';
 import { bodyOf, rawQueryOf, sendData, sendJson } from '../../http/library.ts';
 import type { Items } from '../../items/contract.ts';
 import type { RawQuery } from '../../query/contract.ts';
-import { assertSignedIn, USERS } from '../assert-signed-in.ts';
+import { requireUserKey, USERS } from '../require-user-key.ts';
 import { READ_ME, TRACK_PAGE, UPDATE_ME } from './descriptions.ts';
 
 const PAGE_LENGTH = 255;
@@ -27,7 +27,7 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
       const role = { id: caller.role, admin_access: false, app_access: false };
       return sendData(ctx, { share: caller.share, role });
     }
-    const id = assertSignedIn(caller);
+    const id = requireUserKey(caller);
     const query = rawQueryOf(ctx);
     try {
       const { data } = await items.readOne(caller, USERS, id, query);
@@ -40,7 +40,7 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
 
   async function update(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
-    const id = assertSignedIn(caller);
+    const id = requireUserKey(caller);
     const body = bodyOf(ctx);
     if (!isObject(body)) throw fail('INVALID_PAYLOAD', 'the body must be an object');
     const { fields, deep, alias }: RawQuery = rawQueryOf(ctx);
@@ -56,7 +56,7 @@ export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
 
   /** Stores the page the user saw last; needs no permission and emits no event. */
   async function track(ctx: HttpContext): Promise<void> {
-    const id = assertSignedIn(ctx.state.caller);
+    const id = requireUserKey(ctx.state.caller);
     const body = bodyOf(ctx);
     const page = isObject(body) ? body.last_page : undefined;
     if (typeof page !== 'string' || page.length > PAGE_LENGTH || page.includes('\0')) {

@@ -4,7 +4,7 @@ import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { findNodeLoader, listLibraries } from './libraries.ts';
 import { createPrivateFolder } from './private-folder.ts';
 import { buildSeccompFilter } from './seccomp.ts';
-import { findTools, type Tools } from './tools.ts';
+import { type ConfinementTools, findTools } from './tools.ts';
 
 /** Programs, libraries and files that every child is started with, looked up once. */
 export interface LaunchResources {
@@ -13,7 +13,7 @@ export interface LaunchResources {
   readonly flags: readonly string[];
   /** Path of the native addon of isolated-vm; null where the package has none for this machine. */
   readonly native: string | null;
-  readonly tools: Tools;
+  readonly tools: ConfinementTools;
   /** Libraries that Node, the native addon, setpriv and prlimit load; null where they cannot be determined. */
   readonly libraries: readonly string[] | null;
   /** Path of the seccomp filter; null where there is none for this machine. */
@@ -61,7 +61,10 @@ export async function createLaunchResources({
   };
 }
 
-async function findLibraries({ setpriv, prlimit }: Tools, native: string | null): Promise<readonly string[] | null> {
+async function findLibraries(
+  { setpriv, prlimit }: ConfinementTools,
+  native: string | null,
+): Promise<readonly string[] | null> {
   const loader = findNodeLoader();
   if (loader === null) return null;
   const programs = [process.execPath, native, setpriv, prlimit].filter((path) => path !== null);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Programs of the operating system that carry layers; null where the machine does not have one. */
-export interface Tools {
+export interface ConfinementTools {
   readonly bubblewrap: string | null;
   readonly setpriv: string | null;
   readonly prlimit: string | null;
@@ -17,7 +17,7 @@ export const FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin']
 /** Folder into which `scripts/bubblewrap.mjs` unpacks bubblewrap on a machine without it. */
 const UNPACKED = fileURLToPath(new URL('../../../node_modules/.bubblewrap/usr/bin', import.meta.url));
 
-export function findTools(folders: readonly string[] = [...FOLDERS, UNPACKED]): Tools {
+export function findTools(folders: readonly string[] = [...FOLDERS, UNPACKED]): ConfinementTools {
   const find = (name: string) => folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
   return {
     bubblewrap: find('bwrap'),

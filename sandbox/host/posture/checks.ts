@@ -1,7 +1,7 @@
 import type { ChildEnd } from '../child.ts';
 import type { GroupCounters } from '../launch/cgroups/group.ts';
 import { CHILD_ENVIRONMENT, type LaunchPlan, MAX_OPEN_FILES } from '../launch/launch-plan.ts';
-import type { Layer } from './posture.ts';
+import type { ConfinementLayer } from './posture.ts';
 import { getValue, isRefusedByKernel, type ProbeAnswer } from './probe-client.ts';
 
 /** Observations of the self-test children and of the host. */
@@ -43,7 +43,7 @@ export interface ProbeFindings {
 type LayerCheck = readonly [name: string, holds: boolean];
 
 /** The checks of each layer. A layer holds where all of its checks hold. */
-export const LAYER_CHECKS: { readonly [L in Layer]: (findings: ProbeFindings) => readonly LayerCheck[] } = {
+export const LAYER_CHECKS: { readonly [L in ConfinementLayer]: (findings: ProbeFindings) => readonly LayerCheck[] } = {
   isolate: ({ isolates, runner }) => [
     ['a job in an isolate', isolates.length > 0 && isolates.every((answer) => getValue(answer) === '[42]')],
     ['the runner starts', runner],

@@ -13,12 +13,12 @@ export const LAYERS = [
   'pids-limit',
   'cpu-limit',
 ] as const;
-export type Layer = (typeof LAYERS)[number];
+export type ConfinementLayer = (typeof LAYERS)[number];
 
 /** Layers without which no confined code runs in either mode. */
-export const MINIMUM_LAYERS: readonly Layer[] = ['isolate', 'process', 'memory-limit'];
+export const MINIMUM_LAYERS: readonly ConfinementLayer[] = ['isolate', 'process', 'memory-limit'];
 /** Layers without which no confined code runs in mode `required`. */
-export const REQUIRED_LAYERS: readonly Layer[] = LAYERS.filter(
+export const REQUIRED_LAYERS: readonly ConfinementLayer[] = LAYERS.filter(
   (layer) => layer !== 'pids-limit' && layer !== 'cpu-limit',
 );
 
@@ -26,7 +26,7 @@ export const REQUIRED_LAYERS: readonly Layer[] = LAYERS.filter(
 export interface Posture {
   readonly mode: 'auto' | 'required';
   readonly decision: 'run' | 'refuse';
-  readonly applied: readonly Layer[];
-  readonly missing: readonly Layer[];
+  readonly applied: readonly ConfinementLayer[];
+  readonly missing: readonly ConfinementLayer[];
   readonly cgroupMechanic: 'cgroup-v2' | 'cgroup-v1' | 'systemd-run' | null;
 }

@@ -3,7 +3,7 @@ import type { LaunchPlan } from '../launch/launch-plan.ts';
 import { type Canary, createCanary } from './canary.ts';
 import { LAYER_CHECKS, type ProbeFindings } from './checks.ts';
 import { listPlans, type MachineCapabilities, renderPlanName } from './launch-plans.ts';
-import { LAYERS, type Layer, MINIMUM_LAYERS, type Posture, REQUIRED_LAYERS } from './posture.ts';
+import { type ConfinementLayer, LAYERS, MINIMUM_LAYERS, type Posture, REQUIRED_LAYERS } from './posture.ts';
 import { type SelfTestPrograms, selfTest } from './self-test.ts';
 
 export interface ResolvedPosture {
@@ -58,7 +58,9 @@ function concludePosture(
 }
 
 /** Failed checks by layer. Without findings every layer has failed. */
-function listFailedChecks(findings: ProbeFindings | null): Readonly<Partial<Record<Layer, readonly string[]>>> {
+function listFailedChecks(
+  findings: ProbeFindings | null,
+): Readonly<Partial<Record<ConfinementLayer, readonly string[]>>> {
   const entries = LAYERS.map((layer) => {
     const checks = findings === null ? [['not tried', false] as const] : LAYER_CHECKS[layer](findings);
     return [layer, checks.filter(([, holds]) => !holds).map(([name]) => name)] as const;

@@ -1,5 +1,5 @@
 /** Unanswered pings to one process. */
-export class Pings {
+export class UnansweredPings {
   /** False where the ping could not be sent. */
   readonly #send: (id: number) => boolean;
   readonly #unanswered = new Map<number, (isAnswered: boolean) => void>();

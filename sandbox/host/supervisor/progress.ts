@@ -10,7 +10,7 @@ const LARGEST_WINDOW = 32;
  * answer to a ping confirms all earlier ones: an invocation that was confirmed and has no result waits for a timer or
  * the host.
  */
-export class Progress {
+export class MessageProgress {
   readonly #now: () => number;
   /** Send time by invocation id, oldest first. */
   readonly #unconfirmed = new Map<number, number>();

@@ -7,7 +7,7 @@ const EXHAUSTION_WEIGHT = 0.25;
  * The crash record of a program: when its next process may start, and whether it is parked. The first restart is
  * immediate, the next ones wait 0.1 s and twice as long each time.
  */
-export class Stability {
+export class CrashRecord {
   readonly #bounds: SupervisorBounds;
   readonly #now: () => number;
   #incidents: { readonly at: number; readonly weight: number }[] = [];

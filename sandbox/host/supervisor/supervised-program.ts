@@ -9,7 +9,7 @@ import type { ProcessPool } from './process-pool.ts';
 import { reportLoss, reportParked } from './report-loss.ts';
 import { RunFailure } from './run-failure.ts';
 import { RunQueue } from './run-queue.ts';
-import { Stability } from './stability.ts';
+import { CrashRecord } from './stability.ts';
 import type { Worker } from './worker.ts';
 
 interface SupervisedProgramOptions {
@@ -29,7 +29,7 @@ interface SupervisedProgramOptions {
 export class SupervisedProgram implements SlotClaim {
   readonly #program: ConfinedProgram;
   readonly #options: SupervisedProgramOptions;
-  readonly #stability: Stability;
+  readonly #stability: CrashRecord;
   readonly #queue: RunQueue;
   readonly #workers = new Set<Worker>();
   #current: Worker | undefined;
@@ -43,7 +43,7 @@ export class SupervisedProgram implements SlotClaim {
   constructor(program: ConfinedProgram, options: SupervisedProgramOptions) {
     this.#program = program;
     this.#options = options;
-    this.#stability = new Stability(options.bounds, options.now);
+    this.#stability = new CrashRecord(options.bounds, options.now);
     const { limits, now, pool } = options;
     this.#queue = new RunQueue({ wall: limits.wall, now, budget: pool.inputs, isLoading: () => this.#isLoading });
     this.#helper = new HelperProcess({

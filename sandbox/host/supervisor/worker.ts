@@ -9,8 +9,8 @@ import { createDeferred, startTimeout } from './deferred.ts';
 import type { EndCause } from './end-cause.ts';
 import type { SlotHolder } from './execution-slots.ts';
 import type { GuestRun, RunResult } from './guest-run.ts';
-import { Pings } from './pings.ts';
-import { Progress } from './progress.ts';
+import { UnansweredPings } from './pings.ts';
+import { MessageProgress } from './progress.ts';
 import { RunFailure } from './run-failure.ts';
 import { ScriptLoading } from './script-loading.ts';
 
@@ -50,9 +50,9 @@ export class Worker implements SlotHolder {
   readonly #connection: Connection;
   readonly #bounds: SupervisorBounds;
   readonly #now: () => number;
-  readonly #progress: Progress;
+  readonly #progress: MessageProgress;
   readonly #hello = createDeferred<void>();
-  readonly #pings: Pings;
+  readonly #pings: UnansweredPings;
   readonly #cpu: CpuWatch;
   #loading: ScriptLoading | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -66,10 +66,10 @@ export class Worker implements SlotHolder {
     this.#limits = limits;
     this.#bounds = bounds;
     this.#now = now;
-    this.#progress = new Progress(now);
+    this.#progress = new MessageProgress(now);
     this.#runs = new ActiveRuns(now);
     this.#cpu = watchCpu(this, child, limits, bounds, now);
-    this.#pings = new Pings((id) => this.state === 'ready' && this.#connection.send({ type: 'ping', id }));
+    this.#pings = new UnansweredPings((id) => this.state === 'ready' && this.#connection.send({ type: 'ping', id }));
     this.idleSince = now();
     this.hello = this.#hello.promise;
     this.exited = child.ended;

@@ -1,4 +1,4 @@
-import { isArray, isObject, keys, own, stringify } from './primordials.ts';
+import { isArray, isObject, keys, ownProperty, stringify } from './primordials.ts';
 
 /**
  * What an artifact exports: a contract object (has `handler`, `filters` or `actions`), a function (for `exec`), or a
@@ -14,10 +14,14 @@ const LISTS = ['endpoints', 'hooks', 'operations'] as const;
 const TYPES = ['endpoint', 'hook', 'operation'] as const;
 
 const isSingle = (value: object): boolean =>
-  typeof own(value, 'handler') === 'function' || isObject(own(value, 'filters')) || isObject(own(value, 'actions'));
+  typeof ownProperty(value, 'handler') === 'function' ||
+  isObject(ownProperty(value, 'filters')) ||
+  isObject(ownProperty(value, 'actions'));
 
 const isLists = (value: object): boolean =>
-  isArray(own(value, 'endpoints')) || isArray(own(value, 'hooks')) || isArray(own(value, 'operations'));
+  isArray(ownProperty(value, 'endpoints')) ||
+  isArray(ownProperty(value, 'hooks')) ||
+  isArray(ownProperty(value, 'operations'));
 
 /** The contract object or function of a key; undefined where there is none. Runs getters of the guest. */
 export function findEntry(contract: Contract, key: string): object | undefined {
@@ -38,19 +42,19 @@ function visitEntries(bundle: object, visit: (key: string, entry: unknown) => vo
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
       if (!hasType(name)) return false;
-      visit(name, own(bundle, name));
+      visit(name, ownProperty(bundle, name));
     }
     return names.length > 0;
   }
   for (let type = 0; type < 3; type++) {
-    const list = own(bundle, LISTS[type] as string);
+    const list = ownProperty(bundle, LISTS[type] as string);
     if (list === undefined) continue;
     if (!isArray(list) || list.length > MAX_ENTRIES) return false;
     for (let index = 0; index < list.length; index++) {
       const item = list[index];
-      const name = isObject(item) ? own(item, 'name') : undefined;
+      const name = isObject(item) ? ownProperty(item, 'name') : undefined;
       if (typeof name !== 'string' || name === '') return false;
-      visit(`${TYPES[type]}:${name}`, own(item, 'config'));
+      visit(`${TYPES[type]}:${name}`, ownProperty(item, 'config'));
     }
   }
   return true;
@@ -86,12 +90,12 @@ export function renderContract(contract: Contract): string | undefined {
 }
 
 function renderEntry(key: string, entry: object): string | undefined {
-  const id = own(entry, 'id');
-  const filters = renderNames(own(entry, 'filters'));
-  const actions = renderNames(own(entry, 'actions'));
+  const id = ownProperty(entry, 'id');
+  const filters = renderNames(ownProperty(entry, 'filters'));
+  const actions = renderNames(ownProperty(entry, 'actions'));
   if (filters === undefined || actions === undefined || key.length > MAX_KEY_LENGTH) return undefined;
   if (typeof id === 'string' && id.length > MAX_KEY_LENGTH) return undefined;
-  const handler = typeof own(entry, 'handler') === 'function';
+  const handler = typeof ownProperty(entry, 'handler') === 'function';
   return renderLine(key, typeof id === 'string' ? id : null, handler, filters, actions);
 }
 
@@ -109,7 +113,7 @@ function renderNames(handlers: unknown): string | undefined {
   let count = 0;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
-    if (typeof own(handlers, name) !== 'function') continue;
+    if (typeof ownProperty(handlers, name) !== 'function') continue;
     if (++count > MAX_NAMES || name.length > MAX_NAME_LENGTH) return undefined;
     text += count === 1 ? stringify(name) : `,${stringify(name)}`;
   }

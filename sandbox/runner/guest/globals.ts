@@ -3,7 +3,7 @@ import { defineProperty, deleteProperty } from './primordials.ts';
 /** Globals that are not part of the language (`language-globals.ts`). `preludeSource` passes them in. */
 declare const OTHER_GLOBALS: readonly string[];
 
-export function define(name: string, value: unknown): void {
+export function defineGlobal(name: string, value: unknown): void {
   defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
@@ -13,7 +13,7 @@ export function removeOtherGlobals(): void {
   // environment": output is dropped).
   const ignore = () => {};
   // Without a prototype it is created in a third of the time.
-  define('console', {
+  defineGlobal('console', {
     __proto__: null,
     assert: ignore,
     debug: ignore,

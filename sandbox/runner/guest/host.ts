@@ -1,4 +1,4 @@
-import { post } from './outbox.ts';
+import { postMessage } from './outbox.ts';
 import { deleteProperty, freeze, PromiseOf, parse, stringify, type Table, table } from './primordials.ts';
 
 /** Characters of the longest list of arguments, as JSON. `preludeSource` passes it in. */
@@ -106,7 +106,7 @@ function call(run: RealmRun, method: string, args: unknown[]): Promise<unknown> 
   run.inFlight++;
   return new PromiseOf((resolve) => {
     run.pendingCalls[key] = resolve;
-    post(`call ${run.id} ${key} ${method}\n${text}`);
+    postMessage(`call ${run.id} ${key} ${method}\n${text}`);
   });
 }
 
@@ -114,7 +114,7 @@ function notify(run: RealmRun, method: string, args: unknown[]): void {
   const text = renderArguments(args);
   if (run.isOver || text === undefined || text.length > LONGEST_CALL || run.calls >= MOST_CALLS) return;
   run.calls++;
-  post(`call ${run.id} 0 ${method}\n${text}`);
+  postMessage(`call ${run.id} 0 ${method}\n${text}`);
 }
 
 /**
@@ -137,7 +137,7 @@ function renderArguments(args: unknown[]): string | undefined {
 }
 
 /** Resolves a host call of an invocation with its reply. */
-export function reply(run: RealmRun, key: number, ok: boolean, text: string): void {
+export function replyToCall(run: RealmRun, key: number, ok: boolean, text: string): void {
   const resolve = run.pendingCalls[key];
   if (resolve === undefined) return;
   deleteProperty(run.pendingCalls, key);

@@ -2,10 +2,10 @@ import { OP } from '../ops.ts';
 import { type Contract, findEntry, renderContract, requireFunction } from './contract.ts';
 import { createReject, renderFailure } from './failure.ts';
 import { removeOtherGlobals } from './globals.ts';
-import { createHost, createRun, type RealmRun, reply } from './host.ts';
-import { fetch, post, postFirst } from './outbox.ts';
-import { apply, deleteProperty, isObject, own, parse, stringify, type Table, table } from './primordials.ts';
-import { adoptTimers, defineTimers, endTimersOf, fire, setCurrentInvocation } from './timers.ts';
+import { createHost, createRun, type RealmRun, replyToCall } from './host.ts';
+import { postFirst, postMessage, takeMessage } from './outbox.ts';
+import { apply, deleteProperty, isObject, ownProperty, parse, stringify, type Table, table } from './primordials.ts';
+import { adoptTimers, defineTimers, endTimersOf, fireTimer, setCurrentInvocation } from './timers.ts';
 
 /** Characters of the longest result, as JSON. `preludeSource` passes it in. */
 declare const LONGEST_RESULT: number;
@@ -25,7 +25,7 @@ export default function enter(op: number, id: number, key: number, text: string,
   setCurrentInvocation(id);
   switch (op) {
     case OP.fetch:
-      return fetch();
+      return takeMessage();
     case OP.evaluate:
       evaluate(more, key === 1);
       break;
@@ -34,11 +34,11 @@ export default function enter(op: number, id: number, key: number, text: string,
       break;
     case OP.reply: {
       const run = runs[id];
-      if (run !== undefined) reply(run, key, more === 1, text);
+      if (run !== undefined) replyToCall(run, key, more === 1, text);
       break;
     }
     case OP.fire:
-      fire(key);
+      fireTimer(key);
       break;
     case OP.end: {
       const run = runs[id];
@@ -81,7 +81,7 @@ async function invoke(id: number, invocationJson: string, input: string): Promis
   }
   if (run.isOver) return;
   end(run);
-  post(answer);
+  postMessage(answer);
 }
 
 /** Calls the handler that the activation names (conventions, "Confined author contract"). */
@@ -91,7 +91,7 @@ function handle(run: RealmRun, key: string, guestContext: { readonly [name: stri
   const input = parse(text);
   if (run.type === 'exec') return apply(requireFunction(entry), undefined, [input]);
   const { extensionId, contributionId, activation, accountability } = guestContext;
-  const event = own(activation as object, 'event') as string;
+  const event = ownProperty(activation as object, 'event') as string;
   const context = {
     extensionId,
     contributionId,
@@ -103,22 +103,22 @@ function handle(run: RealmRun, key: string, guestContext: { readonly [name: stri
   switch (run.type) {
     case 'json-endpoint':
     case 'flow-operation':
-      return apply(requireFunction(own(entry, 'handler')), entry, [input, context]);
+      return apply(requireFunction(ownProperty(entry, 'handler')), entry, [input, context]);
     case 'event-filter':
       return apply(requireHandler(entry, 'filters', event), entry, [
-        own(input, 'payload'),
-        own(input, 'meta'),
+        ownProperty(input, 'payload'),
+        ownProperty(input, 'meta'),
         context,
       ]);
     case 'event-action':
-      return apply(requireHandler(entry, 'actions', event), entry, [own(input, 'meta'), context]);
+      return apply(requireHandler(entry, 'actions', event), entry, [ownProperty(input, 'meta'), context]);
   }
   throw undefined;
 }
 
 function requireHandler(entry: object, kind: 'filters' | 'actions', event: string): (...args: unknown[]) => unknown {
-  const handlers = own(entry, kind);
-  return requireFunction(isObject(handlers) ? own(handlers, event) : undefined);
+  const handlers = ownProperty(entry, kind);
+  return requireFunction(isObject(handlers) ? ownProperty(handlers, event) : undefined);
 }
 
 /** Renders the result of a handler as a message. */

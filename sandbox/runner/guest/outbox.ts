@@ -7,7 +7,7 @@ type Message = { readonly text: string; next: Message | null };
 let first: Message | null = null;
 let last: Message | null = null;
 
-export function post(text: string): void {
+export function postMessage(text: string): void {
   const message = { __proto__: null, text, next: null } as unknown as Message;
   if (last === null) first = message;
   else last.next = message;
@@ -21,7 +21,7 @@ export function postFirst(text: string): void {
 }
 
 /** The oldest message behind a `+` where more are waiting, else a `-`; undefined for none. */
-export function fetch(): string | undefined {
+export function takeMessage(): string | undefined {
   if (first === null) return undefined;
   const { text } = first;
   first = first.next;

@@ -20,7 +20,7 @@ export type Table<T> = { [key: number]: T };
 export const table = <T>(): Table<T> => ({ __proto__: null }) as unknown as Table<T>;
 
 /** Own property of an object or function, else undefined. May run a getter of the guest. */
-export const own = (object: object, key: string): unknown =>
+export const ownProperty = (object: object, key: string): unknown =>
   hasOwn(object, key) ? (object as Record<string, unknown>)[key] : undefined;
 
 export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

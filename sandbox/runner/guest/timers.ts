@@ -1,5 +1,5 @@
-import { define } from './globals.ts';
-import { post } from './outbox.ts';
+import { defineGlobal } from './globals.ts';
+import { postMessage } from './outbox.ts';
 import { apply, deleteProperty, Range, type Table, Type, table } from './primordials.ts';
 
 /** Outstanding timeouts, and the same number of intervals (conventions, "The guest environment"). */
@@ -38,7 +38,7 @@ function start(callback: unknown, delay: unknown, args: unknown[], repeat: boole
   timers[timer] = { __proto__: null, callback, args, repeat, owner: current } as unknown as Timer;
   if (repeat) intervals++;
   else timeouts++;
-  post(`start ${current} ${timer} ${wait} ${repeat ? 1 : 0}`);
+  postMessage(`start ${current} ${timer} ${wait} ${repeat ? 1 : 0}`);
   return timer;
 }
 
@@ -54,11 +54,11 @@ function forget(key: number): Timer | undefined {
 function clear(key: unknown): void {
   if (typeof key !== 'number') return;
   const timer = forget(key);
-  if (timer !== undefined) post(`stop ${timer.owner} ${key}`);
+  if (timer !== undefined) postMessage(`stop ${timer.owner} ${key}`);
 }
 
 /** Runs a timer whose time has come. */
-export function fire(key: number): void {
+export function fireTimer(key: number): void {
   const timer = timers[key];
   if (timer === undefined) return;
   if (!timer.repeat) forget(key);
@@ -83,8 +83,12 @@ export function endTimersOf(owner: number): void {
 }
 
 export function defineTimers(): void {
-  define('setTimeout', (callback: unknown, delay?: unknown, ...args: unknown[]) => start(callback, delay, args, false));
-  define('setInterval', (callback: unknown, delay?: unknown, ...args: unknown[]) => start(callback, delay, args, true));
-  define('clearTimeout', clear);
-  define('clearInterval', clear);
+  defineGlobal('setTimeout', (callback: unknown, delay?: unknown, ...args: unknown[]) =>
+    start(callback, delay, args, false),
+  );
+  defineGlobal('setInterval', (callback: unknown, delay?: unknown, ...args: unknown[]) =>
+    start(callback, delay, args, true),
+  );
+  defineGlobal('clearTimeout', clear);
+  defineGlobal('clearInterval', clear);
 }

@@ -2,18 +2,18 @@ import { asAdmin } from '../../../test/http/people.ts';
 import type { FreshDatabase } from '../../../test/support/database.ts';
 import { forkServer } from '../fork-server.ts';
 import { makeEditor } from '../model.ts';
-import { header, line } from '../report.ts';
-import { measure, type Options } from '../rounds.ts';
+import { tableHeader, tableLine } from '../report.ts';
+import { measureInRounds, type Options } from '../rounds.ts';
 import { profiling } from '../service-process.ts';
-import type { Shape } from '../shapes.ts';
-import type { Sides } from '../sides.ts';
+import type { BenchShape } from '../shapes.ts';
+import type { BenchSides } from '../sides.ts';
 import { BARE_SHAPES } from './shapes.ts';
 
 const ADMIN_TOKEN = 'static-token-of-the-admin';
 
 /** The service beside the bare server, both asked with static tokens: a line for each shape of these names, or for all. */
 export async function* bareReport(
-  { service, spawned }: Pick<Sides, 'service' | 'spawned'>,
+  { service, spawned }: Pick<BenchSides, 'service' | 'spawned'>,
   { seconds, rounds, ...rest }: Options,
   database: FreshDatabase,
   { names, profile }: { readonly names?: readonly string[]; readonly profile?: string },
@@ -23,7 +23,7 @@ export async function* bareReport(
   await asAdmin(spawned, 'PATCH', '/users/me', { token: ADMIN_TOKEN });
   const tokens = { admin: ADMIN_TOKEN, editor: (await makeEditor(spawned)).token };
   const options = { ...rest, rounds: 3 * rounds, seconds: seconds / 2 };
-  const headers = ({ as }: Shape) => [`Authorization: Bearer ${tokens[as ?? 'admin']}`];
+  const headers = ({ as }: BenchShape) => [`Authorization: Bearer ${tokens[as ?? 'admin']}`];
   const bare = await forkServer(
     new URL('./server.ts', import.meta.url),
     { BARE_DATABASE_URL: database.url, BARE_TOKENS: Object.values(tokens).join(' ') },
@@ -35,9 +35,10 @@ export async function* bareReport(
       ideal: { name: 'ideal', url: bare.url, pid: bare.pid, application: 'bare', headers } as const,
     };
     yield `beside a bare server, with static tokens; ${options.rounds} rounds of ${options.seconds} s each; medians`;
-    yield header(' bare');
+    yield tableHeader(' bare');
     for (const shape of shapes) {
-      for (const [, figures] of await measure([shape], sides, options, database)) yield line(shape, figures);
+      for (const [, figures] of await measureInRounds([shape], sides, options, database))
+        yield tableLine(shape, figures);
     }
   } finally {
     await bare.stop();

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { poolOf, shapeFinder, textOf } from '../hand-written.ts';
-import type { Shape } from '../shapes.ts';
+import type { BenchShape } from '../shapes.ts';
 import { BARE_SHAPES } from './shapes.ts';
 
 const tokens = new Set((process.env.BARE_TOKENS ?? '').split(' ').map((token) => `Bearer ${token}`));
@@ -13,7 +13,7 @@ const pool = poolOf('bare', process.env.BARE_DATABASE_URL);
 const find = shapeFinder(BARE_SHAPES);
 
 /** PostgreSQL parses a batch; of what is small the values are parameters. */
-async function valuesOf({ kind, body, params }: Shape, id: string, request: IncomingMessage): Promise<unknown[]> {
+async function valuesOf({ kind, body, params }: BenchShape, id: string, request: IncomingMessage): Promise<unknown[]> {
   if (!body) return [...(params?.(id, undefined as never) ?? [])];
   const text = await textOf(request);
   if (kind === 'batch') return [text];

@@ -1,4 +1,4 @@
-import { SHAPES, type Shape } from '../shapes.ts';
+import { type BenchShape, SHAPES } from '../shapes.ts';
 
 const COLUMNS = 'id, title, body, status, author_id, published_at, views, price, meta';
 const WRITTEN = 'title, body, status, author_id, published_at, views, price, meta';
@@ -7,8 +7,8 @@ const rows = (statement: string): string =>
   `select coalesce(json_agg(row_to_json(r)), '[]')::text as data from (${statement}) r`;
 
 /** A shape of the other table, sent alike and answered by a statement of its own. */
-function like(name: string, aim: number, statement: string, params?: Shape['params']): Shape {
-  const shape = SHAPES.find((one) => one.name === name) as Shape;
+function like(name: string, aim: number, statement: string, params?: BenchShape['params']): BenchShape {
+  const shape = SHAPES.find((one) => one.name === name) as BenchShape;
   const { like: _like, params: _params, ...request } = shape;
   return { ...request, aim, ideal: statement, ...(params ? { params } : {}) };
 }
@@ -20,7 +20,7 @@ const IN_DOCUMENT = 'id title body status published_at views price meta';
  * What the bare server does of each request: one prepared statement, whose JSON PostgreSQL makes as it likes to, without the
  * forms of the API. It keeps no history, and a batch goes into the statement as the text that arrived.
  */
-export const BARE_SHAPES: readonly Shape[] = [
+export const BARE_SHAPES: readonly BenchShape[] = [
   like(
     'read one',
     1.5,

@@ -1,15 +1,15 @@
-import type { Objection } from '../compare-answers.ts';
+import type { AnswerDifference } from '../compare-answers.ts';
 import { keyOf } from '../shapes.ts';
-import type { Contender, Name } from './contenders.ts';
+import type { GraphqlServer, GraphqlServerName } from './contenders.ts';
 import type { GraphqlShape } from './shapes.ts';
 
 /** Of the contenders that do not answer what the first of them does. */
 export async function compareAnswers(
-  contenders: readonly Contender[],
+  contenders: readonly GraphqlServer[],
   shape: GraphqlShape,
   scale: number,
-): Promise<ReadonlyMap<Name, Objection>> {
-  const objections = new Map<Name, Objection>();
+): Promise<ReadonlyMap<GraphqlServerName, AnswerDifference>> {
+  const objections = new Map<GraphqlServerName, AnswerDifference>();
   for (const n of shape.table ? [1, 2, 3] : [1]) {
     const id = shape.table ? keyOf(shape.table, n, scale) : 0;
     let first: readonly unknown[] | undefined;
@@ -31,7 +31,7 @@ export async function compareAnswers(
 
 /** The rows of an answer, as they compare; a text says why there are none. */
 async function rowsOf(
-  { target, headers, ask }: Contender,
+  { target, headers, ask }: GraphqlServer,
   shape: GraphqlShape,
   id: number,
 ): Promise<readonly unknown[] | string> {

@@ -3,34 +3,34 @@ import type { SpawnedService } from '../../../test/support/service.ts';
 import type { ForkedServer } from '../fork-server.ts';
 import { prepareModel } from '../model.ts';
 import { spawnMeasured } from '../service-process.ts';
-import type { Ask } from '../shapes.ts';
-import type { Target } from '../sides.ts';
+import type { BenchRequest } from '../shapes.ts';
+import type { BenchTarget } from '../sides.ts';
 import { startPeer } from './peer.ts';
 import type { GraphqlShape } from './shapes.ts';
 
 export const NAMES = ['GraphQL', 'REST, GET', 'REST, SEARCH', 'PostGraphile'] as const;
-export type Name = (typeof NAMES)[number];
+export type GraphqlServerName = (typeof NAMES)[number];
 
 /** A way of asking for a shape. The service's three are one process, asked one after the other. */
-export interface Contender {
-  readonly name: Name;
-  readonly target: Target;
+export interface GraphqlServer {
+  readonly name: GraphqlServerName;
+  readonly target: BenchTarget;
   readonly headers: readonly string[];
-  readonly ask: (shape: GraphqlShape, id: number) => Ask;
+  readonly ask: (shape: GraphqlShape, id: number) => BenchRequest;
 }
 
-export interface Contenders {
-  readonly all: readonly Contender[];
+export interface GraphqlServers {
+  readonly all: readonly GraphqlServer[];
   stop(): Promise<void>;
 }
 
-const post = (query: string, { table }: GraphqlShape, id: number): Ask => ({
+const post = (query: string, { table }: GraphqlShape, id: number): BenchRequest => ({
   method: 'POST',
   path: '/graphql',
   body: table ? { query, variables: { id } } : { query },
 });
 
-const ASKS: Readonly<Record<Name, Contender['ask']>> = {
+const ASKS: Readonly<Record<GraphqlServerName, GraphqlServer['ask']>> = {
   GraphQL: (shape, id) => post(shape.document, shape, id),
   'REST, GET': ({ path }, id) => ({ method: 'GET', path: path.replace(':id', String(id)) }),
   'REST, SEARCH': ({ search }, id) => ({ method: 'SEARCH', path: '/items/article', body: search(id) }),
@@ -39,10 +39,10 @@ const ASKS: Readonly<Record<Name, Contender['ask']>> = {
 
 /** Starts the service and, where it is among the names, PostGraphile over the same database. `profile`: a folder for CPU profiles. */
 export async function startContenders(
-  names: readonly Name[],
+  names: readonly GraphqlServerName[],
   database: FreshDatabase,
   profile?: string,
-): Promise<Contenders> {
+): Promise<GraphqlServers> {
   let peer: ForkedServer | undefined;
   let service: SpawnedService | undefined;
   const stop = async () => {

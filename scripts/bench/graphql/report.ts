@@ -1,5 +1,5 @@
-import { type Figures, median, medians } from '../metered.ts';
-import type { Name } from './contenders.ts';
+import { type LoadFigures, median, medians } from '../metered.ts';
+import type { GraphqlServerName } from './contenders.ts';
 import type { FiguresByContender } from './rounds.ts';
 import type { GraphqlShape } from './shapes.ts';
 
@@ -7,7 +7,7 @@ import type { GraphqlShape } from './shapes.ts';
  * What the service's GraphQL is to be at lists, in requests a second of another's. Reads of a row or a few are mostly HTTP, and a
  * body costs what it costs: they are shown, beside a SEARCH with one, without an aim.
  */
-const AIMS: readonly (readonly [of: Name, atLeast: number])[] = [
+const AIMS: readonly (readonly [of: GraphqlServerName, atLeast: number])[] = [
   ['PostGraphile', 1.5],
   ['REST, GET', 0.75],
 ];
@@ -15,7 +15,7 @@ const AIMS: readonly (readonly [of: Name, atLeast: number])[] = [
 export const HEADER = `${'shape'.padEnd(15)}${'asked by'.padEnd(14)}  requests/s   CPU ms/request   server   database`;
 
 /** One line a contender: medians. */
-export const lines = ({ name: shape }: GraphqlShape, measured: FiguresByContender): readonly string[] =>
+export const graphqlTableLines = ({ name: shape }: GraphqlShape, measured: FiguresByContender): readonly string[] =>
   [...measured].map(([name, figures], at) => {
     const { perSecond, cpu, serverCpu } = medians(figures);
     return [
@@ -28,13 +28,13 @@ export const lines = ({ name: shape }: GraphqlShape, measured: FiguresByContende
     ].join('');
   });
 
-export interface Verdict {
+export interface GraphqlVerdict {
   readonly line: string;
   readonly missed: boolean;
 }
 
 /** GraphQL beside the others: more than 1 is in its favour in both ratios. The aims are of requests a second. */
-export function verdicts(shape: GraphqlShape, measured: FiguresByContender): readonly Verdict[] {
+export function judgeGraphqlShape(shape: GraphqlShape, measured: FiguresByContender): readonly GraphqlVerdict[] {
   const ours = measured.get('GraphQL');
   return [...measured].flatMap(([name, other]) =>
     ours && name !== 'GraphQL' ? [verdict(shape, name, ours, other)] : [],
@@ -43,14 +43,14 @@ export function verdicts(shape: GraphqlShape, measured: FiguresByContender): rea
 
 function verdict(
   { name: shape, table }: GraphqlShape,
-  name: Name,
-  ours: readonly Figures[],
-  other: readonly Figures[],
-): Verdict {
+  name: GraphqlServerName,
+  ours: readonly LoadFigures[],
+  other: readonly LoadFigures[],
+): GraphqlVerdict {
   const aim = table === undefined ? AIMS.find(([of]) => of === name)?.[1] : undefined;
   // Within a round, whose loads followed each other: the machine was the same for both.
-  const ratio = (of: (ours: Figures, other: Figures) => number) =>
-    median(ours.map((one, round) => of(one, other[round] as Figures)));
+  const ratio = (of: (ours: LoadFigures, other: LoadFigures) => number) =>
+    median(ours.map((one, round) => of(one, other[round] as LoadFigures)));
   const perSecond = ratio((a, b) => a.perSecond / b.perSecond);
   const cpu = ratio((a, b) => b.cpu / a.cpu);
   const missed = aim !== undefined && perSecond < aim;

@@ -1,37 +1,37 @@
 import type { FreshDatabase } from '../../../test/support/database.ts';
 import { bytesOf } from '../load.ts';
-import { type Figures, metered } from '../metered.ts';
+import { type LoadFigures, measureLoad } from '../metered.ts';
 import type { Options } from '../rounds.ts';
 import { keyOf } from '../shapes.ts';
-import type { Contender, Name } from './contenders.ts';
+import type { GraphqlServer, GraphqlServerName } from './contenders.ts';
 import type { GraphqlShape } from './shapes.ts';
 
 /** Round by round. */
-export type FiguresByContender = ReadonlyMap<Name, readonly Figures[]>;
+export type FiguresByContender = ReadonlyMap<GraphqlServerName, readonly LoadFigures[]>;
 
 /** As long as the slowest of them takes to become no faster: their code is compiled while it runs. */
 const WARM_UP_SECONDS = 5;
 
 /** Measures a shape, contender after contender and round after round, so that what disturbs one disturbs all. */
-export async function measure(
+export async function measureGraphql(
   shape: GraphqlShape,
-  contenders: readonly Contender[],
+  contenders: readonly GraphqlServer[],
   { rounds, seconds, connections, scale }: Options,
   database: FreshDatabase,
 ): Promise<FiguresByContender> {
-  const taken = new Map<Name, Figures[]>(contenders.map(({ name }) => [name, []]));
+  const taken = new Map<GraphqlServerName, LoadFigures[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round++) {
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       const next = requests(contender, shape, scale);
       const during = { connections, seconds: round === 0 ? WARM_UP_SECONDS : seconds };
-      const figures = await metered(contender.target, next, during, database);
+      const figures = await measureLoad(contender.target, next, during, database);
       if (round > 0) taken.get(contender.name)?.push(figures);
     }
   }
   return taken;
 }
 
-function requests({ target, headers, ask }: Contender, shape: GraphqlShape, scale: number): () => Buffer {
+function requests({ target, headers, ask }: GraphqlServer, shape: GraphqlShape, scale: number): () => Buffer {
   const { table } = shape;
   if (!table) {
     const only = bytesOf(target.url, headers, ask(shape, 0));

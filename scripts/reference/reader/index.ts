@@ -3,16 +3,16 @@ import { type DescribedRoute, routing } from '../../../plugins/http/contract.ts'
 import manifest from './package.json' with { type: 'json' };
 
 /** What plugins registered, read through the same doors as any core plugin has. */
-export interface Registered {
+export interface RegisteredCatalog {
   readonly routes: readonly DescribedRoute[];
   readonly capabilities: ReturnType<PackagesApi['capabilities']>;
   readonly audit: ReturnType<PackagesApi['auditLines']>;
 }
 
-let read: (() => Registered) | undefined;
+let read: (() => RegisteredCatalog) | undefined;
 
 /** Call it after the boot of a composition that this plugin is part of. */
-export function registered(): Registered {
+export function readRegistered(): RegisteredCatalog {
   if (!read) throw new Error('the reader has not registered');
   return read();
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createRandom } from '../../support/random.ts';
-import type { Reply } from '../../support/send.ts';
+import type { HttpReply } from '../../support/send.ts';
 import { changedCollections, roundNumbers, signRows } from './compare.ts';
 import { createDraw, pathsOf, queryOf, wireDeep } from './draw.ts';
 import { createWriteDraw } from './draw-writes.ts';
@@ -11,8 +11,8 @@ import { ReferenceWrites, type Write } from './reference-writes.ts';
 import { type FieldTree, type ListRequest, type Model, Refused, type Row } from './shapes.ts';
 import type { TestPerson, World } from './world.ts';
 
-/** One request of one person. */
-export type MatrixCase =
+/** One request of one person, drawn at random from a seed. */
+export type DrawnCase =
   | { readonly kind: 'list'; readonly collection: string; readonly request: ListRequest }
   | {
       readonly kind: 'one';
@@ -42,7 +42,7 @@ const alternateKeyForms = (collection: string, keys: readonly unknown[]): readon
   keys.map((key, at) => (of(collection).key.length > 1 && at % 2 === 1 ? keyColumns(of(collection), key) : key));
 
 /** Each case has its own seed, so that it can be drawn again without the cases before it. */
-export function drawCase(seed: number, at: number, { rows }: World, person: TestPerson): MatrixCase {
+export function drawCase(seed: number, at: number, { rows }: World, person: TestPerson): DrawnCase {
   const random = createRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
   const { one, chance } = random;
   const draw = createDraw(random);
@@ -83,7 +83,7 @@ export function drawCase(seed: number, at: number, { rows }: World, person: Test
 export const isWrite = (at: number): boolean => at % 5 > 2;
 
 /** Whether a shrunk case is still a valid request. */
-export function isValidCase(testCase: MatrixCase): boolean {
+export function isValidCase(testCase: DrawnCase): boolean {
   const areFields = (fields: FieldTree | undefined): boolean =>
     fields !== undefined &&
     Object.keys(fields).length > 0 &&
@@ -125,7 +125,7 @@ function areFull(value: unknown): boolean {
 
 export type Result = Omit<CaseOutcome, 'about'> & { readonly steps?: Iterable<string> };
 
-export async function runCase(world: World, person: TestPerson, testCase: MatrixCase): Promise<CaseOutcome> {
+export async function runCase(world: World, person: TestPerson, testCase: DrawnCase): Promise<CaseOutcome> {
   const result = await (testCase.kind === 'write'
     ? runWrite(world, person, testCase)
     : runRead(world, person, testCase));
@@ -133,7 +133,7 @@ export async function runCase(world: World, person: TestPerson, testCase: Matrix
 }
 
 /** Adds what the case is about to its result. */
-export function describeOutcome(testCase: MatrixCase, result: Result): CaseOutcome {
+export function describeOutcome(testCase: DrawnCase, result: Result): CaseOutcome {
   const verb = testCase.kind === 'write' ? testCase.write.verb : testCase.kind;
   const text = JSON.stringify(testCase);
   const composite = of(testCase.collection).key.length > 1 ? [`composite ${verb}`] : [];
@@ -160,12 +160,12 @@ export const PARTS = [
 ] as const;
 
 const REFUSED = { status: 403, code: 'FORBIDDEN' };
-const refusal = ({ status, body }: Reply) => ({ status, code: body?.errors?.[0]?.extensions?.code });
+const refusal = ({ status, body }: HttpReply) => ({ status, code: body?.errors?.[0]?.extensions?.code });
 
 async function runRead(
   world: World,
   person: TestPerson,
-  testCase: Exclude<MatrixCase, { kind: 'write' }>,
+  testCase: Exclude<DrawnCase, { kind: 'write' }>,
 ): Promise<Result> {
   const { collection } = testCase;
   const { token, callerPermissions } = person;
@@ -205,7 +205,7 @@ const oneText = ({ fields, deep }: Pick<ListRequest, 'fields' | 'deep'>): string
 async function runWrite(
   world: World,
   person: TestPerson,
-  testCase: Extract<MatrixCase, { kind: 'write' }>,
+  testCase: Extract<DrawnCase, { kind: 'write' }>,
 ): Promise<Result> {
   const { collection, write, fields } = testCase;
   const writes = new ReferenceWrites(MODEL, world.rows, person.callerPermissions);
@@ -251,7 +251,7 @@ export const isSingleWrite = (write: Write): boolean =>
 function send(
   { service }: World,
   { token }: TestPerson,
-  { collection, write, fields }: Extract<MatrixCase, { kind: 'write' }>,
+  { collection, write, fields }: Extract<DrawnCase, { kind: 'write' }>,
 ) {
   const path = pathOf(collection);
   const shape = `?${new URLSearchParams({ fields: pathsOf(fields).join(',') })}`;

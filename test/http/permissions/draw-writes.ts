@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.ts';
+import type { SeededRandom } from '../../support/random.ts';
 import type { Draw } from './draw.ts';
 import { hasParts, keyColumn, keyColumns, keyNamed, keyText, without } from './keys.ts';
 import { isSystem, MODEL, WRITTEN } from './model.ts';
@@ -15,7 +15,7 @@ const textsOf = (name: string) =>
   );
 
 /** Draws random payloads, presets and validations for the model. */
-export function createWriteDraw({ upTo, one, chance }: Random, draw: Draw) {
+export function createWriteDraw({ upTo, one, chance }: SeededRandom, draw: Draw) {
   /** Draws the presets and the validation of a permission. */
   function drawTerms(name: string): Pick<PermissionRow, 'presets' | 'validation'> {
     const number = numbersOf(name)[0];

@@ -1,5 +1,5 @@
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
-import type { Random } from '../../support/random.ts';
+import type { SeededRandom } from '../../support/random.ts';
 import { isSystem, MODEL, NAMES } from './model.ts';
 import type { FieldTree, Filter, ListParameters, ListRequest, Model } from './shapes.ts';
 
@@ -43,7 +43,7 @@ const followKeysOf = (name: string): readonly { key: string; to: string }[] =>
 export type Draw = ReturnType<typeof createDraw>;
 
 /** Draws random requests and rules for the model. */
-export function createDraw({ upTo, one, chance }: Random) {
+export function createDraw({ upTo, one, chance }: SeededRandom) {
   const some = <T>(list: readonly T[], share: number): T[] => list.filter(() => chance(share));
   /** Whether a value is dynamic: often in rules, rarely in a caller's own filter. */
   const dynamic = (isRule: boolean) => chance(isRule ? 0.3 : 0.12);

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toDocumentForm } from '../../plugins/graphql/cases/answer-form.ts';
 import { type DocumentRoot, Inexpressible, renderDocument, Variable } from '../../plugins/graphql/cases/entries.ts';
-import type { Reply } from '../../support/send.ts';
+import type { HttpReply } from '../../support/send.ts';
 import {
   answerOrRefusal,
   type CaseOutcome,
+  type DrawnCase,
   describeOutcome,
   isSingleWrite,
-  type MatrixCase,
   missingRows,
   outcome,
   type Result,
@@ -25,11 +25,11 @@ import type { Filter, Model, Row } from './shapes.ts';
 import { VisibleSchema } from './visible-schema.ts';
 import type { TestPerson, World } from './world.ts';
 
-/** Runs a case of the matrix by GraphQL. Every fourth case also names fields that the schema of the person does not have. */
+/** Runs a drawn case by GraphQL. Every fourth case also names fields that the schema of the person does not have. */
 export async function askByGraphql(
   world: World,
   person: TestPerson,
-  testCase: MatrixCase,
+  testCase: DrawnCase,
   at: number,
 ): Promise<CaseOutcome> {
   const translator = new GraphqlTranslator(
@@ -50,7 +50,7 @@ export async function askByGraphql(
   }
 }
 
-type Read = Exclude<MatrixCase, { kind: 'write' }>;
+type Read = Exclude<DrawnCase, { kind: 'write' }>;
 type GraphqlTarget = Pick<World, 'service'> & { readonly person: TestPerson; readonly collection: string };
 
 const REFUSED = 'refused';
@@ -108,7 +108,11 @@ function toGraphqlRead(
     const row = world.rows[collection]?.find((one) => keyIn(collection, one) === testCase.key);
     const expected = answerOrRefusal(() => row && reference.single(collection, { fields: nested, deep }, row));
     return {
-      root: { field: `${name}_by_id`, args: { id: keyArgument(collection, testCase.key) }, of: entries },
+      root: {
+        field: `${name}_by_id`,
+        args: { id: keyArgument(translator.visibleSchema, collection, testCase.key) },
+        of: entries,
+      },
       expected,
     };
   }
@@ -137,7 +141,7 @@ function toGraphqlRead(
 async function runWrite(
   world: World,
   person: TestPerson,
-  testCase: Extract<MatrixCase, { kind: 'write' }>,
+  testCase: Extract<DrawnCase, { kind: 'write' }>,
   translator: GraphqlTranslator,
   useVariables: boolean,
 ): Promise<Result> {
@@ -148,7 +152,7 @@ async function runWrite(
     testCase.fields,
   );
   const isShown = translator.visibleSchema.hasReadableType(collection);
-  const root = mutationOf(collection, write, isShown ? entries : undefined, useVariables);
+  const root = mutationOf(translator.visibleSchema, collection, write, isShown ? entries : undefined, useVariables);
   const writes = new ReferenceWrites(MODEL, world.rows, person.callerPermissions);
   const keys = answerOrRefusal(() => writes.run(collection, withBareLinks(translator, write, collection)));
   const reply = await send({ service: world.service, person: person, collection }, 'mutation', root);
@@ -197,26 +201,26 @@ function send(
   { service, person, collection }: GraphqlTarget,
   operation: 'query' | 'mutation',
   root: DocumentRoot,
-): Promise<Reply> {
+): Promise<HttpReply> {
   const { text, variables } = renderDocument(operation, [root]);
   const path = isSystem(collection) ? '/graphql/system' : '/graphql';
   return service.request('POST', path, { token: person.token, body: { query: text, variables } });
 }
 
-const codesOf = ({ body }: Reply): readonly unknown[] =>
+const codesOf = ({ body }: HttpReply): readonly unknown[] =>
   (body?.errors ?? []).map((one: AnyError) => one.extensions?.code);
 // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
 type AnyError = any;
 
 /** Refused by the validation of the document, since the schema does not have the field. */
-const isUnknown = (reply: Reply): unknown =>
+const isUnknown = (reply: HttpReply): unknown =>
   reply.status === 400 && codesOf(reply).includes('GRAPHQL_VALIDATION_EXCEPTION') ? REFUSED : problem(reply);
 
-const isForbidden = (reply: Reply): unknown =>
+const isForbidden = (reply: HttpReply): unknown =>
   reply.status === 200 && codesOf(reply).length > 0 && codesOf(reply).every((code) => code === 'FORBIDDEN')
     ? REFUSED
     : problem(reply);
 
-const isAnswered = (reply: Reply): boolean => reply.status === 200 && codesOf(reply).length === 0;
+const isAnswered = (reply: HttpReply): boolean => reply.status === 200 && codesOf(reply).length === 0;
 
-const problem = ({ status, body }: Reply) => ({ status, body });
+const problem = ({ status, body }: HttpReply) => ({ status, body });

@@ -1,17 +1,17 @@
 import { type DocumentEntry, type DocumentRoot, Variable } from '../../plugins/graphql/cases/entries.ts';
-import { hasParts, keyColumns } from './keys.ts';
+import { keyColumns } from './keys.ts';
 import { MODEL, tableOf } from './model.ts';
 import type { Key, Write } from './reference-writes.ts';
 import type { Model } from './shapes.ts';
+import type { VisibleSchema } from './visible-schema.ts';
 
-/** The key of a row: a value, or the columns of a composite key. */
-export const keyArgument = (collection: string, key: unknown): unknown => {
-  const model = MODEL[collection] as Model[string];
-  return hasParts(model) ? keyColumns(model, key) : key;
-};
+/** The argument for the key of a row: a value, or the columns of a composite key where the schema of the person has them all. */
+export const keyArgument = (visibleSchema: VisibleSchema, collection: string, key: unknown): unknown =>
+  visibleSchema.hasKeyInput(collection) ? keyColumns(MODEL[collection] as Model[string], key) : key;
 
 /** The root field of a write, with its values in variables if `useVariables` is set. */
 export function mutationOf(
+  visibleSchema: VisibleSchema,
   collection: string,
   write: Write,
   of: readonly DocumentEntry[] | undefined,
@@ -19,9 +19,8 @@ export function mutationOf(
 ): DocumentRoot {
   const below = of ? { of } : {};
   const value = (type: string, data: unknown) => (useVariables ? new Variable(type, data) : data);
-  const model = MODEL[collection] as Model[string];
-  const key = hasParts(model) ? `${tableOf(collection)}_key_input` : 'ID';
-  const keyOf = (one: Key) => keyArgument(collection, one);
+  const key = visibleSchema.hasKeyInput(collection) ? `${tableOf(collection)}_key_input` : 'ID';
+  const keyOf = (one: Key) => keyArgument(visibleSchema, collection, one);
   const input = (kind: 'create' | 'update') => `${kind}_${tableOf(collection)}_input!`;
   switch (write.verb) {
     case 'create': {

@@ -19,6 +19,16 @@ export class VisibleSchema extends ReferenceReads {
     return (this.model[collection] as Model[string]).key;
   }
 
+  /** Whether the key of rows is an input of its columns: a composite key, each column of which may be read or written. */
+  hasKeyInput(collection: string): boolean {
+    const key = this.keyOf(collection);
+    const isKnown = (field: string) =>
+      this.isReadable(collection, field) ||
+      this.isWritable(collection, 'create', field) ||
+      this.isWritable(collection, 'update', field);
+    return key.length > 1 && key.every(isKnown);
+  }
+
   /** Whether rows can be written inside the payload of another row. */
   isNestable(collection: string): boolean {
     return this.of(collection, 'create').length > 0 || this.of(collection, 'update').length > 0;

@@ -1,6 +1,6 @@
 import { PUBLIC_ROLE } from '../../../plugins/access/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { createRandom, type Random } from '../../support/random.ts';
+import { createRandom, type SeededRandom } from '../../support/random.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../../support/service.ts';
 import { asAdmin } from '../people.ts';
 import { createDraw, WORDS } from './draw.ts';
@@ -34,7 +34,7 @@ const PUBLIC = 8;
 
 export async function createWorld(seed: number): Promise<World> {
   const random = createRandom(seed);
-  const database = await createMigratedDatabase('matrix');
+  const database = await createMigratedDatabase('drawn_cases');
   const service = await startService({ database }).catch(async (error) => {
     await database.drop();
     throw error;
@@ -83,7 +83,7 @@ interface RolePermissions {
  */
 type PermissionWidth = 'open' | 'listed' | 'drawn';
 
-function drawPermissions(random: Random, width: PermissionWidth, app: boolean): RolePermissions {
+function drawPermissions(random: SeededRandom, width: PermissionWidth, app: boolean): RolePermissions {
   const { chance } = random;
   const draw = createDraw(random);
   const writes = createWriteDraw(random, draw);
@@ -118,7 +118,7 @@ function drawPermissions(random: Random, width: PermissionWidth, app: boolean): 
   return { stored, permissions };
 }
 
-async function createPeople(service: InProcessService, random: Random): Promise<TestPerson[]> {
+async function createPeople(service: InProcessService, random: SeededRandom): Promise<TestPerson[]> {
   const { one, chance, upTo } = random;
   const uuid = () => {
     const hex = Array.from({ length: 32 }, () => upTo(16).toString(16)).join('');
@@ -195,7 +195,7 @@ async function createPeople(service: InProcessService, random: Random): Promise<
 
 async function fill(
   database: FreshDatabase,
-  { one, chance, upTo }: Random,
+  { one, chance, upTo }: SeededRandom,
   people: readonly TestPerson[],
 ): Promise<void> {
   const users = people.flatMap(({ callerPermissions }) => callerPermissions.user ?? []);

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import type { Action, Permission } from '../../../plugins/access/contract.ts';
-import { createAdminPermissionSet, createPermissionSet } from '../../../plugins/access/permissions/permission-set.ts';
-import { permittedFields } from '../../../plugins/access/permitted-fields.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
+import { createPermissionSet, createTestAccess } from '../../support/permissions.ts';
 import { sketchSchema } from '../query/schema-sketch.ts';
+
+const { permittedFields } = createTestAccess();
 
 const plain = sketchSchema({
   post: { id: 'integer key', title: 'string', token: 'string', tags: 'alias' },
@@ -26,7 +27,7 @@ function of(action: Action, ...rows: readonly Row[]) {
       fields,
     }),
   );
-  return Object.fromEntries(permittedFields(createPermissionSet('1', 'a-role', all), action, collection));
+  return Object.fromEntries(permittedFields(createPermissionSet(all), action, collection));
 }
 
 describe('permittedFields', () => {
@@ -67,6 +68,6 @@ describe('permittedFields', () => {
 
   it('all fields are permitted to admins, also sensitive ones', () => {
     const all = { id: 'always', title: 'always', token: 'always', tags: 'always' };
-    expect(Object.fromEntries(permittedFields(createAdminPermissionSet('1'), 'create', collection))).to.deep.equal(all);
+    expect(Object.fromEntries(permittedFields(createPermissionSet('admin'), 'create', collection))).to.deep.equal(all);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcessService, type Reply, startService } from '../../support/service.ts';
+import { type HttpReply, type InProcessService, startService } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 
 const WRONG = [401, 'INVALID_CREDENTIALS'] as const;
@@ -28,8 +28,11 @@ describe('auth_login_attempts', () => {
     await here?.stop();
   });
 
-  const login = (password: string, { email }: { readonly email: string } = person, service = here): Promise<Reply> =>
-    service.request('POST', '/auth/login', { body: { email, password } });
+  const login = (
+    password: string,
+    { email }: { readonly email: string } = person,
+    service = here,
+  ): Promise<HttpReply> => service.request('POST', '/auth/login', { body: { email, password } });
   const statusOf = async (id: string) => (await admin('GET', `/users/${id}?fields=status`)).body.data.status;
 
   it('the limit suspends a user after as many wrong passwords over two processes, and ends the user’s sessions', async () => {

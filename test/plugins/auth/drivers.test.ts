@@ -3,7 +3,7 @@ import { fail, type Host } from '#kernel';
 import type { AuthDriver, AuthStep, CredentialsDriver, SignInAttempt } from '../../../plugins/auth/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 import { captureError, type TestPlugin } from '../../support/plugin.ts';
-import type { Reply } from '../../support/service.ts';
+import type { HttpReply } from '../../support/service.ts';
 import { createMigratedDatabase } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 import { type Ground, startGround } from './ground.ts';
@@ -82,7 +82,7 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
   const load = async (sketched: TestPlugin) => {
     unload = await ground.load(sketched);
   };
-  const post = (path: string, body?: unknown): Promise<Reply> => ground.service.request('POST', path, { body });
+  const post = (path: string, body?: unknown): Promise<HttpReply> => ground.service.request('POST', path, { body });
   const byDirectory = (more: Record<string, unknown> = {}, provider = 'corporate') =>
     post(`/auth/login/${provider}`, { identifier, password: 'right', ...more });
   const byPassword = (more: Record<string, unknown> = {}) =>

@@ -3,7 +3,7 @@ import type { Host } from '#kernel';
 import {
   type AuthDriver,
   type AuthSessions,
-  type RedirectDriver,
+  type RedirectSignInDriver,
   sessions as sessionsKey,
 } from '../../../plugins/auth/contract.ts';
 import { createCaller, publicCaller } from '../../support/caller.ts';
@@ -21,7 +21,7 @@ describe('the service sessions', () => {
   let ground: Ground;
   let admin: Ask;
   let person: Person;
-  let driver: { -readonly [K in keyof RedirectDriver]: RedirectDriver[K] };
+  let driver: { -readonly [K in keyof RedirectSignInDriver]: RedirectSignInDriver[K] };
   /** As the third-party plugin holds it. */
   let sessions: AuthSessions;
   let unload: () => Promise<void>;

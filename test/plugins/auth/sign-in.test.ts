@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FreshDatabase } from '../../support/database.ts';
-import { createMigratedDatabase, type InProcessService, type Reply, startService } from '../../support/service.ts';
+import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome, type Person } from '../users/people.ts';
 
 const STALL = 120;
@@ -32,13 +32,13 @@ describe('sessions', () => {
     await database?.drop();
   });
 
-  const post = (path: string, body?: unknown, cookie?: string, service = here): Promise<Reply> =>
+  const post = (path: string, body?: unknown, cookie?: string, service = here): Promise<HttpReply> =>
     service.request('POST', path, { body, headers: cookie === undefined ? {} : { cookie } });
   const login = (more: Record<string, unknown> = {}, who = person) =>
     post('/auth/login', { email: who.email, password: who.password, ...more });
   const refresh = (token: unknown, service = here) =>
     post('/auth/refresh', { refresh_token: token }, undefined, service);
-  const cookieOf = (reply: Reply) => reply.headers.getSetCookie()[0] ?? '';
+  const cookieOf = (reply: HttpReply) => reply.headers.getSetCookie()[0] ?? '';
   const me = (token: string, service = here) => service.request('GET', '/users/me?fields=id', { token });
 
   describe('POST /auth/login', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type EventsApi, envelope, type Host } from '#kernel';
+import { type EventsApi, errorEnvelope, type Host } from '#kernel';
 import { Settings } from '../../../kernel/config/settings.ts';
 import { type Broker, broker, type PackageHandle } from '../../../plugins/broker/contract.ts';
 import { parseEnvironment } from '../../../plugins/extensions-full/environment.ts';
@@ -116,7 +116,7 @@ describe('extensions with full authority', () => {
 
   it('errors of extensions keep their own message', () => {
     const failure = { status: 418, code: 'TEAPOT', message: 'short', extensions: { a: 1, code: 'X' } };
-    expect(envelope(new CustomFailure('INTERNAL_SERVER_ERROR', failure), { admin: false })).to.deep.equal({
+    expect(errorEnvelope(new CustomFailure('INTERNAL_SERVER_ERROR', failure), { admin: false })).to.deep.equal({
       status: 418,
       body: { errors: [{ message: 'short', extensions: { a: 1, code: 'TEAPOT' } }] },
     });

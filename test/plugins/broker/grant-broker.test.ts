@@ -8,7 +8,7 @@ import {
   type PackageWithGrants,
   remoteMethods,
 } from '../../../plugins/broker/contract.ts';
-import { InvocationSecrets, Refusal, renderAudit, withSentences } from '../../../plugins/broker/library.ts';
+import { BrokerRefusal, InvocationSecrets, renderAudit, withSentences } from '../../../plugins/broker/library.ts';
 import { LineBudget } from '../../../plugins/broker/line-budget.ts';
 import { publicCaller } from '../../support/caller.ts';
 import { type BootedKernel, captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
@@ -43,7 +43,7 @@ const shelf: TestPlugin = {
             if (book === 'forbidden') throw fail('FORBIDDEN', 'a reason for the log');
             if (book === 'wrong') throw fail('INVALID_PAYLOAD', 'Not a book.');
             if (book === 'broken') throw new Error('secret detail');
-            if (book === 'gone') throw new Refusal('not_found', 'No such book.');
+            if (book === 'gone') throw new BrokerRefusal('not_found', 'No such book.');
             if (book === 'mine') return isSystem(subject.asSystem('a test'));
             return books.includes(book) ? `${book} by ${id}` : null;
           },
@@ -86,7 +86,7 @@ const invocation = (): Invocation => ({
 });
 
 const refusal = (handle: PackageHandle, method: string, args: unknown = []) =>
-  captureError<Refusal>(handle.call(method, args, invocation()));
+  captureError<BrokerRefusal>(handle.call(method, args, invocation()));
 
 describe('PackageHandle of the broker', () => {
   it('call() runs a method of a granted capability', async () => {
@@ -112,7 +112,7 @@ describe('PackageHandle of the broker', () => {
     it(`call() refuses ${what} as ${code}`, async () => {
       await withBroker(async (subjects) => {
         const error = await refusal(subjects.register(guest()), method, args);
-        expect(error).to.be.instanceOf(Refusal);
+        expect(error).to.be.instanceOf(BrokerRefusal);
         expect(error.code).to.equal(code);
         expect(error.message).not.to.match(/secret detail|reason for the log/);
       });

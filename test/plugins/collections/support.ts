@@ -5,15 +5,15 @@ import { schemaWrites } from '../../../plugins/schema/contract.ts';
 import { createCaller, publicCaller } from '../../support/caller.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { silentSettings, writePlugins } from '../../support/plugin.ts';
-import { createSender, type Reply } from '../../support/send.ts';
+import { createSender, type HttpReply } from '../../support/send.ts';
 
 export interface RoutesFixture {
   readonly database: FreshDatabase;
   readonly writes: SchemaWrites;
   /** As an admin. */
-  admin(method: string, path: string, body?: unknown): Promise<Reply>;
+  admin(method: string, path: string, body?: unknown): Promise<HttpReply>;
   /** As a user with this role; null is a caller without a user. */
-  as(role: string | null, method: string, path: string, body?: unknown): Promise<Reply>;
+  as(role: string | null, method: string, path: string, body?: unknown): Promise<HttpReply>;
 }
 
 const folders = ['database', 'cluster', 'http', 'schema', 'query', 'access', 'collections'].map(

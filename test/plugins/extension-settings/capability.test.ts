@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Capability, findProblems, type GrantHolder } from '#kernel';
 import type { Invocation } from '../../../plugins/broker/contract.ts';
-import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
+import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
 import {
   createSettingsCapability,
   type OwnSettings,
@@ -95,8 +95,8 @@ describe('the capability settings', () => {
     expect(await get('room')).to.have.length(64 * 1024 - 2);
     for (const long of ['x'.repeat(64 * 1024 - 1), 'é'.repeat(33_000)]) {
       rows.room = JSON.stringify(long);
-      expect(await captureError<Refusal>(get('room')))
-        .to.be.instanceOf(Refusal)
+      expect(await captureError<BrokerRefusal>(get('room')))
+        .to.be.instanceOf(BrokerRefusal)
         .and.to.include({ code: 'invalid_request' });
     }
     rows.token = `seal:${'x'.repeat(100_000)}`;

@@ -2,11 +2,9 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import type { AppBundle, AppHalf } from '../../../plugins/extensions/contract.ts';
-import type { ExtensionType } from '../../../plugins/extensions/model.ts';
-import { stopBundler } from '../../../plugins/extensions/packages/bundler.ts';
+import type { AppBundle, AppHalf, ExtensionType } from '../../../plugins/extensions/contract.ts';
 import { createAppBundle } from '../../../plugins/extensions-app/app-bundle.ts';
-import { createPackageFolder, type PackageFolder } from '../extensions/package-folder.ts';
+import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../extensions/package-folder.ts';
 
 const log = { error: () => {}, warn: () => {} } as never;
 
@@ -19,7 +17,7 @@ describe('createAppBundle', () => {
     app = createAppBundle(log);
   });
   afterEach(() => place.remove());
-  after(stopBundler);
+  stopBundlerAfterTests();
 
   /** Writes a package with this file. */
   async function half(name: string, type: ExtensionType, text?: string, file = 'app.js'): Promise<AppHalf> {

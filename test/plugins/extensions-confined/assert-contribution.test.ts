@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { LoadFailure } from '../../../plugins/extensions/model.ts';
+import { LoadFailure } from '../../../plugins/extensions/library.ts';
 import { findAmbiguities } from '../../../plugins/extensions-confined/ambiguity.ts';
 import { assertContribution } from '../../../plugins/extensions-confined/assert-contribution.ts';
-import type { Contribution } from '../../../plugins/extensions-confined/gate/contributions.ts';
-import type { GatedPackage } from '../../../plugins/extensions-confined/gate/gate.ts';
+
+type Contribution = Parameters<typeof assertContribution>[0];
+type GatedPackage = Parameters<typeof findAmbiguities>[0][number];
 
 const contribution = (more: Partial<Contribution>): Contribution => ({
   type: 'endpoint',

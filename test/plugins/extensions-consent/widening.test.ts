@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { RequestedGrants } from '../../../plugins/extensions-consent/requested-grants.ts';
 import { describeRequest, describeWidening } from '../../../plugins/extensions-consent/widening.ts';
+
+type RequestedGrants = Parameters<typeof describeRequest>[0];
 
 /** Grants here are lists; a longer one allows more. */
 const subjects = {

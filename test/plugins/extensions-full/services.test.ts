@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { type Context, createContext } from '../../../plugins/extensions-full/context.ts';
-import type { ExtensionRuntime } from '../../../plugins/extensions-full/extension-runtime.ts';
-import { createExtensionRuntime } from '../../../plugins/extensions-full/extension-runtime.ts';
+import { createContext, type FullContext } from '../../../plugins/extensions-full/context.ts';
+import { createExtensionRuntime, type ExtensionRuntime } from '../../../plugins/extensions-full/extension-runtime.ts';
 import { createUndoStack, type UndoStack } from '../../../plugins/extensions-full/undo-stack.ts';
 import { captureError } from '../../support/plugin.ts';
 import { startTestService, type TestService, until } from './test-service.ts';
@@ -10,7 +9,7 @@ describe('services of extensions', () => {
   let testService: TestService;
   let scope: UndoStack;
   let kit: ExtensionRuntime;
-  let context: Context;
+  let context: FullContext;
   let role: string;
   let user: string;
   before(async () => {

@@ -15,10 +15,9 @@ import type {
   ExtensionType,
   LoadedExtension,
   PackageOperations,
-} from '../../../plugins/extensions/model.ts';
-import { createMounts } from '../../../plugins/extensions/mounts.ts';
+} from '../../../plugins/extensions/contract.ts';
+import { createMounts } from '../../../plugins/extensions/library.ts';
 import { fullCapability } from '../../../plugins/extensions-full/capability.ts';
-import type { FullDeps } from '../../../plugins/extensions-full/deps.ts';
 import { loadFull } from '../../../plugins/extensions-full/load.ts';
 import { flowOperations, operations } from '../../../plugins/flows/contract.ts';
 import { mounts, routing } from '../../../plugins/http/contract.ts';
@@ -28,7 +27,7 @@ import { schedule } from '../../../plugins/schedule/contract.ts';
 import { schema, schemaWrites } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { silentSettings, writePlugins } from '../../support/plugin.ts';
-import { createSender, type Send } from '../../support/send.ts';
+import { createSender, type SendRequest } from '../../support/send.ts';
 import { ADMIN, adminToken, QUICK_HASHES, TEST_SECRET } from '../../support/service.ts';
 
 export interface ExtensionSources {
@@ -43,12 +42,12 @@ export interface ExtensionSources {
 }
 
 /** With the events of the plugin that replaces the loader, so that tests emit and listen. */
-type Deps = FullDeps & { readonly events: EventsApi };
+type Deps = Parameters<typeof loadFull>[1] & { readonly events: EventsApi };
 
 /** A running service where a test loads extensions one by one, by the function that the core loader calls. */
 export interface TestService {
   readonly url: string;
-  readonly request: Send;
+  readonly request: SendRequest;
   readonly admin: string;
   readonly deps: Deps;
   readonly kernel: Kernel;

@@ -2,10 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { discover, prepareFolders } from '../../../plugins/extensions/discover/discover.ts';
+import type { DiscoveredExtension } from '../../../plugins/extensions/contract.ts';
+import { discoverPackages, prepareFolders } from '../../../plugins/extensions/discover/discover.ts';
 import { fingerprint } from '../../../plugins/extensions/discover/fingerprint.ts';
-import type { DiscoverDeps } from '../../../plugins/extensions/discover/packages.ts';
-import type { DiscoveredExtension } from '../../../plugins/extensions/model.ts';
 import {
   bundle,
   createPackageFolder,
@@ -17,7 +16,7 @@ import {
 } from './package-folder.ts';
 
 const warned: string[] = [];
-const deps: DiscoverDeps = {
+const deps: Parameters<typeof discoverPackages>[1] = {
   subjects: { findProblems: () => [] },
   settings: { parseDeclaration: () => ({ problems: [], declaration: {} }) },
   config: { EXTENSIONS_HOST_CHECK: 'warn' },
@@ -27,9 +26,9 @@ const deps: DiscoverDeps = {
 const short = ({ name, type, local, failure }: DiscoveredExtension) =>
   [name, String(type), local ? 'local' : 'installed', ...(failure ? [failure.code] : [])].join(' ');
 
-describe('discover', () => {
+describe('discoverPackages', () => {
   let place: PackageFolder;
-  const find = () => discover({ local: join(place.path, 'local'), project: join(place.path, 'project') }, deps);
+  const find = () => discoverPackages({ local: join(place.path, 'local'), project: join(place.path, 'project') }, deps);
   const found = async () => (await find()).map(short);
   beforeEach(async () => {
     place = await createPackageFolder();
@@ -220,7 +219,7 @@ describe('discover', () => {
     await prepareFolders(join(place.path, 'new/local'), log);
     await place.write({ 'new/local/hooks/a/index.js': '' });
     expect(
-      (await discover({ local: join(place.path, 'new/local'), project: place.path }, deps)).map(short),
+      (await discoverPackages({ local: join(place.path, 'new/local'), project: place.path }, deps)).map(short),
     ).to.deep.equal(['a hook local']);
     await place.write({ file: '' });
     await prepareFolders(join(place.path, 'file'), log);
@@ -253,7 +252,7 @@ describe('discover', () => {
       },
     };
     const places = { local: join(place.path, 'local'), project: place.path };
-    const [first] = await discover(places, { ...deps, settings: changing });
+    const [first] = await discoverPackages(places, { ...deps, settings: changing });
     expect((await find())[0]?.revision).not.to.equal(first?.revision);
   });
 

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
+import type { DiscoveredExtension, EntryOutcome } from '../../../plugins/extensions/contract.ts';
+import { LoadFailure } from '../../../plugins/extensions/library.ts';
 import { withDeadline } from '../../../plugins/extensions/load/deadline.ts';
 import { createExtensions, type Extensions } from '../../../plugins/extensions/load/extensions.ts';
-import type { LoadDeps } from '../../../plugins/extensions/load/load-deps.ts';
-import type { ReloadRequest } from '../../../plugins/extensions/load/load-plan.ts';
-import { type DiscoveredExtension, type EntryOutcome, LoadFailure } from '../../../plugins/extensions/model.ts';
 import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/record.ts';
+
+type LoadDeps = Parameters<typeof createExtensions>[0];
 
 const log = { info: () => {}, warn: () => {}, error: () => {} } as never;
 
@@ -79,7 +80,7 @@ class Stage {
   }
 
   /** Loads, and answers the recorded steps. */
-  async load(again: ReloadRequest = { retryFailed: true }): Promise<string[]> {
+  async load(again: Parameters<Extensions['load']>[0] = { retryFailed: true }): Promise<string[]> {
     this.did.length = 0;
     await this.extensions.load(again);
     return [...this.did];

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { VERSION } from '#kernel';
+import { LoadFailure } from '../../../plugins/extensions/library.ts';
 import { selectGrants } from '../../../plugins/extensions/manifest/capabilities.ts';
 import { isExtensionName, stripNamePrefix } from '../../../plugins/extensions/manifest/names.ts';
 import { type ManifestDeps, validatePackage } from '../../../plugins/extensions/manifest/validate.ts';
-import { LoadFailure } from '../../../plugins/extensions/model.ts';
 import { bundle, confined, createPackageJson, endpoint, operation, panel } from './package-folder.ts';
 
 const deps: ManifestDeps = {

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import type { ExtensionMount, LoadFailure, Mounts } from '../../../plugins/extensions/model.ts';
-import { createMounts } from '../../../plugins/extensions/mounts.ts';
-import type { Mount } from '../../../plugins/http/contract.ts';
+import type { ExtensionMount, PackageMounts } from '../../../plugins/extensions/contract.ts';
+import { createMounts, type LoadFailure } from '../../../plugins/extensions/library.ts';
+import type { RouteMount } from '../../../plugins/http/contract.ts';
 import { MountTable } from '../../../plugins/http/mount-table.ts';
 import { claimOf } from '../../../plugins/http/path-claims.ts';
 import { TEST_ROUTE } from '../../support/route-descriptions.ts';
 
 describe('createMounts', () => {
   let warned: string[];
-  let mounts: Mounts;
-  let table: readonly Mount[];
+  let mounts: PackageMounts;
+  let table: readonly RouteMount[];
   let answered: string[];
   beforeEach(() => {
     warned = [];

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { stopBundler } from '../../../plugins/extensions/packages/bundler.ts';
 
 /** Files by path; objects are written as JSON. */
 export type Files = Readonly<Record<string, unknown>>;
@@ -31,6 +32,9 @@ export async function createPackageFolder(files: Files = {}): Promise<PackageFol
     remove: () => rm(path, { recursive: true, force: true }),
   };
 }
+
+/** Ends the process of the bundler, which the builds of a test file start, after its tests. */
+export const stopBundlerAfterTests = () => after(() => stopBundler());
 
 /** A package.json with this manifest. */
 export const createPackageJson = (name: string, manifest: object, more: object = {}): object => ({

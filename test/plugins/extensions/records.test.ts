@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { type Slot, toRow } from '../../../plugins/extensions/load/slot.ts';
-import { type DiscoveredExtension, type EntryOutcome, LoadFailure } from '../../../plugins/extensions/model.ts';
+import type { DiscoveredExtension, EntryOutcome } from '../../../plugins/extensions/contract.ts';
+import { LoadFailure } from '../../../plugins/extensions/library.ts';
+import { type PackageSlot, toRow } from '../../../plugins/extensions/load/slot.ts';
 import { createToReason, toInfoRecord } from '../../../plugins/extensions/records/record.ts';
 import { redactDetail, redactGateDetail } from '../../../plugins/extensions/records/redact.ts';
 
@@ -18,7 +19,7 @@ const found = (more: Partial<DiscoveredExtension>): DiscoveredExtension => ({
   ...more,
 });
 const manifest = { type: 'endpoint', host: '^1.0.0', path: 'dist/index.js' } as const;
-const record = (slot: Slot, since?: LoadFailure) => toInfoRecord(toRow(slot, asReason, since));
+const record = (slot: PackageSlot, since?: LoadFailure) => toInfoRecord(toRow(slot, asReason, since));
 
 describe('toRecord', () => {
   const forClients = {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Watch, watch } from '../../../plugins/extensions/watch/watch.ts';
+import { type FolderWatch, watch } from '../../../plugins/extensions/watch/watch.ts';
 
 const log = { warn: () => {} } as never;
 
@@ -13,7 +13,7 @@ async function until(what: () => boolean): Promise<void> {
 }
 
 describe('watch', () => {
-  let watching: Watch | undefined;
+  let watching: FolderWatch | undefined;
   afterEach(() => watching?.stop());
 
   it('a settled change is reported once, and a later one again', async () => {

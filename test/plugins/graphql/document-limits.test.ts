@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { DocumentLimits } from '../../../plugins/graphql/document/limits.ts';
-import { createTestDocuments, expectRefusal } from './document-schema.ts';
+import { createTestDocuments, type DEFAULT_LIMITS, expectRefusal } from './document-schema.ts';
 
 /** `a0: id a1: id …` */
 const many = (count: number, one: (at: number) => string) =>
@@ -60,7 +59,7 @@ describe('limits of GraphQL documents', () => {
       refused: 'query A { posts { id title views author { id } } } query B { posts { id title views author { id } } }',
       message: 'Document asks for 12 fields, fragments spread out, more than the 10 allowed (QUERY_MAX_NODES).',
     },
-  ] as const satisfies readonly { limit: keyof DocumentLimits; [other: string]: unknown }[]) {
+  ] as const satisfies readonly { limit: keyof typeof DEFAULT_LIMITS; [other: string]: unknown }[]) {
     it(`${limit} refuses: ${refused.length > 60 ? `${refused.slice(0, 60)}…` : refused}`, () => {
       const documents = createTestDocuments({ [limit]: most });
       documents.get(accepted);

@@ -1,7 +1,8 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import { createDocumentCaches, type DocumentCache } from '../../../plugins/graphql/document/document-cache.ts';
 import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
-import type { DocumentLimits } from '../../../plugins/graphql/document/limits.ts';
+
+type DocumentLimits = Parameters<typeof createDocumentCaches>[0];
 
 /** The defaults of the settings. */
 export const DEFAULT_LIMITS: DocumentLimits = {
@@ -32,16 +33,38 @@ export function createTestSchema(others = 0): GraphQLSchema {
     ${names.map(collectionSdl).join('\n')}`);
 }
 
-export const createTestDocuments = (limits: Partial<DocumentLimits> = {}, schema = createTestSchema()): DocumentCache =>
-  createDocumentCaches({ ...DEFAULT_LIMITS, ...limits })(schema);
+/** Creates the documents of several schemas, which share one memory. */
+export const createTestDocumentCaches = (limits: Partial<DocumentLimits> = {}) =>
+  createDocumentCaches({ ...DEFAULT_LIMITS, ...limits });
 
-/** The failure of an invalid document. @throws Error for a valid one. */
-export function expectRefusal(documents: DocumentCache, text: string): DocumentFailure {
+/** The documents of one schema. */
+export const createTestDocuments = (limits: Partial<DocumentLimits> = {}, schema = createTestSchema()): DocumentCache =>
+  createTestDocumentCaches(limits)(schema);
+
+/** Parses and validates a document: the failure of an invalid one, nothing for a valid one. Other errors are thrown. */
+export function refusalOf(documents: DocumentCache, text: string): DocumentFailure | undefined {
   try {
     documents.get(text);
+    return undefined;
   } catch (error) {
     if (error instanceof DocumentFailure) return error;
     throw error;
   }
+}
+
+/** The failure of an invalid document. @throws Error for a valid one. */
+export function expectRefusal(documents: DocumentCache, text: string): DocumentFailure {
+  const failure = refusalOf(documents, text);
+  if (failure) return failure;
   throw new Error(`not refused: ${text.slice(0, 100)}`);
+}
+
+/** The failure that refuses an operation as a whole. @throws Error where the operation runs, and its error where that is another one. */
+export async function expectOperationRefusal(operation: Promise<unknown>): Promise<DocumentFailure> {
+  const answer = await operation.catch((error: unknown) => {
+    if (error instanceof DocumentFailure) return error;
+    throw error;
+  });
+  if (answer instanceof DocumentFailure) return answer;
+  throw new Error('the operation was not refused');
 }

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { type GraphQLFormattedError, getIntrospectionQuery } from 'graphql';
-import { createDocumentCaches } from '../../../plugins/graphql/document/document-cache.ts';
-import { createTestDocuments, createTestSchema, DEFAULT_LIMITS, expectRefusal } from './document-schema.ts';
+import { createTestDocumentCaches, createTestDocuments, createTestSchema, expectRefusal } from './document-schema.ts';
 
 describe('createDocumentCaches', () => {
   const documents = createTestDocuments();
@@ -22,7 +21,7 @@ describe('createDocumentCaches', () => {
   });
 
   it('validates the same text again in another schema, with another id', () => {
-    const make = createDocumentCaches(DEFAULT_LIMITS);
+    const make = createTestDocumentCaches();
     const [first, second] = [make(createTestSchema()), make(createTestSchema())];
     expect(first.get('{ posts { id } }').id).not.to.equal(second.get('{ posts { id } }').id);
     const wider = make(createTestSchema(1));
@@ -31,7 +30,7 @@ describe('createDocumentCaches', () => {
   });
 
   it('evicts old documents by size, in one cache for all schemas', () => {
-    const make = createDocumentCaches(DEFAULT_LIMITS);
+    const make = createTestDocumentCaches();
     const [first, second] = [make(createTestSchema()), make(createTestSchema())];
     const { id } = first.get('{ posts { id } }');
     const large = (at: number) => `query Q${at} { posts(filter: { id: { _in: [${'1 '.repeat(1900)}] } }) { id } }`;

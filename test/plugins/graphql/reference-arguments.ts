@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.ts';
+import type { SeededRandom } from '../../support/random.ts';
 import { type ColumnKind, type Row, TABLES, type Table } from './reference-rows.ts';
 
 type Value = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ const SORTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns a generator of argument values, by the name of the argument and the collection. */
-export function createArgumentValues(random: Random, all: ReadonlyMap<string, readonly Row[]>) {
+export function createArgumentValues(random: SeededRandom, all: ReadonlyMap<string, readonly Row[]>) {
   function operation(kind: ColumnKind, values: readonly unknown[]): Value {
     const name = random.one(OPERATORS[kind]);
     const value = () => (values.length > 0 ? random.one(values) : '0');

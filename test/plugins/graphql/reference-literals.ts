@@ -1,8 +1,8 @@
 import { type GraphQLInputType, getNamedType, isInputObjectType, isLeafType, isListType, isNonNullType } from 'graphql';
-import type { Random } from '../../support/random.ts';
+import type { SeededRandom } from '../../support/random.ts';
 
 /** Renders values as literals, and some of them, or parts of them, as declared variables. */
-export function createValueWriter(random: Random) {
+export function createValueWriter(random: SeededRandom) {
   const variables: Record<string, unknown> = {};
   const declared: string[] = [];
 

@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../support/random.ts';
+import { createRandom, type SeededRandom } from '../../support/random.ts';
 
 // A small model of every kind of relation, once as tables and once as rows in memory.
 
@@ -123,7 +123,7 @@ const pad = (n: number) => String(n).padStart(2, '0');
 
 /** The same rows in every run, many of their values null. */
 export function createRows(): ReadonlyMap<string, readonly Row[]> {
-  const random: Random = createRandom(20_260_101);
+  const random: SeededRandom = createRandom(20_260_101);
   const maybe = <T>(value: T, share = 0.75): T | null => (random.chance(share) ? value : null);
   const word = () => random.one(WORDS);
   const words = () => `${word()} "${word()}"\n\\ ${word()}`;

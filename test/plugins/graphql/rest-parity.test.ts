@@ -50,7 +50,7 @@ const REASONS: Readonly<Record<string, number>> = {
 describe('GraphQL answers the same as REST for each query case', () => {
   const grounds = new Map<string, TestSchema>();
   const keys = new Map<string, Map<string, ReadonlySet<string>>>();
-  const tally = { same: 0, bytes: 0, refused: 0, bold: 0 };
+  const tally = { same: 0, bytes: 0, refused: 0, hiddenNames: 0 };
   const reasons = new Map<string, number>();
 
   before(async () => {
@@ -63,7 +63,9 @@ describe('GraphQL answers the same as REST for each query case', () => {
   after(async () => {
     await Promise.all([...grounds.values()].map(({ database }) => database.drop()));
     console.log(`    ${tally.same} answers compared byte for byte, ${tally.bytes} of them without any change of form;`);
-    console.log(`    ${tally.refused} refused like in REST; ${tally.bold} refused for a name that REST leaves out;`);
+    console.log(
+      `    ${tally.refused} refused like in REST; ${tally.hiddenNames} refused for a name that REST leaves out;`,
+    );
     for (const [reason, count] of [...reasons].sort(([, a], [, b]) => b - a))
       console.log(`    ${count} not asked: ${reason}`);
   });
@@ -71,7 +73,9 @@ describe('GraphQL answers the same as REST for each query case', () => {
   for (const [name, one] of cases) {
     it(name, async () => {
       const ground = grounds.get(one.schema) as TestSchema;
-      const ask = (more: { bold?: boolean; aside?: boolean } = {}) =>
+      const ask = (
+        more: Pick<Parameters<typeof translateCase>[1], 'includesHiddenNames' | 'sendsFilterAsVariable'> = {},
+      ) =>
         translateCase(one, {
           snapshot: ground.schema,
           keysOf: (collection) => keys.get(one.schema)?.get(collection) ?? new Set(),
@@ -83,14 +87,14 @@ describe('GraphQL answers the same as REST for each query case', () => {
       const answered = await runDocument(one, ground, translation);
       assertSameAnswer(answered, expected, translation);
       // The filter as a variable, which is coerced in another way than a literal.
-      const withVariable = ask({ aside: true });
+      const withVariable = ask({ sendsFilterAsVariable: true });
       if (withVariable.text !== translation.text)
         assertSameAnswer(await runDocument(one, ground, withVariable), expected, withVariable);
       // Names that REST leaves out silently are unknown in GraphQL.
-      const withHiddenNames = translateOrReason(() => ask({ bold: true }));
+      const withHiddenNames = translateOrReason(() => ask({ includesHiddenNames: true }));
       if (typeof withHiddenNames !== 'string' && withHiddenNames.text !== translation.text) {
         expect(await runDocument(one, ground, withHiddenNames), withHiddenNames.text).to.have.property('refused');
-        tally.bold++;
+        tally.hiddenNames++;
       }
       if ('refused' in expected) tally.refused++;
       else tally.same++;

@@ -4,11 +4,11 @@ import { type Route, routes } from '../../../plugins/http/contract.ts';
 import { bodyOf, clientOf, rawQueryOf, sendData, sendJson } from '../../../plugins/http/library.ts';
 import { silentSettings, writePlugins } from '../../support/plugin.ts';
 import { TEST_ROUTE } from '../../support/route-descriptions.ts';
-import { createSender, type Send } from '../../support/send.ts';
+import { createSender, type SendRequest } from '../../support/send.ts';
 
 export interface Echo {
   readonly url: string;
-  readonly request: Send;
+  readonly request: SendRequest;
   /** Parsed log lines so far. */
   readonly log: readonly Record<string, unknown>[];
   stop(): Promise<void>;

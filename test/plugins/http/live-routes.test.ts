@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import {
-  type Mount,
   mounts,
   type PathClaimKind,
+  type RouteMount,
   type Routing,
   reservedSegments,
   routes,
@@ -29,7 +29,7 @@ const author = (receive: (hands: Hands) => void): TestPlugin => ({
   },
   register(host) {
     const send =
-      (body: string): Mount['handle'] =>
+      (body: string): RouteMount['handle'] =>
       async (ctx) =>
         void (ctx.body = body);
     host.contribute(reservedSegments, 'later');

@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import sharp, { type Sharp } from 'sharp';
 import type { ImageInfo, ImageOperation, ImagePlan } from '../../../plugins/media/contract.ts';
 import { MediaError } from '../../../plugins/media/library.ts';
-import { type ProcessOptions, processOptions } from '../../../plugins/media/processes.ts';
+import { processOptions } from '../../../plugins/media/processes.ts';
 import { createMedia } from '../../../plugins/media/service.ts';
-import { createPool } from '../../../plugins/workers/pool.ts';
+import { openPool } from '../../support/pool.ts';
 
 export const PLAN: ImagePlan = {
   operations: [],
@@ -21,9 +21,9 @@ export const PLAN: ImagePlan = {
 };
 
 /** The service with processes of its own and a folder for its files. */
-export async function openMediaGround(options?: ProcessOptions) {
+export async function openMediaGround(options?: Parameters<typeof processOptions>[0]) {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-media-'));
-  const pool = createPool(processOptions(options));
+  const pool = openPool(processOptions(options));
   const media = createMedia(pool);
   let count = 0;
   const place = (name: string) => join(folder, name);

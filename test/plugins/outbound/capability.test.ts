@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { fail, findProblems, type GrantHolder, type Host } from '#kernel';
 import { type Broker, broker, type Invocation, type Secrets } from '../../../plugins/broker/contract.ts';
-import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
+import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { requestCapability } from '../../../plugins/outbound/capability/capability.ts';
-import type { RequestGrant } from '../../../plugins/outbound/capability/grant.ts';
 import type { Outbound, OutboundRequest, OutboundResponse, SendOptions } from '../../../plugins/outbound/contract.ts';
 import { OutboundFailure } from '../../../plugins/outbound/failure.ts';
 import { captureError, withPlugins } from '../../support/plugin.ts';
@@ -30,6 +29,8 @@ function createFakeOutbound(answer: Partial<OutboundResponse> | Error = {}) {
   };
   return { outbound, seen };
 }
+
+type RequestGrant = Parameters<ReturnType<typeof requestCapability>['describe']>[0];
 
 const GRANT: RequestGrant = { origins: ['https://api.example.com'], methods: ['GET', 'POST'] };
 const URL_OF = 'https://api.example.com/a';
@@ -119,8 +120,8 @@ describe('outbound: the capability request', () => {
       return { value: await api.send(options, invocationWith(secrets)), seen: seen[0] as OutboundRequest };
     };
     const refusalOf = async (...args: Parameters<typeof answered>) => {
-      const refusal = await captureError<Refusal>(answered(...args));
-      expect(refusal).to.be.instanceOf(Refusal);
+      const refusal = await captureError<BrokerRefusal>(answered(...args));
+      expect(refusal).to.be.instanceOf(BrokerRefusal);
       return refusal.code;
     };
 
@@ -247,7 +248,7 @@ describe('outbound: the capability request', () => {
         [new OutboundFailure('unreachable'), 'internal'],
         [new Error('ECONNREFUSED 10.0.0.1'), 'internal'],
       ] as const) {
-        const refusal = await captureError<Refusal>(answered({ url: URL_OF }, { answer: error }));
+        const refusal = await captureError<BrokerRefusal>(answered({ url: URL_OF }, { answer: error }));
         expect([refusal.code, /\d/.test(refusal.message)]).to.deep.equal([code, false]);
       }
     });
@@ -267,7 +268,7 @@ describe('outbound: the capability request', () => {
       const ask = (at: number) =>
         parts[at % 2]?.send({ url: URL_OF }, invocationWith()).then(
           ({ status }) => status,
-          ({ code }: Refusal) => code,
+          ({ code }: BrokerRefusal) => code,
         );
       const all = Array.from({ length: 6 }, (_, at) => ask(at));
       expect(await Promise.all(all.slice(4))).to.deep.equal(['rate_limited', 'rate_limited']);

@@ -1,14 +1,9 @@
 import { expect } from 'chai';
-import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import type { OutboundRequest, OutboundStream } from '../../../plugins/outbound/contract.ts';
-import type { ResolveHost } from '../../../plugins/outbound/resolve.ts';
-import { createOutbound } from '../../../plugins/outbound/send.ts';
 import { captureError } from '../../support/plugin.ts';
-import { startTestServer, type TestServer } from './servers.ts';
+import { createTestOutbound, startTestServer, type TestServer, toLoopback } from './servers.ts';
 
-const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
-const noAddresses: ResolveHost = async () => [];
-const outbound = createOutbound({ policy: LOOPBACK, resolve: noAddresses });
+const outbound = createTestOutbound();
 
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
@@ -134,13 +129,10 @@ describe('outbound.open', () => {
   });
 
   it('open is denied for addresses that are not allowed', async () => {
-    const strict = createOutbound({ policy: createAddressPolicy([], []), resolve: noAddresses });
+    const strict = createTestOutbound({ allowed: [] });
     for (const url of [at('/'), 'http://[::1]/', 'file:///etc/passwd', 'http://2130706433/'])
       expect((await captureError(strict.open(request(url)))).reason, url).to.equal('denied');
-    const inward = createOutbound({
-      policy: createAddressPolicy([], []),
-      resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-    });
+    const inward = createTestOutbound({ resolve: toLoopback, allowed: [] });
     expect((await captureError(inward.open(request('http://a.example/')))).reason).to.equal('denied');
   });
 });

@@ -2,18 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect } from 'chai';
-import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
 import type { OutboundRequest } from '../../../plugins/outbound/contract.ts';
-import type { ResolveHost } from '../../../plugins/outbound/resolve.ts';
-import { createOutbound } from '../../../plugins/outbound/send.ts';
 import { captureError } from '../../support/plugin.ts';
-import { startTestServer, type TestServer } from './servers.ts';
+import { createTestOutbound, startTestServer, type TestResolver, type TestServer, toLoopback } from './servers.ts';
 
-const LOOPBACK = createAddressPolicy([], ['127.0.0.1']);
-const noAddresses: ResolveHost = async () => [];
-const toLoopback: ResolveHost = async () => [{ address: '127.0.0.1', family: 4 }];
-
-const outboundWith = (resolve: ResolveHost = noAddresses, policy = LOOPBACK) => createOutbound({ policy, resolve });
 const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
   url: new URL(url),
@@ -50,7 +42,7 @@ describe('outbound.send', () => {
   after(() => inside.close());
 
   it('send resolves with status, headers and body', async () => {
-    const answer = await outboundWith().send(request(at('/teapot?a=b%20c')));
+    const answer = await createTestOutbound().send(request(at('/teapot?a=b%20c')));
     expect([answer.status, Buffer.from(answer.body).toString()]).to.deep.equal([418, 'hello']);
     expect(answer.headers).to.include({ 'content-type': 'text/plain' });
     expect(inside.received.at(-1)).to.include({ method: 'GET', url: '/teapot?a=b%20c' });
@@ -69,7 +61,7 @@ describe('outbound.send', () => {
       'bad name': 'x',
       broken: 'a\r\nX-Injected: 1',
     };
-    await outboundWith().send(request(at('/'), { method: 'PUT', body: 'ünï', headers }));
+    await createTestOutbound().send(request(at('/'), { method: 'PUT', body: 'ünï', headers }));
     const { headers: got, ...rest } = inside.received.at(-1) ?? { headers: {} };
     expect(rest).to.include({ method: 'PUT', body: 'ünï' });
     expect(got).to.deep.equal({
@@ -83,44 +75,48 @@ describe('outbound.send', () => {
   });
 
   it('repeated response headers are joined with a comma', async () => {
-    const { headers } = await outboundWith().send(request(at('/twice')));
+    const { headers } = await createTestOutbound().send(request(at('/twice')));
     expect(headers).to.include({ 'set-cookie': 'a=1, b=2', 'x-two': '1, 2' });
   });
 
   it('redirects are not followed', async () => {
-    const { status, headers } = await outboundWith().send(request(at('/redirect')));
+    const { status, headers } = await createTestOutbound().send(request(at('/redirect')));
     expect([status, headers.location]).to.deep.equal([302, 'http://127.0.0.1:1/']);
   });
 
   it('an answer over maxBytes is CONTENT_TOO_LARGE, whatever its content-length says', async () => {
     for (const path of ['/big', '/endless'])
-      expect(await captureError(outboundWith().send(request(at(path)))), path).to.include({
+      expect(await captureError(createTestOutbound().send(request(at(path)))), path).to.include({
         code: 'CONTENT_TOO_LARGE',
       });
   });
 
   it('an answer that breaks off is SERVICE_UNAVAILABLE', async () => {
-    expect(await reasonOf(outboundWith().send(request(at('/cut'))))).to.equal('unreachable');
+    expect(await reasonOf(createTestOutbound().send(request(at('/cut'))))).to.equal('unreachable');
   });
 
   it('one deadline covers name resolution, connection and answer', async () => {
     for (const path of ['/slow', '/never'])
-      expect(await reasonOf(outboundWith().send(request(at(path), { timeout: 100 }))), path).to.equal('timeout');
-    const stuck: ResolveHost = () => new Promise(() => {});
-    expect(await reasonOf(outboundWith(stuck).send(request('http://a.example/', { timeout: 50 })))).to.equal('timeout');
+      expect(await reasonOf(createTestOutbound().send(request(at(path), { timeout: 100 }))), path).to.equal('timeout');
+    const stuck: TestResolver = () => new Promise(() => {});
+    expect(
+      await reasonOf(createTestOutbound({ resolve: stuck }).send(request('http://a.example/', { timeout: 50 }))),
+    ).to.equal('timeout');
   });
 
   it('an aborted signal ends the request', async () => {
     const stop = new AbortController();
-    const running = outboundWith().send(request(at('/never'), { signal: stop.signal }));
+    const running = createTestOutbound().send(request(at('/never'), { signal: stop.signal }));
     setImmediate(() => stop.abort());
     expect(await reasonOf(running)).to.equal('unreachable');
-    expect(await reasonOf(outboundWith().send(request(at('/'), { signal: stop.signal })))).to.equal('unreachable');
+    expect(await reasonOf(createTestOutbound().send(request(at('/'), { signal: stop.signal })))).to.equal(
+      'unreachable',
+    );
   });
 
   it('no connection is left open after a request', async () => {
-    await outboundWith().send(request(at('/')));
-    await reasonOf(outboundWith().send(request(at('/slow'), { timeout: 50 })));
+    await createTestOutbound().send(request(at('/')));
+    await reasonOf(createTestOutbound().send(request(at('/slow'), { timeout: 50 })));
     const open = () =>
       new Promise<number>((resolve) => inside.server.getConnections((_error, count) => resolve(count)));
     const deadline = Date.now() + 30_000;
@@ -129,7 +125,6 @@ describe('outbound.send', () => {
   });
 
   describe('outbound.send: addresses', () => {
-    const strict = createAddressPolicy([], []);
     for (const host of [
       ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '0', '[::1]', '[::ffff:127.0.0.1]', '[::]'],
       ...['169.254.169.254', '[64:ff9b::7f00:1]', '127。0。0。1', '127.0.0.1.', 'localhost.', 'a.example.'],
@@ -137,47 +132,52 @@ describe('outbound.send', () => {
       it(`a request to ${host} is denied`, async () => {
         const before = inside.received.length;
         const url = `http://${host}:${inside.port}/`;
-        expect(await reasonOf(outboundWith(toLoopback, strict).send(request(url)))).to.equal('denied');
+        expect(await reasonOf(createTestOutbound({ resolve: toLoopback, allowed: [] }).send(request(url)))).to.equal(
+          'denied',
+        );
         expect(inside.received.length).to.equal(before);
       });
     }
 
     it('a name with one private address is denied', async () => {
-      const mixed: ResolveHost = async () => [
+      const mixed: TestResolver = async () => [
         { address: '93.184.216.34', family: 4 },
         { address: '10.0.0.1', family: 4 },
       ];
       for (const resolve of [toLoopback, mixed])
-        expect(await reasonOf(outboundWith(resolve, strict).send(request('http://a.example/')))).to.equal('denied');
-      const { createResolver } = await import('../../../plugins/outbound/resolve.ts');
-      expect(await reasonOf(outboundWith(createResolver(), strict).send(request('http://localhost/')))).to.equal(
-        'denied',
-      );
+        expect(
+          await reasonOf(createTestOutbound({ resolve, allowed: [] }).send(request('http://a.example/'))),
+        ).to.equal('denied');
+      expect(
+        await reasonOf(createTestOutbound({ resolve: 'system', allowed: [] }).send(request('http://localhost/'))),
+      ).to.equal('denied');
     });
 
     it('a name is resolved once, and the connection uses the checked address', async () => {
       let lookups = 0;
-      const turning: ResolveHost = async () => {
+      const turning: TestResolver = async () => {
         lookups++;
         return [{ address: lookups === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
       };
-      const { status } = await outboundWith(turning).send(request(`http://a.example:${inside.port}/`));
+      const { status } = await createTestOutbound({ resolve: turning }).send(
+        request(`http://a.example:${inside.port}/`),
+      );
       expect([status, lookups]).to.deep.equal([200, 1]);
       expect(inside.received.at(-1)?.headers.host).to.equal(`a.example:${inside.port}`);
     });
 
     it('an unknown name is SERVICE_UNAVAILABLE', async () => {
-      const missing: ResolveHost = async () => {
+      const missing: TestResolver = async () => {
         throw new Error('ENOTFOUND a.example');
       };
-      for (const resolve of [missing, noAddresses])
-        expect(await reasonOf(outboundWith(resolve).send(request('http://a.example/')))).to.equal('unreachable');
+      for (const options of [{ resolve: missing }, {}])
+        expect(await reasonOf(createTestOutbound(options).send(request('http://a.example/')))).to.equal('unreachable');
     });
 
     it('protocols other than http and https are denied', async () => {
       for (const url of ['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:text/plain,x', 'unix:/run/x'])
-        expect(await reasonOf(outboundWith(toLoopback).send(request(url))), url).to.equal('denied');
-      expect(await reasonOf(outboundWith().send(request(at('/'), { method: 'CONNECT' })))).to.equal('denied');
+        expect(await reasonOf(createTestOutbound({ resolve: toLoopback }).send(request(url))), url).to.equal('denied');
+      expect(await reasonOf(createTestOutbound().send(request(at('/'), { method: 'CONNECT' })))).to.equal('denied');
     });
   });
 
@@ -194,7 +194,7 @@ describe('outbound.send', () => {
     const { port } = server.address() as AddressInfo;
     try {
       const url = `https://secure.example:${port}/`;
-      expect(await reasonOf(outboundWith(toLoopback).send(request(url)))).to.equal('unreachable');
+      expect(await reasonOf(createTestOutbound({ resolve: toLoopback }).send(request(url)))).to.equal('unreachable');
       expect(names).to.deep.equal(['secure.example']);
     } finally {
       server.close();
@@ -215,7 +215,7 @@ describe('outbound.send', () => {
     const { port } = server.address() as AddressInfo;
     try {
       for (let left = answers.length; left > 0; left--)
-        expect(await reasonOf(outboundWith().send(request(`http://127.0.0.1:${port}/`)))).to.equal('unreachable');
+        expect(await reasonOf(createTestOutbound().send(request(`http://127.0.0.1:${port}/`)))).to.equal('unreachable');
     } finally {
       server.close();
     }

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createAddressPolicy } from '../../../plugins/outbound/address-policy.ts';
+import { createResolver } from '../../../plugins/outbound/resolve.ts';
+import { createOutbound } from '../../../plugins/outbound/send.ts';
 
 export interface ReceivedRequest {
   readonly method: string | undefined;
@@ -15,6 +18,26 @@ export interface TestServer {
   readonly received: ReceivedRequest[];
   close(): Promise<void>;
 }
+
+/** Resolves host names; without one, a test's names have no address. */
+export type TestResolver = Parameters<typeof createOutbound>[0]['resolve'];
+
+/** Resolves every name to this machine. */
+export const toLoopback: TestResolver = async () => [{ address: '127.0.0.1', family: 4 }];
+
+interface TestOutbound {
+  /** `system` is the resolver of the service. Default: no name has an address. */
+  readonly resolve?: TestResolver | 'system';
+  /** Addresses that are allowed although they are not public. Default: 127.0.0.1. */
+  readonly allowed?: string[];
+}
+
+/** Creates the service `outbound` with names and addresses of the test. */
+export const createTestOutbound = ({ resolve = async () => [], allowed = ['127.0.0.1'] }: TestOutbound = {}) =>
+  createOutbound({
+    policy: createAddressPolicy([], allowed),
+    resolve: resolve === 'system' ? createResolver() : resolve,
+  });
 
 /** Starts a server on this machine that records requests. */
 export async function startTestServer(answer: RequestListener): Promise<TestServer> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type AssetsGround, assetsGround } from '../../http/assets-ground.ts';
-import { type InProcessService, type Reply, startService } from '../../support/service.ts';
+import { type HttpReply, type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 describe('POST /auth/login under a load of wrong passwords', () => {
@@ -23,12 +23,12 @@ describe('POST /auth/login under a load of wrong passwords', () => {
     await ground?.remove();
   });
 
-  const login = (from: string, body: Record<string, string>): Promise<Reply> =>
+  const login = (from: string, body: Record<string, string>): Promise<HttpReply> =>
     service.request('POST', '/auth/login', { body, headers: { 'x-forwarded-for': from } });
 
   /** Wrong logins at the same time, each of another user; the list has the answers that came so far. */
-  function flood(addresses: readonly string[], users = addresses.length): Reply[] {
-    const answered: Reply[] = [];
+  function flood(addresses: readonly string[], users = addresses.length): HttpReply[] {
+    const answered: HttpReply[] = [];
     for (const [at, from] of addresses.entries()) {
       void login(from, { email: `slow${at % users}@example.com`, password: 'wrong' }).then(
         (reply) => answered.push(reply),
@@ -38,7 +38,7 @@ describe('POST /auth/login under a load of wrong passwords', () => {
     return answered;
   }
 
-  const hashed = (replies: readonly Reply[]) => replies.filter(({ status }) => status !== 503);
+  const hashed = (replies: readonly HttpReply[]) => replies.filter(({ status }) => status !== 503);
 
   it('answers 503 with Retry-After beyond what one address may have in the queue', async () => {
     const answered = flood(Array.from({ length: 100 }, () => '198.51.100.7'));

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { processOptions } from '../../../plugins/passwords/processes.ts';
 import { createPasswords } from '../../../plugins/passwords/service.ts';
-import { createWorkers } from '../../../plugins/workers/workers.ts';
+import { openPool } from '../../support/pool.ts';
 
 describe('passwords', () => {
   const cost = { memory: 1024, time: 2, parallelism: 1 };
-  const workers = createWorkers();
-  const passwords = createPasswords({ pool: workers.pool(processOptions(2, cost)), processes: 2, cost });
-  after(() => workers.stop());
+  const pool = openPool(processOptions(2, cost));
+  const passwords = createPasswords({ pool, processes: 2, cost });
+  after(() => pool.stop());
 
   it('hash() answers an Argon2id hash', async () => {
     const stored = await passwords.hash('correct horse');

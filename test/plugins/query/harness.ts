@@ -1,28 +1,25 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Failure } from '#kernel';
 import type { Permission, PermissionSet } from '../../../plugins/access/contract.ts';
-import { createAdminPermissionSet, createPermissionSet } from '../../../plugins/access/permissions/permission-set.ts';
 import { createFieldVisibility } from '../../../plugins/access/readable-fields.ts';
 import { restrictRead } from '../../../plugins/access/restrict/read.ts';
 import { createRules } from '../../../plugins/access/restrict/rules.ts';
-import { readStatement } from '../../../plugins/query/compile/read.ts';
-import { isRuntimeParameter, StatementBuilder } from '../../../plugins/query/compile/statement.ts';
-import { whereSql } from '../../../plugins/query/compile/where.ts';
 import type {
   DynamicValue,
   GroupSelection,
   ParseOptions,
+  PreparedStatement,
   RawQuery,
   Read,
   ReadText,
+  Restricted,
   Selection,
 } from '../../../plugins/query/contract.ts';
-import { throwQueryFailure } from '../../../plugins/query/failures.ts';
 import { timestampAt } from '../../../plugins/query/now.ts';
-import { parseRead, parseWhere } from '../../../plugins/query/parse/parse.ts';
-import type { Ceilings } from '../../../plugins/query/parse/parse-context.ts';
 import type { Collection, SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { createPermissionSet } from '../../support/permissions.ts';
+import { CEILINGS, type Ceilings, createQueryEngine } from './query-engine.ts';
 import { createTables, type Sketch, sketchSchema } from './schema-sketch.ts';
 
 /** A query for the engine: the content of `query.json` of a fixture folder. */
@@ -46,7 +43,6 @@ interface Rule {
   readonly filter?: Record<string, unknown>;
 }
 
-export const CEILINGS: Ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
 /** The value of `$NOW` in every test. */
 export const NOW = new Date('2022-06-15T12:00:00.000Z');
 
@@ -79,16 +75,16 @@ type CaseQuery = Omit<QueryCase, 'row' | 'schema'>;
 
 /** The permissions of the caller of a case. */
 export const createPermissions = ({ rules }: CaseQuery): PermissionSet =>
-  rules ? createPermissionSet('1', 'a-role', createPermissionRows(rules)) : createAdminPermissionSet('1');
+  createPermissionSet(rules ? createPermissionRows(rules) : 'admin');
 
 /** Parses, restricts and compiles the query of a case, or a selection in its place. */
 export function compileCase(
   one: CaseQuery,
   schema: SchemaOverview,
   selection?: Selection | GroupSelection,
-): { text: string; params: unknown[] } {
+): PreparedStatement {
+  const engine = createQueryEngine({ ...CEILINGS, ...one.ceilings });
   const collection = schema.collections.get(one.collection) as Collection;
-  const ceilings = { ...CEILINGS, ...one.ceilings };
   const set = one.rules && createPermissions(one);
   const { single, keys, unlimited } = one;
   const options: ParseOptions = {
@@ -99,13 +95,9 @@ export function compileCase(
     isVisible: set && createFieldVisibility(set),
     selection,
   };
-  const tree = parseRead(collection, one.query, options, ceilings);
-  const rules = createRules({
-    parseFilter: (at, raw, all, how) => parseWhere(at, raw, all, ceilings, how?.trusted ?? false),
-  });
-  const read: Read = set ? restrictRead(tree, { set, schema, rules }) : tree;
-  const statement = new StatementBuilder(schema, whereSql);
-  return { text: readStatement(statement, read), params: statement.params };
+  const tree = engine.parse(collection, one.query, options);
+  const read = set ? restrictRead(tree, { set, schema, rules: createRules(engine) }) : tree;
+  return engine.prepare(read as Restricted<Read>, schema);
 }
 
 const createPermissionRows = (rules: NonNullable<QueryCase['rules']>): readonly Permission[] =>
@@ -134,10 +126,10 @@ export async function readCaseText(
   { schema, database }: TestSchema,
   selection?: Selection | GroupSelection,
 ): Promise<ReadText> {
-  const { text, params } = compileCase(one, schema, selection);
-  const values = params.map((param) => (isRuntimeParameter(param) ? standInFor(param.runtimeValue, one) : param));
-  const [row] = await database.query<{ data: string | null; meta?: string }>(text, values).catch(throwQueryFailure);
-  return { data: row?.data ?? null, meta: row?.meta ?? null };
+  const prepared = compileCase(one, schema, selection);
+  const { user = null, role = null } = one.caller ?? {};
+  const statement = { ...prepared, params: prepared.params.map(resolveNow) };
+  return createQueryEngine(CEILINGS, database).run(statement as PreparedStatement, { user, role });
 }
 
 /** The answer of a case, or the code and path of its failure. Other errors are thrown. */
@@ -152,8 +144,8 @@ export async function runCase(one: CaseQuery, ground: TestSchema): Promise<CaseA
   }
 }
 
-function standInFor(value: DynamicValue, { caller }: Pick<QueryCase, 'caller'>): string | number | null {
-  if (value.dynamic === 'now') return timestampAt(value, NOW);
-  if (value.dynamic !== 'user' && value.dynamic !== 'role') return null;
-  return caller?.[value.dynamic] ?? null;
+/** `$NOW` is the moment of the tests instead of that of the run. */
+function resolveNow(param: unknown): unknown {
+  const value = (param as { runtimeValue?: DynamicValue } | null)?.runtimeValue;
+  return value?.dynamic === 'now' ? timestampAt(value, NOW) : param;
 }

@@ -1,18 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { readStatement } from '../../../plugins/query/compile/read.ts';
-import { StatementBuilder } from '../../../plugins/query/compile/statement.ts';
-import { whereSql } from '../../../plugins/query/compile/where.ts';
 import { OPERATORS } from '../../../plugins/query/contract.ts';
-import { parseRead } from '../../../plugins/query/parse/parse.ts';
-import type { Collection } from '../../../plugins/schema/contract.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { createTables, type Sketch, sketchSchema } from './schema-sketch.ts';
-
-const folder = new URL('./schemas/library/', import.meta.url);
-const tables = JSON.parse(await readFile(new URL('schema.json', folder), 'utf8')) as Sketch;
-const schema = sketchSchema(tables);
-const ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
+import { compileCase, createTestSchema, readCaseText, type TestSchema } from './harness.ts';
 
 /** Field, operator, operand, and the ids of the books it finds (rows: `schemas/library/rows.sql`). */
 const FINDS: readonly [field: string, operator: string, operand: unknown, ids: readonly number[]][] = [
@@ -103,43 +91,27 @@ const REFUSES: readonly [field: string, operator: string, operand: unknown, code
 ];
 
 describe('filter operators', () => {
-  let database: FreshDatabase;
+  let library: TestSchema;
   before(async () => {
-    database = await freshDatabase('operators');
-    await database.query(createTables(tables));
-    await database.query(await readFile(new URL('rows.sql', folder), 'utf8'));
+    library = await createTestSchema('library');
   });
   after(async () => {
-    await database.drop();
+    await library.database.drop();
     console.log(`    ${FINDS.length + REFUSES.length} rows of operators by type`);
   });
 
-  const parse = (filter: unknown) =>
-    parseRead(schema.collections.get('book') as Collection, { fields: 'id', filter }, { schema }, ceilings);
+  const bookIds = (filter: unknown) => ({ collection: 'book', query: { fields: 'id', filter } });
 
   for (const [field, operator, operand, ids] of FINDS) {
     it(`${field} ${operator} ${JSON.stringify(operand)} finds ${JSON.stringify(ids)}`, async () => {
-      const statement = new StatementBuilder(schema, whereSql);
-      const text = readStatement(statement, parse({ [field]: { [operator]: operand } }));
-      // Runtime values: the timestamp for $NOW, null for $CURRENT_USER.
-      const params = statement.params.map((param) => {
-        const { runtimeValue } = (param ?? {}) as {
-          runtimeValue?: { dynamic: string; offset: number; months: number };
-        };
-        if (!runtimeValue) return param;
-        if (runtimeValue.dynamic !== 'now') return null;
-        const at = new Date(Date.now() + runtimeValue.offset);
-        at.setUTCMonth(at.getUTCMonth() + runtimeValue.months);
-        return at.toISOString();
-      });
-      const [row] = await database.query<{ data: string }>(text, params);
-      expect(JSON.parse(row?.data ?? '[]').map((one: { id: number }) => one.id)).to.deep.equal(ids);
+      const { data } = await readCaseText(bookIds({ [field]: { [operator]: operand } }), library);
+      expect(JSON.parse(data ?? '[]').map((one: { id: number }) => one.id)).to.deep.equal(ids);
     });
   }
 
   for (const [field, operator, operand, code] of REFUSES) {
     it(`${field} ${operator} ${JSON.stringify(operand)} is refused with ${code}`, () => {
-      expect(() => parse({ [field]: { [operator]: operand } }))
+      expect(() => compileCase(bookIds({ [field]: { [operator]: operand } }), library.schema))
         .to.throw()
         .with.property('code', code);
     });

@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import type { RawQuery } from '../../../plugins/query/contract.ts';
-import { parseRead } from '../../../plugins/query/parse/parse.ts';
-import { renderShape } from '../../../plugins/query/read-shape.ts';
-import type { Collection } from '../../../plugins/schema/contract.ts';
+import { compileCase } from './harness.ts';
 import { sketchSchema } from './schema-sketch.ts';
 
-const ceilings = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
 const schema = sketchSchema({
   article: {
     id: 'integer key',
@@ -19,10 +16,9 @@ const schema = sketchSchema({
   comment: { id: 'integer key', body: 'text', article: 'one article' },
 });
 
-const shape = (raw: RawQuery) =>
-  renderShape(parseRead(schema.collections.get('article') as Collection, raw, { schema }, ceilings));
+const shape = (query: RawQuery) => compileCase({ collection: 'article', query }, schema).shape;
 
-describe('renderShape', () => {
+describe('PreparedStatement.shape', () => {
   it('the shape names fields, functions and relations but no alias', () => {
     expect(shape({ fields: 'id,year(date),writer.name,comments', alias: { writer: 'author' }, limit: -1 })).to.equal(
       'article[id,year(date),author[name],comments]',

@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import type { ParseOptions, Selection, SelectionItem } from '../../../plugins/query/contract.ts';
-import { parseRead } from '../../../plugins/query/parse/parse.ts';
-import { renderShape } from '../../../plugins/query/read-shape.ts';
-import type { Collection } from '../../../plugins/schema/contract.ts';
-import { CEILINGS, compileCase, createTestSchema, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
+import type { Selection, SelectionItem } from '../../../plugins/query/contract.ts';
+import { compileCase, createTestSchema, type QueryCase, readCaseText, type TestSchema } from './harness.ts';
 import { column, related, runSelection, typename } from './selection-builders.ts';
 
 describe('selections', () => {
@@ -335,21 +332,17 @@ describe('selections', () => {
   });
 
   it('the shape of a selection has no keys of the document', () => {
-    const { schema: snapshot } = ground('library');
-    const options: ParseOptions = {
-      schema: snapshot,
-      selection: {
-        items: [
-          typename('book'),
-          column('title', 'secret'),
-          { kind: 'object', key: 'f', items: [{ kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } }] },
-          related('author', [column('name')], {}, 'by'),
-        ],
-        parameters: { filter: { id: { _gt: 1 } } },
-      },
+    const selection: Selection = {
+      items: [
+        typename('book'),
+        column('title', 'secret'),
+        { kind: 'object', key: 'f', items: [{ kind: 'column', key: 'y', field: 'at', fn: { name: 'year' } }] },
+        related('author', [column('name')], {}, 'by'),
+      ],
+      parameters: { filter: { id: { _gt: 1 } } },
     };
-    const read = parseRead(snapshot.collections.get('book') as Collection, {}, options, CEILINGS);
-    expect(renderShape(read)).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
+    const { shape } = compileCase({ query: {}, collection: 'book' }, ground('library').schema, selection);
+    expect(shape).to.equal('book[title,year(at),author[name]] where id._gt limit 100');
   });
 
   it('keys of the selection have no meaning in filter and sort', async () => {

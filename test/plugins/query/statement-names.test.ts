@@ -1,10 +1,7 @@
 import { expect } from 'chai';
-import type { Db } from '../../../plugins/database/contract.ts';
 import type { PreparedStatement, RawQuery, Read, Restricted } from '../../../plugins/query/contract.ts';
-import { parseRead } from '../../../plugins/query/parse/parse.ts';
-import { createQueryRunner } from '../../../plugins/query/query-runner.ts';
 import type { Collection } from '../../../plugins/schema/contract.ts';
-import { CEILINGS } from './harness.ts';
+import { createQueryEngine } from './query-engine.ts';
 import { sketchSchema } from './schema-sketch.ts';
 
 /** The largest number of statements a process keeps prepared. */
@@ -14,9 +11,9 @@ const schema = sketchSchema({ book: { id: 'integer key', title: 'string', pages:
 const book = schema.collections.get('book') as Collection;
 
 describe('names of prepared statements', () => {
-  const { prepare, keepPrepared: keep } = createQueryRunner({} as Db);
+  const { parse, prepare, keepPrepared: keep } = createQueryEngine();
   const reading = (query: RawQuery, form?: 'text' | 'rows'): PreparedStatement =>
-    prepare(parseRead(book, query, { schema }, CEILINGS) as Restricted<Read>, schema, form);
+    prepare(parse(book, query, { schema }) as Restricted<Read>, schema, form);
   const withPages = (pages: number) => reading({ filter: { pages: { _eq: pages } } });
 
   it('a kept statement has a name made of its text, whatever its values', () => {
@@ -43,9 +40,8 @@ describe('names of prepared statements', () => {
   });
 
   it('the limit of named statements counts texts, not values', () => {
-    const { prepare, keepPrepared: keep } = createQueryRunner({} as Db);
-    const kept = (query: RawQuery) =>
-      keep(prepare(parseRead(book, query, { schema }, CEILINGS) as Restricted<Read>, schema));
+    const { parse, prepare, keepPrepared: keep } = createQueryEngine();
+    const kept = (query: RawQuery) => keep(prepare(parse(book, query, { schema }) as Restricted<Read>, schema));
     for (let pages = 0; pages < MOST + 10; pages++) kept({ filter: { pages: { _eq: pages } } });
     expect(kept({ fields: 'id' }).name).to.match(/^q/);
     for (let limit = 1; limit <= MOST; limit++) kept({ limit });

@@ -1,12 +1,17 @@
 import { expect } from 'chai';
-import type { Guest, Sandbox } from '../../../plugins/sandbox/contract.ts';
+import type { GuestProgram, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import { sandbox as service } from '../../../plugins/sandbox/contract.ts';
-import type { Child, LauncherOptions } from '../../../sandbox/host/child.ts';
-import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { createCaller } from '../../support/caller.ts';
 import { type TestPlugin, withPlugins } from '../../support/plugin.ts';
-import { createRun, getFailureCode, type SandboxFixture, withSandbox } from './sandbox-fixture.ts';
+import {
+  type Child,
+  createRun,
+  getFailureCode,
+  launchConfined,
+  type SandboxFixture,
+  withSandbox,
+} from './sandbox-fixture.ts';
 
 /** An artifact whose handler has this body. */
 const script = (body: string, before = ''): string =>
@@ -31,18 +36,7 @@ async function withReal(
   work: (ground: SandboxFixture, children: Child[]) => Promise<void>,
 ): Promise<void> {
   const children: Child[] = [];
-  const launch = async (options: LauncherOptions) => {
-    const launcher = await createLauncher(options);
-    return {
-      posture: launcher.posture,
-      close: launcher.close,
-      launch() {
-        const child = launcher.launch();
-        children.push(child);
-        return child;
-      },
-    };
-  };
+  const launch = launchConfined((child) => void children.push(child));
   await withSandbox(launch, config, async (ground) => {
     const { state, reason } = await ground.sandbox.runtime();
     expect(state, reason).to.equal('available');
@@ -51,7 +45,7 @@ async function withReal(
   await Promise.all(children.map(({ ended }) => ended));
 }
 
-const ask = async (guest: Guest, input: unknown) => (await guest.invoke(createRun(input))).value;
+const ask = async (guest: GuestProgram, input: unknown) => (await guest.invoke(createRun(input))).value;
 
 describe('sandbox: real processes', function () {
   this.timeout(120_000);

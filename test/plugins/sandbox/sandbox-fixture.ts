@@ -1,4 +1,4 @@
-import { authorities, type Capability, capabilities, fail, type LedgerEntry, requestScope } from '#kernel';
+import { authorities, type Capability, capabilities, fail, type LedgerEntry, type Log, requestScope } from '#kernel';
 import {
   type Broker,
   broker,
@@ -7,13 +7,18 @@ import {
   type RemoteTable,
   remoteMethods,
 } from '../../../plugins/broker/contract.ts';
-import { Refusal } from '../../../plugins/broker/library.ts';
-import type { Guest, RunRequest, Sandbox } from '../../../plugins/sandbox/contract.ts';
+import { BrokerRefusal } from '../../../plugins/broker/library.ts';
+import type { GuestProgram, RunRequest, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import type { GuestFailure } from '../../../plugins/sandbox/library.ts';
-import type { CreateLauncher } from '../../../plugins/sandbox/runtime.ts';
 import { createSandbox } from '../../../plugins/sandbox/service.ts';
-import type { SandboxConfig } from '../../../plugins/sandbox/settings.ts';
+import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { type BootedKernel, type TestPlugin, withPlugins } from '../../support/plugin.ts';
+
+type SandboxConfig = Parameters<typeof createSandbox>[0];
+/** Creates the launcher of the sandbox. */
+export type CreateLauncher = Parameters<typeof createSandbox>[1];
+export type Launcher = Awaited<ReturnType<CreateLauncher>>;
+export type LauncherOptions = Parameters<CreateLauncher>[0];
 
 /** State of the test capability, whose methods confined code calls as `desk.<method>`. */
 export interface Desk {
@@ -72,7 +77,7 @@ const createMethods = (desk: Desk): RemoteTable['methods'] => {
     refuse: {
       args: any,
       call() {
-        throw new Refusal('not_found', 'There is none.', { of: 'what' });
+        throw new BrokerRefusal('not_found', 'There is none.', { of: 'what' });
       },
     },
     forbid: {
@@ -97,10 +102,10 @@ export interface SandboxFixture {
   readonly ledger: () => readonly LedgerEntry[];
   readonly parked: { code: string; detail: string }[];
   registerPackage(grants?: Record<string, unknown>): PackageHandle;
-  open(script: string, more?: { brokerAccess?: PackageHandle; reuse?: boolean }): Guest;
+  open(script: string, more?: { brokerAccess?: PackageHandle; reuse?: boolean }): GuestProgram;
 }
 
-export const DEFAULT_CONFIG: SandboxConfig = {
+const DEFAULT_CONFIG: SandboxConfig = {
   EXTENSIONS_SANDBOX_TIMEOUT: '10s',
   EXTENSIONS_SANDBOX_MAX_MEMORY: '64mb',
   EXTENSIONS_SANDBOX_MAX_PROCESSES: undefined,
@@ -109,6 +114,30 @@ export const DEFAULT_CONFIG: SandboxConfig = {
   EXTENSIONS_SANDBOX_MAX_ARTIFACT: '8mb',
   EXTENSIONS_SANDBOX_OS_HARDENING: 'auto',
 };
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
+
+/** Creates the service with the default settings, except those of the test. */
+export const createTestSandbox = (launch: CreateLauncher, config: Partial<SandboxConfig>, log = silent) =>
+  createSandbox({ ...DEFAULT_CONFIG, ...config }, launch, log);
+
+export type Child = ReturnType<Launcher['launch']>;
+
+/** Launches real confined processes, which run `program`, by default the runner; `onLaunch` receives each of them. */
+export const launchConfined =
+  (onLaunch: (child: Child) => void, program?: string): CreateLauncher =>
+  async (options) => {
+    const launcher = await createLauncher(options);
+    return {
+      posture: launcher.posture,
+      close: () => launcher.close(),
+      launch() {
+        const child = program === undefined ? launcher.launch() : launcher.launchProgram(program);
+        onLaunch(child);
+        return child;
+      },
+    };
+  };
 
 /** Runs `work` with the service and a kernel with one capability, and stops both afterwards. */
 export async function withSandbox(
@@ -136,7 +165,7 @@ export async function withSandbox(
   };
   const run = async ({ kernel, log }: BootedKernel): Promise<void> => {
     const own = kernel.log.child({ owner: 'sandbox' });
-    const { sandbox, stop } = createSandbox({ ...DEFAULT_CONFIG, ...config }, launch, own);
+    const { sandbox, stop } = createTestSandbox(launch, config, own);
     const parked: SandboxFixture['parked'] = [];
     const registerPackage = (grants: Record<string, unknown> = { desk: true, log: true }) =>
       (subjects as Broker).register({ name: 'ext', version: '1.0.0', runtime: 'confined', grants });

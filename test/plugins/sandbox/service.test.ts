@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import { GuestFailure } from '../../../plugins/sandbox/library.ts';
-import type { Launcher, LauncherOptions } from '../../../sandbox/host/child.ts';
-import type { Posture } from '../../../sandbox/host/posture/posture.ts';
 import { createFakeLauncher, onInvoke } from '../../sandbox/supervisor/fake-launcher.ts';
 import { until } from '../../sandbox/supervisor/supervisor-fixture.ts';
 import { captureError } from '../../support/plugin.ts';
-import { createRun, getFailureCode, withSandbox } from './sandbox-fixture.ts';
+import { createRun, getFailureCode, type Launcher, type LauncherOptions, withSandbox } from './sandbox-fixture.ts';
 
-const refusing = (posture: Partial<Posture>): Launcher => {
+const refusing = (posture: Partial<Launcher['posture']>): Launcher => {
   const launcher = createFakeLauncher();
   return { ...launcher, posture: { ...launcher.posture, decision: 'refuse', ...posture } };
 };

@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLocal } from '../../../plugins/storage-local/driver.ts';
-import { prepareRoot } from '../../../plugins/storage-local/root.ts';
 import { conformance } from '../storage/conformance.ts';
+import { openTestDriver } from './test-driver.ts';
 
 describe('storage-local: conformance of the driver', () => {
   let folder: string;
@@ -12,5 +11,5 @@ describe('storage-local: conformance of the driver', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  conformance(async () => openLocal(await prepareRoot({ location: 'local', setting: () => undefined }, folder)));
+  conformance(() => openTestDriver(folder));
 });

@@ -17,15 +17,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
-import { openLocal } from '../../../plugins/storage-local/driver.ts';
-import { prepareRoot } from '../../../plugins/storage-local/root.ts';
 import { captureError } from '../../support/plugin.ts';
 import { bytes, createHeldSource, hashOf, inParts, read } from '../storage/bytes.ts';
+import { openTestDriver } from './test-driver.ts';
 
 describe('storage-local: files of objects', () => {
   let root: string;
   let driver: StorageDriver;
-  const open = async () => openLocal(await prepareRoot({ location: 'local', setting: () => root }, 'nowhere'));
+  const open = () => openTestDriver(root);
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'tenon-uploads-'));
     driver = await open();

@@ -1,4 +1,3 @@
-import { openS3 } from '../../../plugins/storage-s3/driver.ts';
 import { conformance } from '../storage/conformance.ts';
 import { type S3Server, startS3Server } from './server.ts';
 
@@ -11,5 +10,5 @@ describe('storage-s3: conformance of the driver', function () {
   after(() => server?.stop());
 
   // An external server lists a thousand objects at once, the one of these tests twenty.
-  conformance(async () => openS3(server.settings), { many: process.env.TEST_S3_URL ? 1050 : 50 });
+  conformance(async () => server.open(), { many: process.env.TEST_S3_URL ? 1050 : 50 });
 });

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
-import { openS3 } from '../../../plugins/storage-s3/driver.ts';
-import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
 import { captureError } from '../../support/plugin.ts';
 import { bytes, hashOf, inParts, read } from '../storage/bytes.ts';
 import { type Relay, relayTo } from './relay.ts';
-import { type S3Server, startS3Server } from './server.ts';
+import { type S3Server, type S3Settings, startS3Server } from './server.ts';
 
 const MIB = 2 ** 20;
 const newName = () => `${randomUUID()}.bin`;
@@ -17,13 +15,13 @@ describe('storage-s3: connections', function () {
   let driver: StorageDriver;
   const opened: StorageDriver[] = [];
   const open = (settings: Partial<S3Settings> = {}) => {
-    const one = openS3({ ...server.settings, ...settings });
+    const one = server.open(settings);
     opened.push(one);
     return one;
   };
   before(async () => {
     server = await startS3Server();
-    driver = openS3(server.settings);
+    driver = server.open();
   });
   after(async () => {
     await driver?.close?.();

@@ -5,14 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { StorageDriver } from '../../../plugins/storage/contract.ts';
-import { openS3 } from '../../../plugins/storage-s3/driver.ts';
-import type { PartPlan } from '../../../plugins/storage-s3/part-plan.ts';
-import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
 import { captureError } from '../../support/plugin.ts';
 import { until } from '../files/support.ts';
 import { bytes, createHeldSource, hashOf, inParts, read } from '../storage/bytes.ts';
 import { relayTo } from './relay.ts';
-import { type S3Server, startS3Server } from './server.ts';
+import { type PartPlan, type S3Server, type S3Settings, startS3Server } from './server.ts';
 
 const MIB = 2 ** 20;
 const newName = () => `${randomUUID()}.bin`;
@@ -23,7 +20,7 @@ describe('storage-s3: driver', function () {
   let driver: StorageDriver;
   const opened: StorageDriver[] = [];
   const open = (settings: Partial<S3Settings> = {}, plan?: PartPlan) => {
-    const one = openS3({ ...server.settings, ...settings }, plan);
+    const one = server.open(settings, plan);
     opened.push(one);
     return one;
   };

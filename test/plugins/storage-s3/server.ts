@@ -7,12 +7,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { S3 } from '@aws-sdk/client-s3';
-import type { S3Settings } from '../../../plugins/storage-s3/settings.ts';
+import { openS3 } from '../../../plugins/storage-s3/driver.ts';
 import { swiftPython } from './swift-packages.ts';
+
+export type S3Settings = Parameters<typeof openS3>[0];
+/** Sizes of the parts of large objects, and where the parts wait. */
+export type PartPlan = Parameters<typeof openS3>[1];
 
 /** A server that speaks S3, and a bucket there that tests may fill. */
 export interface S3Server {
   readonly settings: S3Settings;
+  /** Opens the driver for the bucket, with some settings of the test's own. The test closes it. */
+  open(settings?: Partial<S3Settings>, plan?: PartPlan): ReturnType<typeof openS3>;
   /** The same as variables of the location of this name. */
   env(location: string): Record<string, string>;
   /** To look into the bucket past the driver. */
@@ -129,5 +135,6 @@ function serverOf(place: Pick<S3Settings, 'endpoint' | 'bucket' | 'region' | 'cr
       Object.entries(values).map(([key, value]) => [`STORAGE_${location.toUpperCase()}_${key}`, value ?? '']),
     );
   };
-  return { settings, env, s3 };
+  const open: S3Server['open'] = (changes, plan) => openS3({ ...settings, ...changes }, plan);
+  return { settings, open, env, s3 };
 }

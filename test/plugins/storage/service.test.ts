@@ -8,8 +8,6 @@ import { facet } from '#kernel';
 import type { Kernel } from '#kernel/boot';
 import { type HealthCheck, health } from '../../../plugins/server/contract.ts';
 import { type Storage, type StorageDriver, storage } from '../../../plugins/storage/contract.ts';
-import { createLocationCheck } from '../../../plugins/storage/health.ts';
-import { createLocation } from '../../../plugins/storage/location.ts';
 import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 import { bytes, hashOf, inParts, read } from './bytes.ts';
 import { type MemoryDriver, memoryDriver } from './memory.ts';
@@ -198,27 +196,16 @@ describe('service storage', () => {
           throw new Error('no picture');
         });
         expect((await captureError(failed)).message).to.equal('no picture');
-        const torn = createLocation('torn', {
-          ...driver,
-          open: async () => ({
-            size: 10,
-            bytes: Readable.from(
-              (async function* () {
-                yield bytes(5);
-                throw new Error('torn');
-              })(),
-            ),
-          }),
-        });
-        expect((await captureError(torn.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal('torn');
+        const failing = () => used.at('mem').asFile('a.jpg', async () => expect.fail('it ran'));
+        const torn = async function* () {
+          yield bytes(5);
+          throw new Error('torn');
+        };
+        driver.open = async () => ({ size: 10, bytes: Readable.from(torn()) });
+        expect((await captureError(failing())).message).to.equal('torn');
         // The error occurs before the first read: without a listener it would end the process.
-        const reset = createLocation('reset', {
-          ...driver,
-          open: async () => ({ size: 10, bytes: new Readable({ read() {} }).destroy(new Error('reset')) }),
-        });
-        expect((await captureError(reset.asFile('a.jpg', async () => expect.fail('it ran')))).message).to.equal(
-          'reset',
-        );
+        driver.open = async () => ({ size: 10, bytes: new Readable({ read() {} }).destroy(new Error('reset')) });
+        expect((await captureError(failing())).message).to.equal('reset');
         expect(await copies()).to.deep.equal(before);
       }));
 
@@ -288,53 +275,52 @@ describe('service storage', () => {
         expect((await readdir(join(folder, 'uploads'))).filter((name) => !name.startsWith('.'))).to.deep.equal([]);
       }));
 
+    /** Runs the check of the location with the memory driver. */
+    const checkMemory = async () =>
+      checks()
+        .find(({ name }) => name.includes(':mem:'))
+        ?.check();
+
     const troubles: readonly [what: string, part: Partial<StorageDriver>, message: string][] = [
       ['does not take bytes', { write: () => Promise.reject(new Error('read-only')) }, 'read-only'],
       ['does not have what it took', { open: async () => undefined }, 'the object that was written is missing'],
       ['does not drop what it has', { remove: () => Promise.reject(new Error('denied')) }, 'denied'],
     ];
     for (const [what, part, message] of troubles) {
-      it(`the check fails if a location ${what}`, async () => {
-        const location = createLocation('a', { ...driver, ...part });
-        expect((await captureError(createLocationCheck('a', 1, () => location).check())).message).to.equal(message);
-      });
+      it(`the check fails if a location ${what}`, () =>
+        started(async () => {
+          Object.assign(driver, part);
+          expect((await captureError(checkMemory())).message).to.equal(message);
+        }));
     }
 
-    it('objects of failed checks are removed by the next successful check', async () => {
-      let isDenied = true;
-      const location = createLocation('a', {
-        ...driver,
-        remove: async (name) => {
-          if (isDenied) throw new Error('denied');
-          return driver.remove(name);
-        },
-      });
-      const { check } = createLocationCheck('a', 1, () => location);
-      for (let time = 0; time < 3; time++) await captureError(check());
-      expect(driver.objects.size).to.equal(3);
-      isDenied = false;
-      await check();
-      expect(driver.objects.size).to.equal(0);
-    });
+    it('objects of failed checks are removed by the next successful check', () =>
+      started(async () => {
+        const { remove } = driver;
+        driver.remove = () => Promise.reject(new Error('denied'));
+        for (let time = 0; time < 3; time++) await captureError(checkMemory());
+        expect(driver.objects.size).to.equal(3);
+        driver.remove = remove;
+        await checkMemory();
+        expect(driver.objects.size).to.equal(0);
+      }));
 
-    it('concurrent checks of a hanging location share one attempt', async () => {
-      let writes = 0;
-      const gate = Promise.withResolvers<void>();
-      const location = createLocation('a', {
-        ...driver,
-        async write(...args) {
+    it('concurrent checks of a hanging location share one attempt', () =>
+      started(async () => {
+        let writes = 0;
+        const gate = Promise.withResolvers<void>();
+        const { write } = driver;
+        driver.write = async (...args) => {
           writes++;
           await gate.promise;
-          return driver.write(...args);
-        },
-      });
-      const { check } = createLocationCheck('a', 1, () => location);
-      const all = [check(), check(), check()];
-      gate.resolve();
-      await Promise.all(all);
-      expect(writes).to.equal(1);
-      await check();
-      expect(writes).to.equal(2);
-    });
+          return write(...args);
+        };
+        const all = [checkMemory(), checkMemory(), checkMemory()];
+        gate.resolve();
+        await Promise.all(all);
+        expect(writes).to.equal(1);
+        await checkMemory();
+        expect(writes).to.equal(2);
+      }));
   });
 });

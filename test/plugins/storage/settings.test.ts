@@ -6,7 +6,6 @@ import type { BootFailure } from '#kernel';
 import { type Storage, storage } from '../../../plugins/storage/contract.ts';
 import { variableOf } from '../../../plugins/storage/library.ts';
 import { parseLocations } from '../../../plugins/storage/settings.ts';
-import { prepareRoot } from '../../../plugins/storage-local/root.ts';
 import { captureError, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 import { inParts } from './bytes.ts';
 
@@ -39,6 +38,19 @@ describe('settings of storage locations', () => {
     const [config] = parse(['media'], { STORAGE_MEDIA_SECRET_FILE: path, STORAGE_MEDIA_SECRET: 'plain' });
     expect(config?.setting('SECRET')).to.equal('from the file');
   });
+
+  /** The failure of a start with these variables. */
+  const failedStart = (environment: Record<string, string>) =>
+    captureError<BootFailure>(
+      withPlugins(
+        [],
+        async ({ kernel }) => {
+          await kernel.migrate();
+          await kernel.start();
+        },
+        { product: ['storage', 'storage-local'], environment: { DATA_PATH: folder, ...environment } },
+      ),
+    );
 
   const wrong: readonly [what: string, locations: string, env: Record<string, string>, message: RegExp][] = [
     ['no location at all', ',', {}, /STORAGE_LOCATIONS has "", which is no name/],
@@ -79,19 +91,7 @@ describe('settings of storage locations', () => {
   ];
   for (const [what, locations, env, message] of wrong) {
     it(`${what} stops the start with the variable and a remedy`, async () => {
-      const failure = await captureError<BootFailure>(
-        withPlugins(
-          [],
-          async ({ kernel }) => {
-            await kernel.migrate();
-            await kernel.start();
-          },
-          {
-            product: ['storage', 'storage-local'],
-            environment: { DATA_PATH: folder, STORAGE_LOCATIONS: locations, ...env },
-          },
-        ),
-      );
+      const failure = await failedStart({ STORAGE_LOCATIONS: locations, ...env });
       expect(failure.name).to.equal('BootFailure');
       expect(failure.message).to.match(message);
       expect(failure.remedy).to.match(/STORAGE_|name|letters/);
@@ -107,7 +107,7 @@ describe('settings of storage locations', () => {
     const isRoot = process.getuid?.() === 0;
     const root = isRoot ? '/sys/kernel/uploads' : join(folder, 'forbidden');
     if (!isRoot) await mkdir(root, { mode: 0o555 });
-    const failure = await captureError<BootFailure>(prepareRoot({ location: 'a', setting: () => root }, folder));
+    const failure = await failedStart({ STORAGE_LOCATIONS: 'a', STORAGE_A_ROOT: root });
     expect(failure.message).to.contain(isRoot ? 'EPERM' : 'EACCES');
     expect(failure.remedy).to.contain('STORAGE_A_ROOT');
   });

@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import type { GrantHolder } from '#kernel';
 import type { Secrets } from '../../../plugins/broker/contract.ts';
-import { InvocationSecrets, Refusal, renderAuthorities } from '../../../plugins/broker/library.ts';
+import { BrokerRefusal, InvocationSecrets, renderAuthorities } from '../../../plugins/broker/library.ts';
 import { templateCapability, templateMethods } from '../../../plugins/templates/capability.ts';
 import type { Delimiters } from '../../../plugins/templates/contract.ts';
 import { createProcessOptions } from '../../../plugins/templates/processes.ts';
 import { createTemplates } from '../../../plugins/templates/service.ts';
-import type { WorkerPool } from '../../../plugins/workers/contract.ts';
-import { createPool } from '../../../plugins/workers/pool.ts';
 import { watchEventLoop } from '../../support/event-loop.ts';
 import { captureError } from '../../support/plugin.ts';
+import { openPool } from '../../support/pool.ts';
 
 const subject = { name: 'x', version: '1.0.0', runtime: 'confined' } as GrantHolder;
 const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
@@ -20,9 +19,9 @@ const invocation = (secrets: Secrets = new InvocationSecrets()) => ({
 });
 
 describe('templates.render', () => {
-  let pool: WorkerPool;
+  let pool: ReturnType<typeof openPool>;
   before(() => {
-    pool = createPool(createProcessOptions());
+    pool = openPool(createProcessOptions());
   });
   after(() => pool.stop());
 
@@ -127,7 +126,7 @@ describe('templates.render', () => {
   });
 
   it('render() is refused after the service has stopped', async () => {
-    const own = createPool(createProcessOptions());
+    const own = openPool(createProcessOptions());
     const ownTemplates = createTemplates(own);
     const running = captureError(ownTemplates.render('x'));
     const stopped = own.stop();
@@ -152,8 +151,8 @@ describe('templates.render', () => {
     });
 
     it('the grant false denies the call', async () => {
-      const refusal = await captureError<Refusal>(call(false, ['a']));
-      expect([refusal instanceof Refusal, refusal.code]).to.deep.equal([true, 'denied']);
+      const refusal = await captureError<BrokerRefusal>(call(false, ['a']));
+      expect([refusal instanceof BrokerRefusal, refusal.code]).to.deep.equal([true, 'denied']);
       const sentences = [true, false].map((grant) => renderAuthorities(capability().describe(grant)));
       expect(sentences).to.deep.equal([['renders templates'], []]);
       const { widens } = capability();
@@ -173,7 +172,7 @@ describe('templates.render', () => {
         bind(true, who),
       );
       const all = Array.from({ length: 9 }, (_, at) => (at % 2 === 0 ? one : same)?.renderLiquid('a'));
-      expect(await captureError<Refusal>(all.pop() as Promise<string>)).to.include({ code: 'rate_limited' });
+      expect(await captureError<BrokerRefusal>(all.pop() as Promise<string>)).to.include({ code: 'rate_limited' });
       const theirs = other?.renderLiquid('a');
       for (const finish of open) finish();
       expect(new Set([...(await Promise.all(all)), await theirs])).to.deep.equal(new Set(['done']));
@@ -186,7 +185,7 @@ describe('templates.render', () => {
       const secrets = new InvocationSecrets();
       const { ref } = secrets.conceal('hunter2');
       for (const args of [[`a ${ref}`], ['a', { deep: [{ ref }] }]])
-        expect(await captureError<Refusal>(call(true, args, secrets))).to.include({ code: 'denied' });
+        expect(await captureError<BrokerRefusal>(call(true, args, secrets))).to.include({ code: 'denied' });
     });
   });
 });

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { cleanUp } from '../../../plugins/tus/clean-up.ts';
-import type { Piece, Upload, Uploads } from '../../../plugins/tus/uploads.ts';
+
+type Uploads = Parameters<typeof cleanUp>[0]['uploads'];
+type Upload = NonNullable<Awaited<ReturnType<Uploads['find']>>>;
+type Piece = Awaited<ReturnType<Uploads['pieces']>>[number];
 
 const NOON = Date.parse('2026-01-01T12:00:00Z');
 const MINUTE = 60_000;

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import type { Location } from '../../../plugins/storage/contract.ts';
 import { assertComplete, joinPieces, receivePieces } from '../../../plugins/tus/pieces.ts';
 import { splitBytes } from '../../../plugins/tus/split.ts';
-import type { Uploads } from '../../../plugins/tus/uploads.ts';
 import { captureError } from '../../support/plugin.ts';
 
 async function* chunks(...sizes: readonly number[]): AsyncGenerator<Uint8Array> {
@@ -74,11 +72,7 @@ describe('pieces of tus uploads', () => {
         return found && { size: found.length, bytes: [Uint8Array.from(found)] };
       },
     };
-    const deps = {
-      uploads: uploads as unknown as Uploads,
-      location: location as unknown as Location,
-      log: { warn() {} },
-    };
+    const deps = { uploads, location, log: { warn() {} } } as unknown as Parameters<typeof receivePieces>[0];
     return { objects, names, events, deps };
   }
 

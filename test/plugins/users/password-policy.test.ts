@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type InProcessService, type Reply, startService } from '../../support/service.ts';
+import { type HttpReply, type InProcessService, startService } from '../../support/service.ts';
 import { type Ask, asking, makePerson, makeRole, outcome } from './people.ts';
 
 const POLICY = '/^(?=.*\\d).{8,}$/';
@@ -19,7 +19,7 @@ describe('auth_password_policy', () => {
   let count = 0;
   const user = (password: string) => ({ email: `policy${++count}@example.com`, password });
   const text = JSON.stringify;
-  const graphql = async (query: string): Promise<Reply> => {
+  const graphql = async (query: string): Promise<HttpReply> => {
     const reply = await admin('POST', '/graphql/system', { query });
     return { ...reply, status: reply.body.errors ? 400 : 200 };
   };
@@ -34,7 +34,7 @@ describe('auth_password_policy', () => {
       ({ id, ask: me } = person);
     });
 
-    const ways: Readonly<Record<string, (password: string) => Promise<Reply>>> = {
+    const ways: Readonly<Record<string, (password: string) => Promise<HttpReply>>> = {
       'POST /users': (password) => admin('POST', '/users', user(password)),
       'POST /users with a list': (password) => admin('POST', '/users', [user(GOOD), user(password)]),
       'PATCH /users/<id>': (password) => admin('PATCH', `/users/${id}`, { password }),

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { InProcessService, Reply, RequestOptions } from '../../support/service.ts';
+import type { HttpReply, InProcessService, RequestOptions } from '../../support/service.ts';
 
 /** Requests of one person. */
-export type Ask = (method: string, path: string, body?: unknown, options?: RequestOptions) => Promise<Reply>;
+export type Ask = (method: string, path: string, body?: unknown, options?: RequestOptions) => Promise<HttpReply>;
 
 export const asking =
   (service: InProcessService, token: string | null): Ask =>
@@ -65,7 +65,7 @@ export async function makePerson(
   return { id, role, email: account.email, password: account.password, token, ask: asking(service, token) };
 }
 
-export const codeOf = (reply: Reply): unknown => reply.body?.errors?.[0]?.extensions?.code;
+export const codeOf = (reply: HttpReply): unknown => reply.body?.errors?.[0]?.extensions?.code;
 
 /** `[status, code]`, for comparisons that show both when they fail. */
-export const outcome = (reply: Reply): readonly unknown[] => [reply.status, codeOf(reply)];
+export const outcome = (reply: HttpReply): readonly unknown[] => [reply.status, codeOf(reply)];

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
-import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import type { RunFailure } from '../../../sandbox/host/supervisor/run-failure.ts';
-import { createSupervisor, type Supervisor } from '../../../sandbox/host/supervisor/supervisor.ts';
-import { createTestLauncher, isLinux, MEMORY } from './launcher-fixture.ts';
+import {
+  createRun,
+  createTestSupervisor,
+  getOutcome,
+  type SupervisorFixture,
+} from '../supervisor/supervisor-fixture.ts';
+import { createTestLauncher, isLinux, MEMORY, type TestLauncher } from './launcher-fixture.ts';
 
 const CPU = 400;
 const WALL = 60_000;
@@ -22,44 +25,40 @@ const BUILT_INS: Readonly<Record<string, string>> = {
 
 (isLinux ? describe : describe.skip)('confinement: CPU limit of built-ins that cannot be interrupted', function () {
   this.timeout(120_000);
-  let launcher: ConfinedLauncher;
-  let supervisor: Supervisor;
-  const children: ReturnType<ConfinedLauncher['launch']>[] = [];
+  let fixture: SupervisorFixture<Pick<TestLauncher, 'posture' | 'launch' | 'close'>>;
+  const children: ReturnType<TestLauncher['launch']>[] = [];
   before(async () => {
-    launcher = await createTestLauncher();
+    const launcher = await createTestLauncher();
     const launch = () => {
       const child = launcher.launch();
       children.push(child);
       return child;
     };
-    const limits = { memory: MEMORY * 2, cpu: CPU, wall: WALL, result: 1 << 20, hostCall: 1 << 18 };
-    supervisor = createSupervisor({
-      launcher: { posture: launcher.posture, launch, close: () => launcher.close() },
-      ...{ limits, processes: 2, log: { warn() {} } },
-      bounds: { maxCrashes: 1000, firstDelay: 1, longestDelay: 1 },
-    });
+    fixture = createTestSupervisor(
+      { posture: launcher.posture, launch, close: () => launcher.close() },
+      {
+        limits: { memory: MEMORY * 2, cpu: CPU, wall: WALL },
+        processes: 2,
+        bounds: { maxCrashes: 1000, firstDelay: 1, longestDelay: 1 },
+      },
+    );
   });
   after(async () => {
-    await supervisor?.close();
-    await launcher?.close();
+    await fixture?.supervisor.close();
+    await fixture?.launcher.close();
   });
 
   for (const [name, work] of Object.entries(BUILT_INS)) {
     it(`the child ends soon after its CPU time: ${name}`, async () => {
       const script = `(function (module) { module.exports = { id: 'x', handler() { ${work} } } })`;
-      const guest = supervisor.open({ name: 'x', script, reuse: false, onParked: () => {} });
-      const context = { extensionId: 'x', contributionId: 'x', activation: { type: 'json-endpoint' } } as const;
-      const run = { entry: '', context: { ...context, accountability: null }, input: '{}', call: () => false };
+      const guest = fixture.open(script);
       const before = new Map(children.map((child) => [child, child.cpuTime() ?? 0]));
       let used = 0;
       const watch = setInterval(() => {
         const times = children.map((child) => (child.cpuTime() ?? 0) - (before.get(child) ?? 0));
         used = Math.max(used, ...times);
       }, 20);
-      const code = await guest.invoke(run).then(
-        () => 'answered',
-        (error: RunFailure) => error.code,
-      );
+      const code = await getOutcome(guest.invoke(createRun({})));
       clearInterval(watch);
       await guest.close();
       // Code that exceeds its memory ends with crash.

@@ -1,15 +1,15 @@
-import type { LauncherOptions } from '../../../sandbox/host/child.ts';
-import {
-  type ConfinedLauncher,
-  createLauncher,
-  type LaunchEnvironment,
-} from '../../../sandbox/host/launch/launcher.ts';
-import { createProbeClient, type ProbeClient, readProbeSource } from '../../../sandbox/host/posture/probe-client.ts';
+import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
+import { childrenOf, findGuestPid, readStatusLine } from '../../../sandbox/host/launch/proc.ts';
+import { createProbeClient, getValue, readProbeSource } from '../../../sandbox/host/posture/probe-client.ts';
 
 export const MIB = 1024 * 1024;
 export const MEMORY = 64 * MIB;
 export const isLinux = process.platform === 'linux';
 export const isRoot = process.getuid?.() === 0;
+
+type LauncherOptions = Parameters<typeof createLauncher>[0];
+export type TestLauncher = Awaited<ReturnType<typeof createTestLauncher>>;
+export type LaunchEnvironment = NonNullable<Parameters<typeof createLauncher>[1]>;
 
 export interface LogLine {
   readonly level: 'info' | 'warn';
@@ -17,7 +17,7 @@ export interface LogLine {
   readonly text: string;
 }
 
-export function createOptions(mode: LauncherOptions['mode'], lines: LogLine[] = []): LauncherOptions {
+function createOptions(mode: LauncherOptions['mode'], lines: LogLine[]): LauncherOptions {
   return {
     ...{ mode, memory: MEMORY, processes: 4 },
     log: {
@@ -27,19 +27,36 @@ export function createOptions(mode: LauncherOptions['mode'], lines: LogLine[] = 
   };
 }
 
+/** Starts a launcher for children of 64 MiB; its log lines are appended to `lines`. */
 export const createTestLauncher = (
   mode: LauncherOptions['mode'] = 'auto',
   environment: LaunchEnvironment = {},
   lines: LogLine[] = [],
-): Promise<ConfinedLauncher> => createLauncher(createOptions(mode, lines), environment);
+) => createLauncher(createOptions(mode, lines), environment);
 
 /** Launches the probe program in place of the runner, under the same confinement as every real child. */
-export async function launchProbe(launcher: ConfinedLauncher) {
+export async function launchProbe(launcher: TestLauncher) {
   const child = launcher.launchProgram(readProbeSource());
-  const client: ProbeClient = createProbeClient(child);
-  if (!(await client.ready)) throw new Error('the hostile program did not start');
-  return { child, ask: client.ask };
+  const { ask, ready } = createProbeClient(child);
+  if (!(await ready)) throw new Error('the hostile program did not start');
+  return {
+    child,
+    /** The process that runs the probe program; `child.pid` is the outermost one around it. */
+    guestPid: findGuestPid(child.pid),
+    /** Makes an attempt and resolves with its value or the code of its failure. */
+    ask,
+    /** Makes an attempt and resolves with its value; undefined where it failed. */
+    read: async (...attempt: Parameters<typeof ask>) => getValue(await ask(...attempt)),
+  };
 }
+
+export type Probe = Awaited<ReturnType<typeof launchProbe>>;
+
+/** Lists the processes of a child: the outermost one, its children, and the one that runs the guest. */
+export const listProcesses = (pid: number) => [...new Set([pid, ...childrenOf(pid), findGuestPid(pid)])];
+
+/** True once the process has ended, also before its parent process has reaped it. */
+export const isGone = (pid: number) => ['', 'Z'].includes(readStatusLine(pid, 'State').slice(0, 1));
 
 /** Polls until the condition holds. Throws after `timeout` milliseconds. */
 export async function until(condition: () => boolean, timeout = 30_000): Promise<void> {

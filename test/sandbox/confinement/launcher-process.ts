@@ -3,13 +3,11 @@
  * of JSON.
  */
 import { closeSync, openSync } from 'node:fs';
-import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { childrenOf, findGuestPid } from '../../../sandbox/host/launch/proc.ts';
-import { createOptions, launchProbe } from './launcher-fixture.ts';
+import { createTestLauncher, launchProbe, listProcesses } from './launcher-fixture.ts';
 
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const [mode, environment = '{}'] = process.argv.slice(2);
-const launcher = await createLauncher(createOptions('auto'), JSON.parse(environment));
+const launcher = await createTestLauncher('auto', JSON.parse(environment));
 
 const modes: Readonly<Record<string, () => Promise<void>>> = {
   /** Prints its posture and ends. */
@@ -21,8 +19,7 @@ const modes: Readonly<Record<string, () => Promise<void>>> = {
   async holds() {
     const children = [await launchProbe(launcher), await launchProbe(launcher)];
     void children[1]?.ask('spin', { ms: 600_000 });
-    const pids = children.flatMap(({ child: { pid } }) => [pid, ...childrenOf(pid), findGuestPid(pid)]);
-    say({ pids: [...new Set(pids)] });
+    say({ pids: children.flatMap(({ child }) => listProcesses(child.pid)) });
     setInterval(() => {}, 1_000);
   },
   /** Uses up all descriptors, starts a child, frees the descriptors and starts another child. */
@@ -37,15 +34,15 @@ const modes: Readonly<Record<string, () => Promise<void>>> = {
     const end = await child.ended;
     for (const fd of held) closeSync(fd);
     say({ end, isDestroyed: child.channel.destroyed });
-    const { child: next, ask } = await launchProbe(launcher);
-    say(await ask('pid'));
+    const { child: next, read } = await launchProbe(launcher);
+    say(await read('pid'));
     next.kill();
     await launcher.close();
   },
   /** Prints the open descriptors of a child. */
   async inherits() {
-    const { ask } = await launchProbe(launcher);
-    say({ posture: launcher.posture, descriptors: await ask('descriptors') });
+    const { read } = await launchProbe(launcher);
+    say({ posture: launcher.posture, descriptors: await read('descriptors') });
     await launcher.close();
   },
 };

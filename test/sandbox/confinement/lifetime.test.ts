@@ -1,19 +1,20 @@
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
-import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { childrenOf, findGuestPid, readStatusLine } from '../../../sandbox/host/launch/proc.ts';
-import type { StartedChild } from '../../../sandbox/host/launch/start.ts';
-import type { Posture } from '../../../sandbox/host/posture/posture.ts';
-import { getValue, type ProbeAnswer } from '../../../sandbox/host/posture/probe-client.ts';
-import { createTestLauncher, isLinux, launchProbe, MIB, until } from './launcher-fixture.ts';
+import {
+  createTestLauncher,
+  isGone,
+  isLinux,
+  launchProbe,
+  listProcesses,
+  MIB,
+  type TestLauncher,
+  until,
+} from './launcher-fixture.ts';
 import { startLauncherProcess } from './start-launcher-process.ts';
 
-const isGone = (pid: number) => ['', 'Z'].includes(readStatusLine(pid, 'State').slice(0, 1));
-const treeOf = (pid: number) => [...new Set([pid, ...childrenOf(pid), findGuestPid(pid)])];
-const groupsOf = ({ group }: StartedChild) => (group?.procsFiles ?? []).map(dirname);
+const groupsOf = ({ group }: ReturnType<TestLauncher['launch']>) => (group?.procsFiles ?? []).map(dirname);
 
 /** A folder for all temporary files, empty at the end where no file is left. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -26,7 +27,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 }
 
 describe('confinement: the life of a child', () => {
-  let launcher: ConfinedLauncher;
+  let launcher: TestLauncher;
 
   before(async () => {
     launcher = await createTestLauncher();
@@ -43,7 +44,7 @@ describe('confinement: the life of a child', () => {
 
   it('kill() ends all processes of a child and removes its control groups', async () => {
     const { child } = await launchProbe(launcher);
-    const pids = treeOf(child.pid);
+    const pids = listProcesses(child.pid);
     const groups = groupsOf(child);
     expect(groups.every((path) => existsSync(path))).to.equal(true);
     child.kill();
@@ -58,7 +59,7 @@ describe('confinement: the life of a child', () => {
     for (const delay of [0, 1, 3, 8, 20, 50]) {
       const child = launcher.launch();
       await new Promise((resolve) => setTimeout(resolve, delay));
-      const pids = treeOf(child.pid);
+      const pids = listProcesses(child.pid);
       child.kill();
       expect((await child.ended).code).to.equal(null);
       await until(() => pids.every(isGone));
@@ -102,9 +103,8 @@ describe('confinement: the life of a child', () => {
 
   it('a child runs with the configured niceness', async () => {
     if (!isLinux) return;
-    const { child } = await launchProbe(launcher);
-    const { getPriority } = await import('node:os');
-    expect(getPriority(findGuestPid(child.pid))).to.equal(10);
+    const { child, guestPid } = await launchProbe(launcher);
+    expect(getPriority(guestPid)).to.equal(10);
     child.kill();
     await child.ended;
   });
@@ -122,7 +122,7 @@ describe('confinement: the end of a service', () => {
   it('a closed launcher leaves no process or control group', async () => {
     const launcher = await createTestLauncher();
     const { child } = await launchProbe(launcher);
-    const pids = treeOf(child.pid);
+    const pids = listProcesses(child.pid);
     const groups = groupsOf(child);
     await launcher.close();
     expect(pids.filter((pid) => !isGone(pid))).to.deep.equal([]);
@@ -147,13 +147,11 @@ describe('confinement: the end of a service', () => {
       served.process.kill('SIGKILL');
       await served.ended;
       await until(() => pids.every(isGone));
-      const cgroups = await openCgroups();
-      const own = cgroups?.createGroup({ memory: 64 * MIB, tasks: 8 });
-      const left = (own?.procsFiles ?? [])
-        .flatMap((procsFile) => readdirSync(dirname(dirname(dirname(procsFile)))))
+      const next = await createTestLauncher();
+      const left = groupsOf(next.launch())
+        .flatMap((path) => readdirSync(dirname(dirname(path))))
         .filter((name) => name.startsWith(`tenon-${served.process.pid}-`));
-      await own?.remove();
-      await cgroups?.close();
+      await next.close();
       expect(left).to.deep.equal([]);
     });
   });
@@ -167,7 +165,7 @@ describe('confinement: the end of a service', () => {
       end: { code: null, signal: null, isOutOfMemory: false },
       isDestroyed: true,
     });
-    expect(getValue((await served.next()) as ProbeAnswer)).to.be.a('number');
+    expect(await served.next()).to.be.a('number');
     expect(await served.ended).to.equal(0);
   });
 
@@ -179,14 +177,13 @@ describe('confinement: the end of a service', () => {
       const { dev, ino } = statSync(path);
       const served = startLauncherProcess({ mode: 'inherits', inherited: { 20: fd, 200: fd } });
       const { posture, descriptors } = (await served.next()) as {
-        readonly posture: Posture;
-        readonly descriptors: ProbeAnswer;
+        readonly posture: TestLauncher['posture'];
+        readonly descriptors: readonly { readonly file: string }[];
       };
       await served.ended;
       closeSync(fd);
       expect(posture.applied).to.include('process');
-      const files = (getValue(descriptors) as readonly { readonly file: string }[]).map(({ file }) => file);
-      expect(files).not.to.include(`${dev}:${ino}`);
+      expect(descriptors.map(({ file }) => file)).not.to.include(`${dev}:${ino}`);
     });
   });
 });

@@ -1,30 +1,35 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ConfinedLauncher } from '../../../sandbox/host/launch/launcher.ts';
-import { findGuestPid } from '../../../sandbox/host/launch/proc.ts';
 import { type Canary, createCanary } from '../../../sandbox/host/posture/canary.ts';
-import type { Layer } from '../../../sandbox/host/posture/posture.ts';
-import { getValue, type ProbeAnswer, type ProbeClient } from '../../../sandbox/host/posture/probe-client.ts';
-import { createTestLauncher, isRoot, launchProbe, MEMORY, MIB } from './launcher-fixture.ts';
+import {
+  createTestLauncher,
+  isRoot,
+  launchProbe,
+  MEMORY,
+  MIB,
+  type Probe,
+  type TestLauncher,
+} from './launcher-fixture.ts';
+
+type Layer = TestLauncher['posture']['applied'][number];
 
 /**
  * The probe program runs in place of the runner. Each test expects an attempt to fail where the posture claims its
  * layer, so on every machine these tests check that the posture is true.
  */
 describe('confinement: the probe program', () => {
-  let launcher: ConfinedLauncher;
+  let launcher: TestLauncher;
   let canary: Canary;
-  let ask: ProbeClient['ask'];
-  let pid: number;
+  let ask: Probe['ask'];
+  let read: Probe['read'];
+  let guestPid: number;
 
   before(async () => {
     launcher = await createTestLauncher();
     expect(launcher.posture.decision).to.equal('run');
     canary = await createCanary();
-    const { child, ask: say } = await launchProbe(launcher);
-    ask = say;
-    pid = findGuestPid(child.pid);
+    ({ ask, read, guestPid } = await launchProbe(launcher));
   });
 
   after(async () => {
@@ -36,7 +41,7 @@ describe('confinement: the probe program', () => {
   /**
    * Where the layer is claimed, the attempt must fail with one of these codes, or with any code where none is listed.
    */
-  const expectRefused = (layer: Layer, answer: ProbeAnswer, ...codes: readonly string[]) => {
+  const expectRefused = (layer: Layer, answer: Awaited<ReturnType<Probe['ask']>>, ...codes: readonly string[]) => {
     if (!has(layer)) return;
     expect(answer).to.have.property('error');
     const { error } = answer as { readonly error: string };
@@ -45,12 +50,12 @@ describe('confinement: the probe program', () => {
   };
 
   it('the probe sees no environment variable of the service', async () => {
-    const found = getValue(await ask('environment')) as object;
+    const found = (await read('environment')) as object;
     expect(Object.keys(found).filter((name) => name !== 'PWD')).to.deep.equal(['MALLOC_ARENA_MAX']);
   });
 
   it('the probe inherits no file, pipe or socket but its channel', async () => {
-    const found = getValue(await ask('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
+    const found = (await read('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
     const sockets = found.filter(({ fd }) => fd === 3);
     expect(sockets).to.have.length(1);
     // Node itself creates pipes with both ends in this process.
@@ -120,7 +125,7 @@ describe('confinement: the probe program', () => {
     for (const path of ['/bin/sh', '/usr/bin/env', '/node', '/setpriv', '/prlimit', process.execPath]) {
       expectRefused('seccomp', await ask('run', { path }), 'EPERM', 'ENOENT');
     }
-    if (has('seccomp')) expect(readdirSync(`/proc/${pid}/task`).length).to.be.above(0);
+    if (has('seccomp')) expect(readdirSync(`/proc/${guestPid}/task`).length).to.be.above(0);
   });
 
   it("the probe cannot read the service's environment or memory", async () => {
@@ -132,7 +137,7 @@ describe('confinement: the probe program', () => {
 
   it('the probe cannot signal the service, other children or the first process of its namespace', async () => {
     const other = await launchProbe(launcher);
-    const targets = [process.pid, other.child.pid, findGuestPid(other.child.pid)];
+    const targets = [process.pid, other.child.pid, other.guestPid];
     for (const target of targets) {
       expectRefused('process-namespace', await ask('signal', { pid: target, signal: 'SIGKILL' }));
     }
@@ -141,11 +146,11 @@ describe('confinement: the probe program', () => {
         expectRefused('seccomp', await ask('signal', { pid: target, signal: 'SIGKILL' }), 'EPERM');
       }
     }
-    expect(getValue(await other.ask('pid'))).to.be.a('number');
+    expect(await other.read('pid')).to.be.a('number');
   });
 
   it('the probe has no privileges and cannot change its user', async () => {
-    const found = getValue(await ask('identity')) as { readonly uid: number; readonly gid: number; groups: number[] };
+    const found = (await read('identity')) as { readonly uid: number; readonly gid: number; groups: number[] };
     if (!has('unprivileged-user')) return;
     expect(found.uid).to.be.above(0);
     if (isRoot) expect(found.groups).to.deep.equal([found.gid]);
@@ -155,14 +160,14 @@ describe('confinement: the probe program', () => {
   it('the probe has a user of its own where the service is root', async () => {
     if (!isRoot || !has('unprivileged-user')) return;
     const other = await launchProbe(launcher);
-    const uidOf = async (say: ProbeClient['ask']) => (getValue(await say('identity')) as { readonly uid: number }).uid;
-    expect(await uidOf(ask)).not.to.equal(await uidOf(other.ask));
+    const uidOf = async (identify: Probe['read']) => ((await identify('identity')) as { readonly uid: number }).uid;
+    expect(await uidOf(read)).not.to.equal(await uidOf(other.read));
   });
 
   it('the probe cannot open more files than the limit', async () => {
     if (!has('rlimits')) return;
     const path = has('filesystem') ? '/runner.cjs' : import.meta.filename;
-    expect(getValue(await ask('open', { path, count: 500 }))).to.be.below(64);
+    expect(await read('open', { path, count: 500 })).to.be.below(64);
   });
 
   it('the probe cannot use more memory than its limit', async () => {
@@ -193,11 +198,11 @@ describe('confinement: the probe program', () => {
 
   it('the probe gets no more than its share of a core', async () => {
     if (!has('cpu-limit')) return;
-    const { child, ask: say } = await launchProbe(launcher);
+    const { child, read: readOther } = await launchProbe(launcher);
     // One thread cannot use the whole share of a child, and the start itself may use more.
     await new Promise((resolve) => setTimeout(resolve, 400));
     child.group?.throttle(0.5);
-    const share = getValue(await say('spin', { ms: 1_000 })) as number;
+    const share = (await readOther('spin', { ms: 1_000 })) as number;
     expect(share).to.be.below(0.65);
     // On a busy machine the child may get less than its share.
     if (share > 0.45) expect(child.group?.counters().throttled).to.be.above(0);
@@ -205,6 +210,6 @@ describe('confinement: the probe program', () => {
 
   it('the probe can run an isolate', async () => {
     const path = has('filesystem') ? '/isolated_vm.node' : undefined;
-    if (path !== undefined) expect(getValue(await ask('isolate', { path, memory: 64 }))).to.equal('[42]');
+    if (path !== undefined) expect(await read('isolate', { path, memory: 64 })).to.equal('[42]');
   });
 });

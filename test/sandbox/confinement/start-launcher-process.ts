@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { LaunchEnvironment } from '../../../sandbox/host/launch/launcher.ts';
+import type { LaunchEnvironment } from './launcher-fixture.ts';
 
 const SERVICE = fileURLToPath(new URL('./launcher-process.ts', import.meta.url));
 

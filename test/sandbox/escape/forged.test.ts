@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { Caller, Log } from '#kernel';
-import type { Guest, Sandbox } from '../../../plugins/sandbox/contract.ts';
+import type { Caller } from '#kernel';
+import type { GuestProgram, Sandbox } from '../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../plugins/sandbox/library.ts';
-import { createSandbox } from '../../../plugins/sandbox/service.ts';
-import { type ConfinedLauncher, createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { caller, type ItemsService, itemsService, ROLE, USER } from '../../plugins/items/capability/service.ts';
-import { DEFAULT_CONFIG } from '../../plugins/sandbox/sandbox-fixture.ts';
+import { createTestSandbox, launchConfined } from '../../plugins/sandbox/sandbox-fixture.ts';
 import { type EventLoopWatch, watchEventLoop } from '../../support/event-loop.ts';
 import { garbageCollector } from '../../support/garbage.ts';
 import { until } from '../supervisor/supervisor-fixture.ts';
@@ -117,10 +115,9 @@ const publicCaller: Caller = caller({ user: null, role: null });
 describe('sandbox: a child process that sends forged messages', function () {
   this.timeout(120_000);
   let service: ItemsService;
-  let launcher: ConfinedLauncher;
   let sandbox: Sandbox;
   let stop: (() => Promise<void>) | undefined;
-  let honest: Guest;
+  let honest: GuestProgram;
   let memory: number;
   let held: number;
   let loop: EventLoopWatch;
@@ -129,28 +126,11 @@ describe('sandbox: a child process that sends forged messages', function () {
   before(async () => {
     const text = await readFile(new URL('forged/program.cjs', import.meta.url), 'utf8');
     service = await itemsService(SQL);
-    const ignore = () => {};
-    const log = { debug: ignore, info: ignore, warn: ignore, error: ignore } as unknown as Log;
-    const config = {
-      ...DEFAULT_CONFIG,
+    const launch = launchConfined(({ pid }) => void pids.push(pid), text);
+    ({ sandbox, stop } = createTestSandbox(launch, {
       EXTENSIONS_SANDBOX_TIMEOUT: String(WALL),
       EXTENSIONS_SANDBOX_MAX_PROCESSES: '4',
-    };
-    const created = createSandbox(
-      config,
-      async (options) => {
-        launcher = await createLauncher(options);
-        const { posture } = launcher;
-        const launch = () => {
-          const child = launcher.launchProgram(text);
-          pids.push(child.pid);
-          return child;
-        };
-        return { posture, launch, close: () => launcher.close() };
-      },
-      log,
-    );
-    ({ sandbox, stop } = created);
+    }));
     expect((await sandbox.runtime()).state).to.equal('available');
     honest = open('honest');
     expect(await outcomeOf(honest, 'first')).to.equal('first');
@@ -165,7 +145,7 @@ describe('sandbox: a child process that sends forged messages', function () {
     await service?.stop();
   });
 
-  const open = (script: string): Guest =>
+  const open = (script: string): GuestProgram =>
     sandbox.open({
       brokerAccess: service.subjects.register({
         name: `forged-${script.replace(/\W+/g, '-')}`,
@@ -177,7 +157,11 @@ describe('sandbox: a child process that sends forged messages', function () {
       reuse: false,
       onParked: () => {},
     });
-  const outcomeOf = async (guest: Guest, input: unknown = 1, who: Caller | null = publicCaller): Promise<Outcome> => {
+  const outcomeOf = async (
+    guest: GuestProgram,
+    input: unknown = 1,
+    who: Caller | null = publicCaller,
+  ): Promise<Outcome> => {
     try {
       const run = { entry: '', contributionId: 'forged', activation: { type: 'json-endpoint' }, caller: who } as const;
       return (await guest.invoke({ ...run, input: JSON.stringify(input) })).value;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { LAYER_CHECKS, type ProbeFindings } from '../../../sandbox/host/posture/checks.ts';
-import { LAYERS, type Layer } from '../../../sandbox/host/posture/posture.ts';
+import { type ConfinementLayer, LAYERS } from '../../../sandbox/host/posture/posture.ts';
 import { ENDED, type ProbeAnswer } from '../../../sandbox/host/posture/probe-client.ts';
 
 const no = (error = 'EPERM'): ProbeAnswer => ({ error });
@@ -52,7 +52,11 @@ const limits = (change: Readonly<Record<string, number>>): Partial<ProbeFindings
 });
 
 /** Changes of the findings, each with the layers that it makes fail. */
-const CASES: readonly (readonly [what: string, change: Partial<ProbeFindings>, ...layers: readonly Layer[]])[] = [
+const CASES: readonly (readonly [
+  what: string,
+  change: Partial<ProbeFindings>,
+  ...layers: readonly ConfinementLayer[],
+])[] = [
   ['no isolate', { isolates: [yes('[42]'), ENDED] }, 'isolate'],
   ['another result', { isolates: [yes('[41]')] }, 'isolate'],
   ['no isolate tried', { isolates: [] }, 'isolate'],

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { openCgroups } from '../../../sandbox/host/launch/cgroups/cgroups.ts';
 import { findTools } from '../../../sandbox/host/launch/tools.ts';
 import {
+  type ConfinementLayer,
   LAYERS,
-  type Layer,
   MINIMUM_LAYERS,
   type Posture,
   REQUIRED_LAYERS,
@@ -16,7 +16,7 @@ import { startLauncherProcess } from '../confinement/start-launcher-process.ts';
 
 const tools = findTools();
 /** Layers that need bubblewrap on this machine. */
-const WRAPPED: readonly Layer[] = ['filesystem', 'network', 'process-namespace', 'seccomp'];
+const WRAPPED: readonly ConfinementLayer[] = ['filesystem', 'network', 'process-namespace', 'seccomp'];
 
 /** Asserts what holds for every posture on any machine. */
 function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Posture) {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
 import type {
-  Activation,
+  ActivationMessage,
   ChildMessage,
   GuestContext,
   GuestLimits,
@@ -103,7 +103,7 @@ export class Runner {
     this.send({ type: 'load', reuse: reuse ?? false }, script);
   }
 
-  invoke(id: number, input: unknown = {}, activation: Activation = { type: 'json-endpoint' }, entry = ''): void {
+  invoke(id: number, input: unknown = {}, activation: ActivationMessage = { type: 'json-endpoint' }, entry = ''): void {
     const context: GuestContext = { extensionId: 'orders', contributionId: 'orders', activation, accountability: null };
     this.send({ type: 'invoke', id, entry, context }, JSON.stringify(input));
   }
@@ -120,7 +120,7 @@ export class Runner {
   }
 
   /** Invokes and waits for the end. */
-  run(id: number, input?: unknown, activation?: Activation, entry?: string): Promise<unknown> {
+  run(id: number, input?: unknown, activation?: ActivationMessage, entry?: string): Promise<unknown> {
     this.invoke(id, input, activation, entry);
     return this.outcome(id);
   }

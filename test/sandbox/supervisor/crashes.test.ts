@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { DEFAULT_BOUNDS } from '../../../sandbox/host/supervisor/bounds.ts';
-import { Stability } from '../../../sandbox/host/supervisor/stability.ts';
+import { CrashRecord } from '../../../sandbox/host/supervisor/stability.ts';
 import { createFakeLauncher, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
 describe('Stability: restart delays and parking', () => {
   const stability = () => {
     let time = 0;
-    const one = new Stability({ ...DEFAULT_BOUNDS, crashWindow: 1 }, () => time);
+    const one = new CrashRecord({ ...DEFAULT_BOUNDS, crashWindow: 1 }, () => time);
     return { one, pass: (milliseconds: number) => (time += milliseconds) };
   };
 
@@ -40,20 +40,20 @@ describe('Stability: restart delays and parking', () => {
       [5, 'recordCrash'],
       [20, 'recordExhaustion'],
     ] as const) {
-      const one = new Stability(DEFAULT_BOUNDS, () => (time += 100));
+      const one = new CrashRecord(DEFAULT_BOUNDS, () => (time += 100));
       const parked = Array.from({ length: times + 2 }, () => one[method]());
       expect(parked.indexOf(true)).to.equal(times - 1);
       expect(parked.filter(Boolean)).to.have.length(1);
       one.restart();
       expect([one.isParked, one.wait()]).to.deep.equal([false, 0]);
     }
-    const together = new Stability(DEFAULT_BOUNDS, () => 0);
+    const together = new CrashRecord(DEFAULT_BOUNDS, () => 0);
     for (let at = 0; at < 64; at++) expect(together.recordExhaustion()).to.equal(false);
   });
 
   it('crashes older than the crash window do not count', () => {
     let time = 0;
-    const one = new Stability(DEFAULT_BOUNDS, () => time);
+    const one = new CrashRecord(DEFAULT_BOUNDS, () => time);
     for (let at = 0; at < 50; at++) {
       expect(one.recordCrash()).to.equal(false);
       time += 15_001;

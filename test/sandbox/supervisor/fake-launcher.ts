@@ -1,6 +1,5 @@
 import { type Duplex, duplexPair } from 'node:stream';
 import type { Child, ChildEnd, Launcher } from '../../../sandbox/host/child.ts';
-import type { Posture } from '../../../sandbox/host/posture/posture.ts';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
 import type { ChildMessage, GuestLimits, HostMessage } from '../../../sandbox/protocol/messages.ts';
 
@@ -82,7 +81,7 @@ export interface FakeLauncher extends Launcher {
   living(): number;
 }
 
-const posture: Posture = { mode: 'auto', decision: 'run', applied: [], missing: [], cgroupMechanic: null };
+const posture: Launcher['posture'] = { mode: 'auto', decision: 'run', applied: [], missing: [], cgroupMechanic: null };
 
 export function createFakeLauncher(programs: Readonly<Record<string, Behaviour>> = {}): FakeLauncher {
   const children: FakeChild[] = [];

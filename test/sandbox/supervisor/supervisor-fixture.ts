@@ -1,28 +1,42 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SupervisorBounds } from '../../../sandbox/host/supervisor/bounds.ts';
-import type { GuestRun } from '../../../sandbox/host/supervisor/guest-run.ts';
 import { RunFailure } from '../../../sandbox/host/supervisor/run-failure.ts';
-import {
-  createSupervisor,
-  type SupervisedProgram,
-  type Supervisor,
-} from '../../../sandbox/host/supervisor/supervisor.ts';
-import type { GuestLimits } from '../../../sandbox/protocol/messages.ts';
+import { createSupervisor } from '../../../sandbox/host/supervisor/supervisor.ts';
 import { type FakeLauncher, LIMITS } from './fake-launcher.ts';
 
-export interface SupervisorFixture {
+type SupervisorOptions = Parameters<typeof createSupervisor>[0];
+type Supervisor = ReturnType<typeof createSupervisor>;
+type SupervisedProgram = ReturnType<Supervisor['open']>;
+type GuestRun = Parameters<SupervisedProgram['invoke']>[0];
+
+export interface SupervisorFixture<L extends SupervisorOptions['launcher'] = FakeLauncher> {
   readonly supervisor: Supervisor;
-  readonly launcher: FakeLauncher;
+  readonly launcher: L;
+  /** Details of the programs that were parked. */
   readonly parked: string[];
+  /** Lines logged as warnings. */
+  readonly warnings: object[];
   open(script: string): SupervisedProgram;
 }
 
-interface FixtureOptions {
-  readonly processes?: number;
-  readonly slots?: number;
-  readonly bounds?: Partial<SupervisorBounds>;
-  readonly limits?: Partial<GuestLimits>;
-  readonly now?: () => number;
+interface FixtureOptions extends Partial<Pick<SupervisorOptions, 'processes' | 'slots' | 'bounds' | 'now'>> {
+  readonly limits?: Partial<SupervisorOptions['limits']>;
+}
+
+/** Creates a supervisor with four processes and the limits of ordinary tests over the children of a launcher. */
+export function createTestSupervisor<L extends SupervisorOptions['launcher']>(
+  launcher: L,
+  { limits, ...options }: FixtureOptions = {},
+): SupervisorFixture<L> {
+  const parked: string[] = [];
+  const warnings: object[] = [];
+  const supervisor = createSupervisor({
+    ...{ launcher, processes: 4, ...options },
+    limits: { ...LIMITS, ...limits },
+    log: { warn: (data) => void warnings.push(data) },
+  });
+  const open = (script: string) =>
+    supervisor.open({ name: script, script, reuse: false, onParked: (detail) => void parked.push(detail) });
+  return { supervisor, launcher, parked, warnings, open };
 }
 
 /** Runs `work` with a supervisor over fake children and checks that no process is left. */
@@ -31,26 +45,16 @@ export async function withSupervisor(
   options: FixtureOptions,
   work: (ground: SupervisorFixture) => Promise<void>,
 ): Promise<void> {
-  const parked: string[] = [];
-  const supervisor = createSupervisor({
-    launcher,
-    limits: { ...LIMITS, ...options.limits },
-    processes: options.processes ?? 4,
-    ...(options.slots && { slots: options.slots }),
-    log: { warn() {} },
-    bounds: { ...options.bounds },
-    ...(options.now && { now: options.now }),
-  });
-  const open = (script: string) =>
-    supervisor.open({ name: script, script, reuse: false, onParked: (detail) => void parked.push(detail) });
+  const fixture = createTestSupervisor(launcher, options);
   try {
-    await work({ supervisor, launcher, parked, open });
+    await work(fixture);
   } finally {
-    await supervisor.close();
+    await fixture.supervisor.close();
   }
-  if (supervisor.living() > 0 || launcher.living() > 0) throw new Error('a process was left');
+  if (fixture.supervisor.living() > 0 || launcher.living() > 0) throw new Error('a process was left');
 }
 
+/** An invocation of a JSON endpoint without a caller, whose host calls are all unsupported. */
 export const createRun = (input: unknown = 1, more: Partial<GuestRun> = {}): GuestRun => ({
   entry: '',
   context: { extensionId: 'x', contributionId: 'x', activation: { type: 'json-endpoint' }, accountability: null },

@@ -4,14 +4,14 @@ import { parseExact } from './exact-numbers.ts';
 import { EXPORT_FORMATS, type ExportFormat, type ExportFormatName } from './formats.ts';
 
 /** A file that is rendered while it is sent. */
-export interface Download {
+export interface ExportDownload {
   readonly name: string;
   readonly type: string;
   readonly parts: AsyncIterable<string>;
 }
 
 /** The rows of a read as a file. */
-export function createDownload(read: Read, answer: ReadText | RowStream, formatName: ExportFormatName): Download {
+export function createDownload(read: Read, answer: ReadText | RowStream, formatName: ExportFormatName): ExportDownload {
   const format: ExportFormat = EXPORT_FORMATS[formatName];
   const name = `${read.collection.name} ${timestampText(new Date())}.${format.extension}`;
   if ('batches' in answer) {

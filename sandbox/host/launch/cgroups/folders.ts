@@ -25,18 +25,18 @@ export function makeFolder(path: string): void {
   mkdirSync(path, { recursive: true });
 }
 
-export const write = (path: string, value: string | number): void => writeFileSync(path, String(value));
+export const writeControlFile = (path: string, value: string | number): void => writeFileSync(path, String(value));
 
 export function tryWrite(path: string, value: string | number): boolean {
   try {
-    write(path, value);
+    writeControlFile(path, value);
     return true;
   } catch {
     return false;
   }
 }
 
-export function read(path: string): string {
+export function readControlFile(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {
@@ -49,7 +49,7 @@ export const parseCounter = (text: string, name: string): number =>
   Number(text.match(new RegExp(`^${name} (\\d+)$`, 'm'))?.[1] ?? 0);
 
 export const listProcesses = (folder: string): readonly number[] =>
-  read(join(folder, 'cgroup.procs')).split('\n').map(Number).filter(Boolean);
+  readControlFile(join(folder, 'cgroup.procs')).split('\n').map(Number).filter(Boolean);
 
 /** Sends SIGKILL to all processes of the group. The next call kills processes that were started meanwhile. */
 export function killProcesses(folder: string): void {

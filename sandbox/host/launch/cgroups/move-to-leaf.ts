@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readStatusLine } from '../proc.ts';
-import { listProcesses, makeFolder, read, removeIfEmpty, tryWrite, write } from './folders.ts';
+import { listProcesses, makeFolder, readControlFile, removeIfEmpty, tryWrite, writeControlFile } from './folders.ts';
 
 /**
  * A cgroup v2 group can enable controllers for its children only while it holds no process. So the service and its
@@ -15,12 +15,12 @@ export function moveToLeaf(base: string, leaf: string): (() => Promise<void>) | 
     const control = join(base, 'cgroup.subtree_control');
     // The kernel refuses this while another launcher of this process still has groups. The service then stays in the
     // leaf.
-    for (const one of read(control).split(' ').filter(Boolean)) tryWrite(control, `-${one}`);
+    for (const one of readControlFile(control).split(' ').filter(Boolean)) tryWrite(control, `-${one}`);
     if (listProcesses(leaf).every((pid) => tryWrite(join(base, 'cgroup.procs'), pid))) removeIfEmpty(leaf);
   };
   try {
     makeFolder(leaf);
-    for (const pid of moving) write(join(leaf, 'cgroup.procs'), pid);
+    for (const pid of moving) writeControlFile(join(leaf, 'cgroup.procs'), pid);
     return undo;
   } catch {
     void undo();

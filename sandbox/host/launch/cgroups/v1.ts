@@ -5,13 +5,13 @@ import {
   killProcesses,
   makeFolder,
   parseCounter,
-  read,
+  readControlFile,
   releaseName,
   removeFolder,
   removeLeftovers,
   removeTree,
   tryWrite,
-  write,
+  writeControlFile,
 } from './folders.ts';
 import { type Cgroups, type ControlGroup, CPU_PERIOD_US, CPU_SHARE, type GroupLimits } from './group.ts';
 import { type CgroupProcFiles, findOwnGroupV1, readCgroupProcFiles } from './own-group.ts';
@@ -67,10 +67,10 @@ function createGroup(bases: ControllerFolders, name: string, limits: GroupLimits
   const remove = async () => (await Promise.all(folders.map(removeFolder))).every(Boolean);
   try {
     for (const folder of folders) mkdirSync(folder, { recursive: true });
-    write(join(memory, 'memory.limit_in_bytes'), limits.memory);
+    writeControlFile(join(memory, 'memory.limit_in_bytes'), limits.memory);
     // The sum of memory and swap, where the kernel counts swap.
     tryWrite(join(memory, 'memory.memsw.limit_in_bytes'), limits.memory);
-    write(join(pids, 'pids.max'), limits.tasks);
+    writeControlFile(join(pids, 'pids.max'), limits.tasks);
   } catch (error) {
     void remove();
     throw error;
@@ -79,18 +79,18 @@ function createGroup(bases: ControllerFolders, name: string, limits: GroupLimits
   return {
     procsFiles,
     join(pid) {
-      for (const procsFile of procsFiles) write(procsFile, pid);
+      for (const procsFile of procsFiles) writeControlFile(procsFile, pid);
     },
     throttle(share = CPU_SHARE) {
       if (cpu === null || !tryWrite(join(cpu, 'cpu.cfs_period_us'), CPU_PERIOD_US)) return;
       tryWrite(join(cpu, 'cpu.cfs_quota_us'), Math.round(share * CPU_PERIOD_US));
     },
     limitTasks: (tasks) => void tryWrite(join(pids, 'pids.max'), tasks),
-    tasks: () => Number(read(join(pids, 'pids.current'))),
+    tasks: () => Number(readControlFile(join(pids, 'pids.current'))),
     counters: () => ({
-      outOfMemory: parseCounter(read(join(memory, 'memory.oom_control')), 'oom_kill'),
-      refused: parseCounter(read(join(pids, 'pids.events')), 'max'),
-      throttled: cpu === null ? 0 : parseCounter(read(join(cpu, 'cpu.stat')), 'nr_throttled'),
+      outOfMemory: parseCounter(readControlFile(join(memory, 'memory.oom_control')), 'oom_kill'),
+      refused: parseCounter(readControlFile(join(pids, 'pids.events')), 'max'),
+      throttled: cpu === null ? 0 : parseCounter(readControlFile(join(cpu, 'cpu.stat')), 'nr_throttled'),
     }),
     kill: () => folders.forEach(killProcesses),
     remove,

@@ -5,13 +5,13 @@ import {
   killProcesses,
   makeFolder,
   parseCounter,
-  read,
+  readControlFile,
   releaseName,
   removeFolder,
   removeLeftovers,
   removeTree,
   tryWrite,
-  write,
+  writeControlFile,
 } from './folders.ts';
 import { type Cgroups, type ControlGroup, CPU_PERIOD_US, CPU_SHARE, type GroupLimits } from './group.ts';
 import { moveToLeaf } from './move-to-leaf.ts';
@@ -34,7 +34,7 @@ export async function openV2(
   if (found === null) return null;
   // An earlier launcher of this process has already moved it to the leaf.
   const base = basename(found) === SERVICE_LEAF ? dirname(found) : found;
-  if (!hasAll(read(join(base, 'cgroup.controllers')), needed)) return null;
+  if (!hasAll(readControlFile(join(base, 'cgroup.controllers')), needed)) return null;
   await removeLeftovers(base);
   const name = claimName();
   const folder = join(base, name);
@@ -74,8 +74,8 @@ const hasAll = (list: string, needed: readonly string[]) => needed.every((one) =
 function enableControllers(folder: string, needed: readonly string[]): boolean {
   const control = join(folder, 'cgroup.subtree_control');
   for (const one of [...needed, ...OPTIONAL_CONTROLLERS])
-    if (!hasAll(read(control), [one])) tryWrite(control, `+${one}`);
-  return hasAll(read(control), needed);
+    if (!hasAll(readControlFile(control), [one])) tryWrite(control, `+${one}`);
+  return hasAll(readControlFile(control), needed);
 }
 
 function createGroup(folder: string, limits: GroupLimits, needed: readonly string[]): ControlGroup {
@@ -83,27 +83,27 @@ function createGroup(folder: string, limits: GroupLimits, needed: readonly strin
   try {
     mkdirSync(folder, { recursive: true });
     if (needed.includes('memory')) {
-      write(at('memory.max'), limits.memory);
+      writeControlFile(at('memory.max'), limits.memory);
       tryWrite(at('memory.swap.max'), 0);
       // The kernel kills the whole group at its memory limit, since a child without one of its processes cannot go on.
       tryWrite(at('memory.oom.group'), 1);
     }
-    if (needed.includes('pids')) write(at('pids.max'), limits.tasks);
+    if (needed.includes('pids')) writeControlFile(at('pids.max'), limits.tasks);
   } catch (error) {
     void removeFolder(folder);
     throw error;
   }
   return {
     procsFiles: [at('cgroup.procs')],
-    join: (pid) => write(at('cgroup.procs'), pid),
+    join: (pid) => writeControlFile(at('cgroup.procs'), pid),
     throttle: (share = CPU_SHARE) =>
       void tryWrite(at('cpu.max'), `${Math.round(share * CPU_PERIOD_US)} ${CPU_PERIOD_US}`),
     limitTasks: (tasks) => void tryWrite(at('pids.max'), tasks),
-    tasks: () => Number(read(at('pids.current'))),
+    tasks: () => Number(readControlFile(at('pids.current'))),
     counters: () => ({
-      outOfMemory: parseCounter(read(at('memory.events')), 'oom_kill'),
-      refused: parseCounter(read(at('pids.events')), 'max'),
-      throttled: parseCounter(read(at('cpu.stat')), 'nr_throttled'),
+      outOfMemory: parseCounter(readControlFile(at('memory.events')), 'oom_kill'),
+      refused: parseCounter(readControlFile(at('pids.events')), 'max'),
+      throttled: parseCounter(readControlFile(at('cpu.stat')), 'nr_throttled'),
     }),
     kill: () => killProcesses(folder),
     remove: () => removeFolder(folder),

@@ -5,19 +5,21 @@ import { createCaching } from '../../../../plugins/assets/serving/caching.ts';
 import { createObjectCache } from '../../../../plugins/assets/serving/object-cache.ts';
 import { assetRoutes } from '../../../../plugins/assets/serving/routes.ts';
 import { createSendFile } from '../../../../plugins/assets/serving/send-file.ts';
-import type { FileRecord, Variants } from '../../../../plugins/assets/variant.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
 import { parseRange } from '../../../../plugins/outbound/library.ts';
 import type { ByteRange, Location, OpenedObject } from '../../../../plugins/storage/contract.ts';
 import { silentSettings, writePlugins } from '../../../support/plugin.ts';
-import { createSender, type Send } from '../../../support/send.ts';
+import { createSender, type SendRequest } from '../../../support/send.ts';
+
+type Variants = Parameters<typeof assetRoutes>[0]['variants'];
+type FileRecord = Parameters<Variants['choose']>[0];
 
 export const FILE = '0aa3e8d2-5b0e-4f4b-9d3c-1f2e3d4c5b6a';
 export const MODIFIED = new Date('2026-03-04T05:06:07.891Z');
 
 export interface Ground {
   readonly url: string;
-  readonly request: Send;
+  readonly request: SendRequest;
   readonly log: readonly Record<string, unknown>[];
   /** Calls of the storage: `open a.png`, `open a.png 0-9`, `stat a.png`. */
   readonly storageCalls: string[];

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { contentPolicy, toContentType } from '../../../../plugins/assets/serving/content-policy.ts';
-import type { FileRecord } from '../../../../plugins/assets/variant.ts';
 import { FILE, type Ground, type GroundOptions, MODIFIED, startGround } from './ground.ts';
 
 const BYTES = Buffer.from('some bytes');
@@ -228,7 +227,7 @@ describe('headers of assets', () => {
     ];
     for (const type of passive) expect(contentPolicy(type), String(type)).not.to.contain('sandbox');
     for (const type of [...active, ...passive]) expect(contentPolicy(type)).not.to.match(/script-src|unsafe-eval/);
-    const file: Partial<FileRecord> = { type: 'image/png', detected_type: 'image/svg+xml' };
+    const file: GroundOptions['file'] = { type: 'image/png', detected_type: 'image/svg+xml' };
     await withGround({ file }, async ({ request }) => {
       const { headers } = await request('GET', `/assets/${FILE}`);
       expect(headers.get('content-security-policy')).to.contain('; sandbox');

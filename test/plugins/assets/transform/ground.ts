@@ -1,6 +1,9 @@
 import { createVariants, type TransformConfig } from '../../../../plugins/assets/transform/index.ts';
-import type { FileRecord, VariantChoice } from '../../../../plugins/assets/variant.ts';
 import type { SettingsValues } from '../../../../plugins/settings/contract.ts';
+
+type Variants = ReturnType<typeof createVariants>;
+type FileRecord = Parameters<Variants['choose']>[0];
+type VariantChoice = Awaited<ReturnType<Variants['choose']>>;
 
 export const CONFIG: TransformConfig = {
   ASSETS_TRANSFORM_MAX_OPERATIONS: 5,

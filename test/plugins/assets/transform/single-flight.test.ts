@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { type Failure, fail } from '#kernel';
 import { createRemoteCompletion } from '../../../../plugins/assets/transform/remote-completion.ts';
 import { createSingleFlight } from '../../../../plugins/assets/transform/single-flight.ts';
-import type { FileRecord, Variant } from '../../../../plugins/assets/variant.ts';
 import type { Bus, Lock } from '../../../../plugins/cluster/contract.ts';
 import type { MediaReason } from '../../../../plugins/media/contract.ts';
 import { MediaError } from '../../../../plugins/media/library.ts';
@@ -10,6 +9,7 @@ import type { Location } from '../../../../plugins/storage/contract.ts';
 import { captureError } from '../../../support/plugin.ts';
 import { chooser, JPEG } from './ground.ts';
 
+type Variant = Parameters<ReturnType<typeof createSingleFlight>>[2];
 type Making = (variant: Variant, runs: number) => Promise<unknown>;
 
 /** One storage, one database; any number of processes on them. */
@@ -54,7 +54,7 @@ function world(making: Making = async () => {}) {
       log: { info() {}, warn() {} } as never,
       maxConcurrent,
     });
-    return (variant: Variant, file: FileRecord = JPEG) => once(location, file, variant);
+    return (variant: Variant, file = JPEG) => once(location, file, variant);
   };
   return {
     process,

@@ -2,10 +2,9 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { stopBundler } from '../../../../plugins/extensions/packages/bundler.ts';
-import { openPackageFiles } from '../../../../plugins/extensions/packages/package-files.ts';
+import { openPackageFiles } from '../../../../plugins/extensions/library.ts';
 import { buildScript } from '../../../../plugins/extensions-confined/gate/artifact.ts';
-import { createPackageFolder, type PackageFolder } from '../../extensions/package-folder.ts';
+import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../../extensions/package-folder.ts';
 import { catchLoadFailure } from './packages.ts';
 
 const LIMIT = 1024 * 1024;
@@ -17,7 +16,7 @@ describe('buildScript', () => {
     await mkdir(join(place.path, 'own'));
   });
   afterEach(() => place.remove());
-  after(() => stopBundler());
+  stopBundlerAfterTests();
 
   const make = async (files: Record<string, string>, entry = 'index.js', limit = LIMIT) =>
     (await build(files, entry, limit)).script;

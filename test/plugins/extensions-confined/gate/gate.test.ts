@@ -2,13 +2,13 @@ import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findProblems } from '#kernel';
-import { type ExtensionManifest, LoadFailure } from '../../../../plugins/extensions/model.ts';
-import { stopBundler } from '../../../../plugins/extensions/packages/bundler.ts';
+import type { ExtensionManifest } from '../../../../plugins/extensions/contract.ts';
+import { LoadFailure } from '../../../../plugins/extensions/library.ts';
 import { listAllowedIds } from '../../../../plugins/extensions-confined/gate/contributions.ts';
 import { type GateDeps, passGate } from '../../../../plugins/extensions-confined/gate/gate.ts';
 import type { ContractEntry, GuestError } from '../../../../plugins/sandbox/contract.ts';
 import { GuestFailure } from '../../../../plugins/sandbox/library.ts';
-import { createPackageFolder, type PackageFolder } from '../../extensions/package-folder.ts';
+import { createPackageFolder, type PackageFolder, stopBundlerAfterTests } from '../../extensions/package-folder.ts';
 import { catchLoadFailure, createDiscovered, ENDPOINT, packageJson } from './packages.ts';
 
 const NAME = 'service-extension-orders';
@@ -36,7 +36,7 @@ describe('passGate', () => {
     steps.length = 0;
   });
   afterEach(() => place.remove());
-  after(() => stopBundler());
+  stopBundlerAfterTests();
 
   const deps = (): GateDeps => ({
     subjects: { findProblems: (grants) => findProblems({ type: 'object' }, grants) },

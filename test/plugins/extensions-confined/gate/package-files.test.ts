@@ -2,8 +2,8 @@ import { link, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { LoadFailure } from '../../../../plugins/extensions/model.ts';
-import { openPackageFiles, type PackageFile } from '../../../../plugins/extensions/packages/package-files.ts';
+import type { PackageFile } from '../../../../plugins/extensions/contract.ts';
+import { LoadFailure, openPackageFiles } from '../../../../plugins/extensions/library.ts';
 
 describe('readCompleteFile for files that change while they are read', () => {
   let root: string;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type DiscoveredExtension, type ExtensionManifest, LoadFailure } from '../../../../plugins/extensions/model.ts';
+import type { DiscoveredExtension, ExtensionManifest } from '../../../../plugins/extensions/contract.ts';
+import { LoadFailure } from '../../../../plugins/extensions/library.ts';
 
 export const ENDPOINT: ExtensionManifest = {
   type: 'endpoint',

@@ -1,20 +1,20 @@
 import type { GraphQLSchema } from 'graphql';
-import { type Caller, envelope, Failure } from '#kernel';
-import { permittedFields } from '../../../../plugins/access/permitted-fields.ts';
-import { createDocumentCaches } from '../../../../plugins/graphql/document/document-cache.ts';
-import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
+import { type Caller, errorEnvelope, Failure } from '#kernel';
 import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
-import type { ExecuteDeps } from '../../../../plugins/graphql/execute/operation-run.ts';
-import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
-import { CEILINGS, createPermissions, type QueryCase, readCaseText, type TestSchema } from '../../query/harness.ts';
+import { CustomFailure } from '../../../../plugins/http/library.ts';
+import { createPermissions, type QueryCase, readCaseText, type TestSchema } from '../../query/harness.ts';
+import { CEILINGS } from '../../query/query-engine.ts';
+import { DEFAULT_LIMITS } from '../document-schema.ts';
+import { createCallerSchema, prepareOperation } from '../plan/operations.ts';
+import { buildTestSchema } from '../schema/test-schema.ts';
 import type { DocumentRequest } from './entries.ts';
+
+type ExecuteDeps = Parameters<typeof createExecute>[0];
 
 /**
  * The bytes of `data`, or the error code; `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` before the document ran.
  */
 export type CaseAnswer = { readonly data: string } | { readonly refused: string };
-
-const LIMITS = { tokens: 5000, aliases: 100, rootFields: 50, relations: 10, nodes: 2000, introspection: true };
 
 const refuseWrite = () => {
   throw new Error('only reads are run here');
@@ -28,16 +28,7 @@ export function schemaOfCase(one: QueryCase, ground: TestSchema): GraphQLSchema 
   const known = schemaCache.get(ground) ?? new Map<string, GraphQLSchema>();
   schemaCache.set(ground, known);
   const key = JSON.stringify(one.rules ?? 'everything');
-  const found =
-    known.get(key) ??
-    buildSchema({
-      snapshot: ground.schema,
-      permissions: createPermissions(one),
-      permittedFields,
-      scope: 'items',
-      contributed: [],
-      warn: () => {},
-    });
+  const found = known.get(key) ?? buildTestSchema(ground.schema, { permissions: createPermissions(one) }).schema;
   known.set(key, found);
   return found;
 }
@@ -66,18 +57,14 @@ export async function runDocument(
     showsSuggestions: true,
   } as unknown as ExecuteDeps;
   try {
-    const documents = createDocumentCaches(LIMITS)(schema);
-    const document = documents.get(text);
-    const [node] = [...document.operations.values()];
-    if (!node) throw new Error('no operation');
-    const built = { schema, scope: 'items', version: ground.schema.version, documents } as const;
+    const built = createCallerSchema(schema, DEFAULT_LIMITS);
     const call = { caller: { admin: false } as Caller, ctx: {} as never };
-    const answer = await createExecute(deps)(built, { document, node, variables }, call);
+    const answer = await createExecute(deps)(built, prepareOperation(built, text, variables), call);
     if (answer.kind === 'parts') throw new Error('nothing is long here');
     return answer.failed ? { refused: codeOf(answer.text) } : { data: answer.text.slice('{"data":'.length, -1) };
   } catch (error) {
-    if (!(error instanceof Failure || error instanceof DocumentFailure)) throw error;
-    return { refused: codeOf(JSON.stringify(envelope(error, { admin: false }).body)) };
+    if (!(error instanceof Failure || error instanceof CustomFailure)) throw error;
+    return { refused: codeOf(JSON.stringify(errorEnvelope(error, { admin: false }).body)) };
   }
 }
 

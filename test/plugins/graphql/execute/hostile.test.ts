@@ -1,16 +1,8 @@
 import { expect } from 'chai';
-import { ClientGone, envelope } from '#kernel';
-import { DocumentFailure } from '../../../../plugins/graphql/document/failure.ts';
+import { ClientGone, errorEnvelope } from '#kernel';
+import { expectOperationRefusal } from '../document-schema.ts';
 import { createTestExecutor } from './test-executor.ts';
 
-const failureOf = async (work: Promise<unknown>): Promise<DocumentFailure> => {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).to.be.instanceOf(DocumentFailure);
-  return error as DocumentFailure;
-};
 const fifty = (field: (at: number) => string) => Array.from({ length: 50 }, (_, at) => field(at)).join(' ');
 
 describe('resources of one GraphQL request', () => {
@@ -118,7 +110,7 @@ describe('resources of one GraphQL request', () => {
     };
     for (const [what, query] of Object.entries(bombs)) {
       const { run, reads } = createTestExecutor();
-      const { message, isSchemaIndependent } = await failureOf(run(query, { f: large }));
+      const { message, isSchemaIndependent } = await expectOperationRefusal(run(query, { f: large }));
       expect([message, isSchemaIndependent, reads.length], what).to.deep.equal([
         'The document uses large variables too often: repeated, they make more than 250000 characters.',
         true,
@@ -140,7 +132,7 @@ describe('resources of one GraphQL request', () => {
     const query = 'query ($f: posts_filter) { posts(filter: $f) { title } }';
     const wrong = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${at}`, 1]));
     const found = async (count: number) => {
-      const { body } = envelope(await failureOf(run(query, { f: wrong(count) })), { admin: false });
+      const { body } = errorEnvelope(await expectOperationRefusal(run(query, { f: wrong(count) })), { admin: false });
       return body.errors.flatMap(({ extensions }) => extensions.graphqlErrors as readonly unknown[]).length;
     };
     expect(await found(4)).to.equal(4);

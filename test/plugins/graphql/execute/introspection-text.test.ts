@@ -1,16 +1,7 @@
 import { expect } from 'chai';
-import {
-  buildSchema,
-  execute,
-  getIntrospectionQuery,
-  getVariableValues,
-  Kind,
-  type OperationDefinitionNode,
-  parse,
-} from 'graphql';
-import { fragmentsOf } from '../../../../plugins/graphql/document/document-size.ts';
+import { buildSchema, execute, getIntrospectionQuery, parse } from 'graphql';
 import { renderIntrospection } from '../../../../plugins/graphql/execute/introspection-text.ts';
-import { collectFields } from '../../../../plugins/graphql/plan/collect-fields.ts';
+import { createCallerSchema, prepareRootField } from '../plan/operations.ts';
 
 const schema = buildSchema(`
   "What has a name"
@@ -25,6 +16,7 @@ const schema = buildSchema(`
   directive @twice(times: Int = 2) repeatable on FIELD | QUERY
   type Query { people(filter: Filter, paging: Paging = { limit: 5 }): [Person!]!, party: Party, home: Url }
 `);
+const callerSchema = createCallerSchema(schema);
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'the query of tools': getIntrospectionQuery({
@@ -50,19 +42,11 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
 describe('renderIntrospection', () => {
   for (const [title, text] of Object.entries(DOCUMENTS)) {
     it(`renders ${title} as the graphql package does`, async () => {
-      const document = parse(text);
-      const node = document.definitions.find(
-        ({ kind }) => kind === Kind.OPERATION_DEFINITION,
-      ) as OperationDefinitionNode;
       const values = { name: 'Party', all: true };
-      const { variableValues: variables } = getVariableValues(schema, node.variableDefinitions ?? [], values);
-      if (!variables) throw new Error('the variables do not fit');
-      const reading = { schema, fragments: fragmentsOf(document), variables, spend: () => {} };
-      const [root] = collectFields(reading, schema.getQueryType() as never, [node.selectionSet]);
-      if (!root) throw new Error('nothing is selected');
-      const { data, errors } = await execute({ schema, document, variableValues: values });
+      const { root, context } = prepareRootField(callerSchema, text, values);
+      const { data, errors } = await execute({ schema, document: parse(text), variableValues: values });
       expect(errors).to.equal(undefined);
-      expect(renderIntrospection(reading, root)).to.equal(JSON.stringify((data as Record<string, unknown>)[root.key]));
+      expect(renderIntrospection(context, root)).to.equal(JSON.stringify((data as Record<string, unknown>)[root.key]));
     });
   }
 });

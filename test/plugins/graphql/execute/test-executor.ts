@@ -1,14 +1,15 @@
 import type { Log } from '#kernel';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
 import { createExecute } from '../../../../plugins/graphql/execute/execute.ts';
-import type { ExecuteDeps } from '../../../../plugins/graphql/execute/operation-run.ts';
-import type { GraphqlResponse } from '../../../../plugins/graphql/execute/response.ts';
 import type { HttpContext } from '../../../../plugins/http/contract.ts';
 import type { SelectionRequest } from '../../../../plugins/items/contract.ts';
 import type { GroupSelection, ReadText, RowStream, Selection } from '../../../../plugins/query/contract.ts';
 import type { SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createCaller } from '../../../support/caller.ts';
-import { createSmallSchema, prepareOperation } from '../plan/small-schema.ts';
+import { prepareOperation } from '../plan/operations.ts';
+import { createSmallSchema } from '../plan/small-schema.ts';
+
+type ExecuteDeps = Parameters<typeof createExecute>[0];
 
 /** A call of the items service by the executor. */
 export interface ItemsCall {
@@ -46,8 +47,8 @@ export function createTestExecutor(options: Options = {}) {
   } as unknown as Log;
 
   const recordWrite = async (verb: string, collection: string, ...all: readonly unknown[]): Promise<never> => {
-    const limits = all.at(-1) as { signal?: unknown };
-    if (typeof limits.signal !== 'function') throw new Error(`${verb} does not end with its client`);
+    const cancellation = all.at(-1) as { signal?: unknown };
+    if (typeof cancellation.signal !== 'function') throw new Error(`${verb} does not end with its client`);
     const call = { verb, collection, args: all.slice(0, -1) };
     calls.push(call);
     return (await options.write?.(call)) as never;
@@ -89,8 +90,7 @@ export function createTestExecutor(options: Options = {}) {
   /** Prepares an operation that can run again with other variables, like a cached document. */
   const prepare = (text: string, name?: string) => {
     const operation = prepareOperation(built, text, {}, name);
-    return (variables: Record<string, unknown> = {}): Promise<GraphqlResponse> =>
-      execute(built, { ...operation, variables }, { caller, ctx });
+    return (variables: Record<string, unknown> = {}) => execute(built, { ...operation, variables }, { caller, ctx });
   };
   return {
     calls,

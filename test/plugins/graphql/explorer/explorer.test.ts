@@ -2,15 +2,15 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Host } from '#kernel';
 import { decompress } from '../../../../plugins/graphql/explorer/assets.ts';
-import { type Bundle, buildBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
+import { buildBundle, type ExplorerBundle } from '../../../../plugins/graphql/explorer/bundle.ts';
 import { createExplorer } from '../../../../plugins/graphql/explorer/explorer.ts';
 import { routes } from '../../../../plugins/http/contract.ts';
 import { type BootedKernel, withPlugins } from '../../../support/plugin.ts';
 import { TEST_ROUTE } from '../../../support/route-descriptions.ts';
-import { createSender, type Send } from '../../../support/send.ts';
+import { createSender, type SendRequest } from '../../../support/send.ts';
 
 const HTML = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
-const BUNDLE: Bundle = {
+const BUNDLE: ExplorerBundle = {
   script: 'explorer-AAAAAAAA.js',
   style: 'explorer-BBBBBBBB.css',
   workers: { editor: 'editor-CCCCCCCC.js' },
@@ -18,12 +18,12 @@ const BUNDLE: Bundle = {
 };
 
 interface Setting {
-  readonly build: () => Promise<Bundle>;
+  readonly build: () => Promise<ExplorerBundle>;
   readonly introspection?: boolean;
 }
 
 interface Served {
-  readonly request: Send;
+  readonly request: SendRequest;
   readonly url: string;
   readonly log: BootedKernel['log'];
 }
@@ -217,7 +217,7 @@ describe('the GraphQL explorer page', () => {
   });
 
   describe('the bundle of the packages', () => {
-    let bundle: Bundle;
+    let bundle: ExplorerBundle;
     before(async () => {
       bundle = await buildBundle();
     });

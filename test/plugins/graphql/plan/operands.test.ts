@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type FieldNode, type GraphQLField, Kind, parse, validate } from 'graphql';
-import { fragmentsOf, operationsOf } from '../../../../plugins/graphql/document/document-size.ts';
+import { type FieldNode, type GraphQLField, Kind } from 'graphql';
 import { findOperands, toPlaceholderValues, withPlaceholders } from '../../../../plugins/graphql/plan/operands.ts';
-import { Placeholder } from '../../../../plugins/query/library.ts';
+import { OperandPlaceholder } from '../../../../plugins/query/library.ts';
 import { buildSnapshot, buildTestSchema } from '../schema/test-schema.ts';
+import { createCallerSchema, prepareOperation } from './operations.ts';
 
 const { schema } = buildTestSchema(
   buildSnapshot({
@@ -19,16 +19,15 @@ const { schema } = buildTestSchema(
     person: { id: 'integer key', name: 'string', books: 'many book.author' },
   }),
 );
+const callerSchema = createCallerSchema(schema);
 
 /** The operands of the first root field of a document. */
 function operandsOf(text: string): readonly string[] {
-  const document = parse(text);
-  expect(validate(schema, document).map(({ message }) => message)).to.deep.equal([]);
-  const [operation] = operationsOf(document);
-  const [node] = (operation?.selectionSet.selections ?? []) as [FieldNode];
+  const { document, node: operation } = prepareOperation(callerSchema, text);
+  const [node] = operation.selectionSet.selections as readonly [FieldNode];
   expect(node.kind).to.equal(Kind.FIELD);
   const field = schema.getQueryType()?.getFields()[node.name.value] as GraphQLField<unknown, unknown>;
-  return findOperands(schema, fragmentsOf(document), field, [node]);
+  return findOperands(schema, document.fragments, field, [node]);
 }
 
 describe('findOperands: variables that become placeholders of statements', () => {
@@ -93,7 +92,7 @@ describe('findOperands: variables that become placeholders of statements', () =>
   it('replaces operands by placeholders in the variables', () => {
     const coerced = Object.assign(Object.create(null), { a: '7', b: 1 });
     const { coerced: open } = withPlaceholders({ sources: {}, coerced }, { a: '7' });
-    expect(open.a).to.be.instanceOf(Placeholder).and.to.include({ name: 'a', value: '7' });
+    expect(open.a).to.be.instanceOf(OperandPlaceholder).and.to.include({ name: 'a', value: '7' });
     expect(open.b).to.equal(1);
     expect(open.constructor).to.equal(undefined);
     expect(coerced.a).to.equal('7');

@@ -4,24 +4,15 @@ import {
   type GraphQLInputObjectType,
   type GraphQLObjectType,
   type GraphQLSchema,
-  getVariableValues,
-  Kind,
-  parse,
-  validate,
 } from 'graphql';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
-import type { Document } from '../../../../plugins/graphql/document/document-cache.ts';
-import type { Operation } from '../../../../plugins/graphql/execute/response.ts';
-import type { CollectedField } from '../../../../plugins/graphql/plan/collect-fields.ts';
-import { collectFields } from '../../../../plugins/graphql/plan/collect-fields.ts';
-import type { TranslationContext } from '../../../../plugins/graphql/plan/selection.ts';
 import {
-  type Binding,
   bindingExtensions,
+  type FieldBinding,
   type FilterBinding,
   filterExtensions,
 } from '../../../../plugins/graphql/schema/binding.ts';
-import type { CallerSchema } from '../../../../plugins/graphql/schema/schema-cache.ts';
+import { createCallerSchema } from './operations.ts';
 
 const LIST = 'filter: posts_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
 const COMMENTS = 'filter: comments_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
@@ -106,10 +97,10 @@ const SDL = `
   input json_operators { _json: JSON _null: Boolean }
 `;
 
-const column = (field: string, as?: 'text' | 'number'): Binding =>
+const column = (field: string, as?: 'text' | 'number'): FieldBinding =>
   as ? { kind: 'column', field, as } : { kind: 'column', field };
 
-const BINDINGS: Readonly<Record<string, Binding>> = {
+const BINDINGS: Readonly<Record<string, FieldBinding>> = {
   'Query.posts': { kind: 'list', collection: 'posts' },
   'Query.posts_by_id': { kind: 'by id', collection: 'posts' },
   'Query.posts_aggregated': { kind: 'aggregated', collection: 'posts' },
@@ -171,77 +162,18 @@ const FILTERS: Readonly<Record<string, FilterBinding>> = {
 };
 
 /** Builds the schema with contributed fields, by `Query.<name>` or `Mutation.<name>`. */
-export function createSmallSchema(contributed: Readonly<Record<string, Partial<GraphqlField>>> = {}): CallerSchema {
+export function createSmallSchema(contributed: Readonly<Record<string, Partial<GraphqlField>>> = {}) {
   const schema = buildSchema(SDL);
   for (const [name, binding] of Object.entries(BINDINGS)) setExtensions(schema, name, bindingExtensions(binding));
   for (const [name, binding] of Object.entries(FILTERS)) setExtensions(schema, name, filterExtensions(binding));
   for (const [name, field] of Object.entries(contributed))
     setExtensions(schema, name, bindingExtensions({ kind: 'contributed', field: field as GraphqlField }));
   assertValidSchema(schema);
-  return { schema, scope: 'items', version: '1', documents: { get: (text) => parseValidDocument(schema, text) } };
+  return createCallerSchema(schema);
 }
 
 function setExtensions(schema: GraphQLSchema, name: string, extensions: object): void {
   const [type = '', field = ''] = name.split('.');
   const fields = (schema.getType(type) as GraphQLObjectType | GraphQLInputObjectType).getFields();
   Object.assign(fields[field]?.extensions as object, extensions);
-}
-
-let documents = 0;
-
-/** Parses and validates a document. */
-export function parseValidDocument(schema: GraphQLSchema, text: string): Document {
-  const node = parse(text);
-  const [error] = validate(schema, node);
-  if (error) throw error;
-  return {
-    id: ++documents,
-    operations: new Map(
-      node.definitions.flatMap((one) =>
-        one.kind === Kind.OPERATION_DEFINITION ? [[one.name?.value ?? '', one] as const] : [],
-      ),
-    ),
-    fragments: new Map(
-      node.definitions.flatMap((one) =>
-        one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
-      ),
-    ),
-  };
-}
-
-type Variables = Readonly<Record<string, unknown>>;
-
-/** The first operation of a document, or the one of a name. */
-export function prepareOperation(
-  built: CallerSchema,
-  text: string,
-  variables: Variables = {},
-  name?: string,
-): Operation {
-  const document = built.documents.get(text);
-  const node = document.operations.get(name ?? [...document.operations.keys()][0] ?? '');
-  if (!node) throw new Error('there is no such operation');
-  return { document, node, variables };
-}
-
-/** The root fields of an operation, and the context of their translation. */
-export function collectRootFields(
-  built: CallerSchema,
-  text: string,
-  variables: Variables = {},
-  options: Partial<TranslationContext> = {},
-): { readonly roots: readonly CollectedField[]; readonly context: TranslationContext } {
-  const { document, node } = prepareOperation(built, text, variables);
-  const { variableValues, errors } = getVariableValues(built.schema, node.variableDefinitions ?? [], variables);
-  if (!variableValues) throw errors?.[0];
-  const context: TranslationContext = {
-    schema: built.schema,
-    fragments: document.fragments,
-    variables: variableValues,
-    spend: () => {},
-    maxDepth: 10,
-    ...options,
-  };
-  const type = built.schema.getRootType(node.operation) as GraphQLObjectType;
-  return { context, roots: collectFields(context, type, [node.selectionSet]) };
 }

@@ -1,6 +1,4 @@
 import { expect } from 'chai';
-import type { GraphQLInputObjectType } from 'graphql';
-import { filterBindingOf } from '../../../../plugins/graphql/schema/binding.ts';
 import { OPERATORS_BY_KIND, operatorsOf } from '../../../../plugins/graphql/schema/operators.ts';
 import { operatorsOf as ofEngine } from '../../../../plugins/query/parse/operators.ts';
 import { FIELD_TYPES, type Field } from '../../../../plugins/schema/contract.ts';
@@ -20,7 +18,6 @@ const site = buildTestSchema(
     block: { id: 'integer key', page: 'one page', kind: 'string', item: 'any kind person|page', item__page: 'string' },
   }),
 );
-const entry = (type: string, name: string) => (site.schema.getType(type) as GraphQLInputObjectType).getFields()[name];
 
 describe('filter inputs of a GraphQL schema', () => {
   const fieldOf = (type: Field['type']) =>
@@ -82,15 +79,15 @@ describe('filter inputs of a GraphQL schema', () => {
     ]);
     expect(site.field('block_filter.item')).to.equal(': string_filter_operators');
     expect(site.field('block_filter.item__page')).to.equal(': string_filter_operators');
-    expect(filterBindingOf(entry('block_filter', 'item__person') as never)).to.deep.equal({
+    expect(site.filterBinding('block_filter.item__person')).to.deep.equal({
       kind: 'key',
       key: 'item:person',
     });
-    expect(filterBindingOf(entry('block_quantifier_filter', 'item__person') as never)).to.deep.equal({
+    expect(site.filterBinding('block_quantifier_filter.item__person')).to.deep.equal({
       kind: 'key',
       key: 'item:person',
     });
-    expect(filterBindingOf(entry('block_filter', 'item') as never)).to.equal(undefined);
+    expect(site.filterBinding('block_filter.item')).to.equal(undefined);
   });
 
   it('filter inputs have an entry <field>_func for functions', () => {
@@ -98,7 +95,7 @@ describe('filter inputs of a GraphQL schema', () => {
     expect(site.field('page_filter.doc_func')).to.equal(': count_function_filter_operators');
     expect(site.fields('date_function_filter_operators')).to.deep.equal(['year', 'month', 'week', 'day', 'weekday']);
     expect(site.field('date_function_filter_operators.year')).to.equal(': number_filter_operators');
-    expect(filterBindingOf(entry('page_filter', 'born_func') as never)).to.deep.equal({
+    expect(site.filterBinding('page_filter.born_func')).to.deep.equal({
       kind: 'functions',
       field: 'born',
     });

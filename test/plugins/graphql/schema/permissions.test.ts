@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { APP_MINIMUM } from '../../../../plugins/access/contract.ts';
-import { createPermissionSet } from '../../../../plugins/access/permissions/permission-set.ts';
+import { createPermissionSet } from '../../../support/permissions.ts';
 import { buildPermissionSet, buildSnapshot, buildTestSchema } from './test-schema.ts';
 
 const tables = {
@@ -113,7 +113,7 @@ describe('the GraphQL schema of a set of permissions', () => {
     );
     const own = buildPermissionSet({ platform_users: { read: ['id', 'first_name'] } });
     const rows = [...own.of('platform_users', 'read'), ...APP_MINIMUM];
-    const one = buildTestSchema(users, { permissions: createPermissionSet('1', 'app', rows), scope: 'system' });
+    const one = buildTestSchema(users, { permissions: createPermissionSet(rows, 'app'), scope: 'system' });
     expect(one.field('platform_users.id')).to.equal(': ID!');
     expect(one.fields('platform_users')).to.deep.equal(['id', 'email', 'first_name']);
     expect(one.fields('Query')).to.deep.equal(['users', 'users_by_id', 'users_aggregated']);

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import type { Caller } from '#kernel';
 import type { PermissionSet } from '../../../../plugins/access/contract.ts';
-import { createAdminPermissionSet } from '../../../../plugins/access/permissions/permission-set.ts';
-import { permittedFields } from '../../../../plugins/access/permitted-fields.ts';
 import type { GraphqlField } from '../../../../plugins/graphql/contract.ts';
 import { createSchemaCache } from '../../../../plugins/graphql/schema/schema-cache.ts';
 import type { SchemaOverview } from '../../../../plugins/schema/contract.ts';
 import { createCaller } from '../../../support/caller.ts';
 import { garbageCollector } from '../../../support/garbage.ts';
+import { createPermissionSet, createTestAccess } from '../../../support/permissions.ts';
 import { buildPermissionSet, buildSnapshot } from './test-schema.ts';
 
 const caller = (key: string): Caller => createCaller({ role: key });
@@ -31,11 +30,7 @@ function memory(capacity = 10) {
       snapshot: async () => state.snapshot,
       refresh: async () => (state.snapshot = state.fresh ?? state.snapshot),
     },
-    access: {
-      permissions: async ({ role }) =>
-        state.sets.get(role ?? '') ?? { ...createAdminPermissionSet('1'), key: role ?? 'public' },
-      permittedFields,
-    },
+    access: createTestAccess((role) => state.sets.get(role ?? '') ?? createPermissionSet('admin', role ?? 'public')),
     contributed: () => state.contributed,
     capacity,
     createDocuments: () => ({

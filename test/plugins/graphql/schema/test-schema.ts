@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import {
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLObjectType,
   GraphQLSchema,
@@ -9,15 +10,16 @@ import {
   validateSchema,
 } from 'graphql';
 import type { Action, Permission, PermissionSet } from '../../../../plugins/access/contract.ts';
-import {
-  createAdminPermissionSet,
-  createPermissionSet,
-} from '../../../../plugins/access/permissions/permission-set.ts';
-import { permittedFields } from '../../../../plugins/access/permitted-fields.ts';
 import type { GraphqlField, GraphqlScope } from '../../../../plugins/graphql/contract.ts';
-import { type Binding, bindingOf } from '../../../../plugins/graphql/schema/binding.ts';
+import {
+  bindingOf,
+  type FieldBinding,
+  type FilterBinding,
+  filterBindingOf,
+} from '../../../../plugins/graphql/schema/binding.ts';
 import { buildSchema } from '../../../../plugins/graphql/schema/build.ts';
 import type { Collection, Column, Field, SchemaOverview } from '../../../../plugins/schema/contract.ts';
+import { createPermissionSet, createTestAccess } from '../../../support/permissions.ts';
 import { type Sketch, sketchSchema } from '../../query/schema-sketch.ts';
 
 /** Changes that a sketch cannot express: `'book.title': { column: { nullable: false } }`, `book: { kind: 'view' }`. */
@@ -76,7 +78,7 @@ export function buildPermissionSet(all: RightsByCollection, key = 'user'): Permi
       }));
     }),
   );
-  return createPermissionSet('1', key, rows);
+  return createPermissionSet(rows, key);
 }
 
 export interface TestSchema {
@@ -89,7 +91,9 @@ export interface TestSchema {
   fields(type: string): readonly string[];
   /** Arguments and type of `Query.book_by_id`. */
   field(path: string): string;
-  binding(path: string): Binding | undefined;
+  binding(path: string): FieldBinding | undefined;
+  /** What `<type>_filter.<entry>` stands for beside the field of its name. */
+  filterBinding(path: string): FilterBinding | undefined;
 }
 
 interface TestSchemaOptions {
@@ -101,13 +105,13 @@ interface TestSchemaOptions {
 /** Builds a schema, and expects it to be valid. */
 export function buildTestSchema(
   snapshot: SchemaOverview,
-  { permissions = createAdminPermissionSet('1'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
+  { permissions = createPermissionSet('admin'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
 ): TestSchema {
   const warnings: TestSchema['warnings'][number][] = [];
   const schema = buildSchema({
     snapshot,
     permissions,
-    permittedFields,
+    permittedFields: createTestAccess().permittedFields,
     scope,
     contributed: contributed.map((value) => ({ owner: 'contributor', value })),
     warn: (message, about) => void warnings.push({ message, about }),
@@ -139,6 +143,7 @@ export function buildTestSchema(
       return `${args}: ${field.type}`;
     },
     binding: (path) => bindingOf(fieldAt(path) as GraphQLField<unknown, unknown>),
+    filterBinding: (path) => filterBindingOf(fieldAt(path) as GraphQLInputField),
   };
 }
 

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
-import type { Refusal } from '../../../../plugins/broker/library.ts';
+import type { BrokerRefusal } from '../../../../plugins/broker/library.ts';
 import { parseBoundedQuery } from '../../../../plugins/items/capability/bounded-query.ts';
 import { parseKeys, parsePayload, parsePayloads } from '../../../../plugins/items/capability/payload.ts';
 import { captureError } from '../../../support/plugin.ts';
 
 const refused = async (run: () => unknown, about: unknown) =>
-  expect((await captureError<Refusal>(run)).code, JSON.stringify(about)?.slice(0, 200)).to.equal('invalid_request');
+  expect((await captureError<BrokerRefusal>(run)).code, JSON.stringify(about)?.slice(0, 200)).to.equal(
+    'invalid_request',
+  );
 const refusedQuery = (query: unknown) => refused(() => parseBoundedQuery(query, -1), query);
 
 /** `{ a: { a: … { _eq: 1 } } }`. */

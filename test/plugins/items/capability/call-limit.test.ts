@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Refusal } from '../../../../plugins/broker/library.ts';
+import type { BrokerRefusal } from '../../../../plugins/broker/library.ts';
 import { createCallLimit } from '../../../../plugins/items/capability/call-limit.ts';
 import { createSemaphores } from '../../../../plugins/workers/library.ts';
 import { captureError } from '../../../support/plugin.ts';
@@ -12,11 +12,11 @@ describe('createCallLimit', () => {
     const held = Promise.withResolvers<string>();
     const first = inPlace('ext', always, () => held.promise);
     const leaving = new AbortController();
-    const left = captureError<Refusal>(inPlace('ext', leaving.signal, async () => 'b'));
+    const left = captureError<BrokerRefusal>(inPlace('ext', leaving.signal, async () => 'b'));
     const last = inPlace('ext', always, async () => 'c');
     leaving.abort();
     expect(await left).to.include({ code: 'timeout' });
-    expect(await captureError<Refusal>(inPlace('ext', leaving.signal, async () => 'd'))).to.include({
+    expect(await captureError<BrokerRefusal>(inPlace('ext', leaving.signal, async () => 'd'))).to.include({
       code: 'timeout',
     });
     held.resolve('a');

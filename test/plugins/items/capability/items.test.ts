@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Caller, fail } from '#kernel';
-import { InvocationSecrets, type Refusal } from '../../../../plugins/broker/library.ts';
+import { type BrokerRefusal, InvocationSecrets } from '../../../../plugins/broker/library.ts';
 import { captureError } from '../../../support/plugin.ts';
 import { type Call, caller, callWith, type ItemsService, itemsService, ROLE, USER } from './service.ts';
 
@@ -44,9 +44,9 @@ describe('the capability items', () => {
   });
   after(() => service?.stop());
 
-  const codeOf = async (run: Promise<unknown>) => (await captureError<Refusal>(run)).code;
+  const codeOf = async (run: Promise<unknown>) => (await captureError<BrokerRefusal>(run)).code;
   const denied = async (run: Promise<unknown>) => {
-    const refusal = await captureError<Refusal>(run);
+    const refusal = await captureError<BrokerRefusal>(run);
     expect([refusal.code, refusal.message]).to.deep.equal(['denied', 'Not allowed.']);
   };
   const count = async (table: string) =>
@@ -348,7 +348,7 @@ describe('the capability items', () => {
     const stop = new AbortController();
     const who = caller({ admin: true });
     const invocation = { id: 'run', caller: who, signal: stop.signal, secrets: new InvocationSecrets() };
-    const running = captureError<Refusal>(brokerAccess.call('items.readMany', ['slow'], invocation));
+    const running = captureError<BrokerRefusal>(brokerAccess.call('items.readMany', ['slow'], invocation));
     const isRunning = async () =>
       (
         await database.query(

@@ -1,4 +1,4 @@
-import { type CaseOutcome, drawCase, isValidCase, isWrite, type MatrixCase } from './cases.ts';
+import { type CaseOutcome, type DrawnCase, drawCase, isValidCase, isWrite } from './cases.ts';
 import { mentioned } from './model.ts';
 import { shrink } from './shrink.ts';
 import { createWorld, type TestPerson, type World } from './world.ts';
@@ -22,8 +22,8 @@ export interface Tally {
   readonly differences: string[];
 }
 
-/** Runs one case as one person and compares it with the expected answer. */
-export type Ask = (world: World, person: TestPerson, testCase: MatrixCase, at: number) => Promise<CaseOutcome>;
+/** Sends one drawn case as one person, by REST or by GraphQL, and compares the answer with the expected one. */
+export type Ask = (world: World, person: TestPerson, testCase: DrawnCase, at: number) => Promise<CaseOutcome>;
 
 /** Whether a case is run. */
 export type CaseFilter = (at: number) => boolean;
@@ -34,8 +34,8 @@ const oneOf = (count: number, at: number) => Math.floor(at / 5) % count === Math
 /** A sample with cases of every person and kind: a quarter of the reads and half of the writes, whose kinds are rarer. */
 export const SAMPLED_CASES: CaseFilter = (at) => oneOf(isWrite(at) ? 2 : 4, at);
 
-/** Runs the selected cases, world by world. */
-export async function runMatrix(ask: Ask, part: CaseFilter = () => true): Promise<Tally> {
+/** Draws permission cases, world by world, and sends the selected ones. */
+export async function runDrawnCases(ask: Ask, part: CaseFilter = () => true): Promise<Tally> {
   const tally: Tally = { cases: 0, kinds: new Map(), skippedBecause: new Map(), differences: [] };
   const isSelected: CaseFilter = SINGLE_CASE === undefined ? part : (at) => at === SINGLE_CASE;
   for (let from = 0; from < CASES && tally.differences.length < MAX_DIFFERENCES; from += CASES_PER_WORLD) {
@@ -90,7 +90,7 @@ async function describeDifference(
   ask: Ask,
   world: World,
   person: TestPerson,
-  testCase: MatrixCase,
+  testCase: DrawnCase,
   first: CaseOutcome,
   seed: number,
   at: number,

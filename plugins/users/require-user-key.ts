@@ -3,7 +3,7 @@ import { type Caller, fail } from '#kernel';
 export const USERS = 'platform_users';
 
 /** The key of the caller's user. @throws INVALID_CREDENTIALS without one */
-export function assertSignedIn({ user }: Caller): string {
+export function requireUserKey({ user }: Caller): string {
   if (user === null) throw fail('INVALID_CREDENTIALS', 'the request has no user');
   return user;
 }

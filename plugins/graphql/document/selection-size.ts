@@ -19,7 +19,7 @@ const MAX_SCHEMA_NODES = 1000;
 /** Nested selections, with their fragments expanded; the same limit as for braces in the text. */
 const MAX_NESTING = 100;
 
-interface DocumentSize {
+interface SelectionSize {
   /** Root fields. */
   readonly fields: number;
   /** All fields and fragments, counted as often as they are spread. */
@@ -32,7 +32,7 @@ interface DocumentSize {
   readonly nesting: number;
 }
 
-const EMPTY_SIZE: DocumentSize = { fields: 0, nodes: 0, schemaNodes: 0, depth: 0, nesting: 0 };
+const EMPTY_SIZE: SelectionSize = { fields: 0, nodes: 0, schemaNodes: 0, depth: 0, nesting: 0 };
 
 export const operationsOf = (document: DocumentNode): readonly OperationDefinitionNode[] =>
   document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
@@ -50,7 +50,7 @@ export const isIntrospection = ({ name }: FieldNode): boolean => name.value === 
  * parsing. Returns whether fragments form a cycle: then the size is infinite, and validation reports the cycle.
  * @throws DocumentFailure over a limit.
  */
-export function assertDocumentSize(
+export function assertSelectionSize(
   document: DocumentNode,
   limits: DocumentLimits,
 ): { readonly hasFragmentCycle: boolean } {
@@ -87,11 +87,11 @@ const sizeMessage = (count: number, what: string, most: number, setting = ''): s
   `Document asks for ${count} ${what}, fragments spread out, more than the ${most} allowed${setting}.`;
 
 function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
-  const known = new Map<string, DocumentSize>();
+  const known = new Map<string, SelectionSize>();
   const open = new Set<string>();
   let hasCycle = false;
 
-  const measureFragment = (name: string, level: number): DocumentSize => {
+  const measureFragment = (name: string, level: number): SelectionSize => {
     const measured = known.get(name);
     if (measured) {
       if (level + measured.nesting > MAX_NESTING) throw createNestingFailure(fragments.get(name));
@@ -111,7 +111,7 @@ function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
     return extent;
   };
 
-  const measureSelection = (set: SelectionSetNode | undefined, level: number): DocumentSize => {
+  const measureSelection = (set: SelectionSetNode | undefined, level: number): SelectionSize => {
     if (!set) return EMPTY_SIZE;
     if (level >= MAX_NESTING) throw createNestingFailure(set);
     let { fields, nodes, schemaNodes, depth, nesting } = EMPTY_SIZE;
@@ -137,7 +137,7 @@ function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   };
 
   return {
-    operation: ({ selectionSet }: OperationDefinitionNode): DocumentSize => measureSelection(selectionSet, 0),
+    operation: ({ selectionSet }: OperationDefinitionNode): SelectionSize => measureSelection(selectionSet, 0),
     measureFragments: () => fragments.forEach((_, name) => void measureFragment(name, 0)),
     endless: () => hasCycle,
   };
