@@ -9,9 +9,9 @@ import { scanText } from './plain-words/scan.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const FOLDERS = '{kernel,plugins,sandbox,extensions,scripts,test,docs}/**/*.{ts,js,mjs,cjs,md}';
+const FOLDERS = '{kernel,plugins,sandbox,extensions,scripts,test,docs}/**/*.{ts,js,mjs,cjs,jsx,md}';
 const isThirdParty = (path: string): boolean => /(?:^|\/)node_modules(?:\/|$)|^extensions\/local(?:\/|$)/.test(path);
-const files = globSync([FOLDERS, '*.md'], { cwd: root, exclude: (path) => isThirdParty(path.replaceAll('\\', '/')) })
+const files = globSync([FOLDERS, '*.md', 'scripts/node', '.ci/run'], { cwd: root, exclude: (path) => isThirdParty(path.replaceAll('\\', '/')) })
   .map((path) => path.replaceAll('\\', '/'))
   .filter((path) => !isThirdParty(path))
   .filter(
