@@ -7,10 +7,10 @@ import { ClientGone, requestScope } from './request-scope.ts';
 import { installRequestState, type RequestState } from './request-state.ts';
 
 export interface ComposeOptions {
-  /** The current layers: they change when plugins are loaded and unloaded. */
+  /** Returns the current middleware layers, which change when plugins are loaded and unloaded. */
   readonly middleware: () => readonly OwnedMiddleware[];
   readonly log: Log;
-  /** Counts the requests that run; while they are drained, each is the last one of its connection. */
+  /** `running` counts the requests in progress. While the server drains, each response closes its connection. */
   readonly load: { running: number; isDraining: boolean };
 }
 
@@ -18,7 +18,10 @@ const ID = /^[\w.:-]{1,64}$/;
 const prefix = randomBytes(6).toString('base64url');
 let counter = 0;
 
-/** The whole HTTP composition: one error boundary outside, the layers in phase order, and no route. */
+/**
+ * Creates the Koa app: request id and error handling outermost, then the middleware of plugins in phase order. The kernel itself
+ * has no route.
+ */
 export function composeApp({ middleware, log, load }: ComposeOptions): Koa {
   const app = new Koa();
   installRequestState(app);
@@ -39,7 +42,7 @@ export function composeApp({ middleware, log, load }: ComposeOptions): Koa {
   return app;
 }
 
-/** One layer that runs all others. Running requests keep the list of layers they began with. */
+/** Creates one Koa middleware that runs all current layers. A request keeps the list of layers it began with. */
 const createLayerRunner =
   (current: ComposeOptions['middleware']): Koa.Middleware =>
   (ctx) => {

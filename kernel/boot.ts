@@ -1,4 +1,4 @@
-/** For the command line and tests: what starts a kernel. Plugins import `#kernel` and never this. */
+/** Exports what starts a kernel, for the command line and tests. Plugins import `#kernel` instead of this file. */
 
 export { mintCaller, mintPublicCaller, mintSystemCaller } from './caller.ts';
 export type { AuditLine } from './capabilities/grant.ts';

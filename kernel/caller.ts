@@ -20,16 +20,19 @@ interface Attribution {
 }
 
 /**
- * On whose behalf something happens (the field says "accountability"). Every service verb that checks permissions takes one.
- * Only the kernel makes them: for plugins that hold `identity`, and by `host.asSystem(reason)`. An object that looks like one
- * is refused with CAPABILITY_DENIED wherever a caller is taken. Immutable.
+ * On whose behalf something happens (the field says "accountability"). Service methods that check permissions take a caller. Only
+ * the kernel creates callers: for plugins that hold `identity`, and by `host.asSystem(reason)`. Any other object in place of a
+ * caller is refused with CAPABILITY_DENIED. Immutable.
  */
 export type Caller = MintedCaller & CallerFields & Attribution;
 
 /** The ledgers of this process: they count each attempt to forge or assign a caller. */
 export const forgeryLedgers = new Set<{ deny(capability: string, plugin: string, what: string): Error }>();
 
-/** For code that cannot know which plugin runs. Returns the error to throw, CAPABILITY_DENIED, and counts it in every ledger. */
+/**
+ * Creates the error CAPABILITY_DENIED for a forged or assigned caller where it is unknown which plugin runs, and counts the
+ * attempt in every ledger.
+ */
 export function createForgeryError(what: string): Error {
   for (const ledger of forgeryLedgers) ledger.deny('identity', 'unknown code', what);
   return fail('CAPABILITY_DENIED', `no code may ${what}`);
@@ -61,18 +64,20 @@ class MintedCaller {
 const mint = (fields: CallerFields, { reason, owner }: Attribution = {}, system = false): Caller =>
   new MintedCaller(MINT, { ...fields, reason, owner }, system) as Caller;
 
-/** For the capability `identity` and for tests: all other code receives callers. */
+/** Creates a caller with these fields, for the capability `identity` and for tests. All other code receives its callers. */
 export const mintCaller = (fields: CallerFields, owner?: string): Caller => mint(fields, { owner });
 
-/** A request without a token (specification, "Authentication", 6): served under the Public role. */
+/**
+ * Creates the caller of a request without a token (specification, "Authentication", 6), which is served under the Public role.
+ */
 export const mintPublicCaller = (from: Pick<CallerFields, 'ip' | 'userAgent' | 'origin'> = {}): Caller =>
   mint({ ...from, user: null, role: null, admin: false, app: false });
 
-/** For the capability `system` and the kernel's own events. */
+/** Creates a caller to which no user's permissions apply, for the capability `system` and the kernel's own events. */
 export const mintSystemCaller = (owner: string, reason: string): Caller =>
   mint({ user: null, role: null, admin: true, app: true }, { owner, reason }, true);
 
-/** The same caller, whose changes history attributes to `owner`. */
+/** Copies a caller so that the activity log names `owner` as the code that acted. */
 export const attributeCaller = (caller: Caller, owner: string): Caller =>
   mint(assertCaller(caller), { owner, reason: caller.reason }, isSystem(caller));
 
@@ -87,7 +92,7 @@ export function assertCaller(value: unknown): Caller {
   throw fail('CAPABILITY_DENIED', 'a caller that the kernel did not mint');
 }
 
-/** Plain data about a caller for third-party listeners: services refuse it where they take a caller. */
+/** Copies a caller as plain data for third-party listeners. Services refuse the copy where they take a caller. */
 export function describeCaller(caller: Caller): CallerFields & { readonly system: boolean } {
   const { user, role, admin, app, share = null, ip = null, userAgent = null, origin = null } = caller;
   const system = isSystem(caller);

@@ -9,7 +9,7 @@ export interface EmitMeta {
   readonly [key: string]: unknown;
 }
 
-/** `event` is the concrete name that fired. */
+/** What a listener receives with an event. `event` is the emitted name, never a pattern. */
 export interface EventMeta extends EmitMeta {
   readonly event: string;
 }
@@ -36,7 +36,7 @@ const emitContext = new AsyncLocalStorage<EmitContext>();
 
 interface Listener {
   readonly owner: string;
-  /** A rule of a core plugin: it also runs inside `withoutExtensionListeners`. */
+  /** True for a listener of a core plugin, which also runs inside `withoutExtensionListeners`. */
   readonly core: boolean;
   readonly pattern: string;
   readonly handle: FilterHandler | ActionHandler;
@@ -55,8 +55,9 @@ export function matchesPattern(pattern: string, name: string): boolean {
 }
 
 /**
- * Filters run one after the other inside the transaction. They may replace the payload, or reject the change by throwing. Actions
- * run after commit, concurrently; a failed one is logged with its owner, and the others run on.
+ * Registers listeners and emits events. Filters run one after the other inside the transaction. They may replace the payload, or
+ * reject the change by throwing. Actions run after commit, concurrently; a failed one is logged with its owner, and the others
+ * run on.
  */
 export class Events {
   // Replaced, never mutated, so that a running emit keeps the list it began with.

@@ -31,7 +31,7 @@ export type DeclaredSection = any;
 /** The type of one contribution to a facet: `ContributionTo<typeof routes>`. */
 export type ContributionTo<F> = F extends Facet<infer T, infer _R> ? T : never;
 
-/** Without `combine` the owner reads the list of values. */
+/** Creates a facet. Without `combine` its owner reads the list of values. */
 export function facet<T>(id: string, options?: Partial<Omit<Facet<T>, 'id' | 'combine'>>): Facet<T>;
 export function facet<T, R>(id: string, options: Omit<Facet<T, R>, 'id'>): Facet<T, R>;
 export function facet<T>(id: string, options = {}): Facet<T, unknown> {
@@ -93,7 +93,7 @@ export class FacetStore {
     return () => void watchers.delete(handle);
   }
 
-  /** Announces changes at once instead of after the running code. */
+  /** Calls the watchers of changed facets now instead of in a microtask. */
   flush(): void {
     const entries = [...this.#changed];
     this.#changed.clear();
@@ -142,7 +142,10 @@ export class FacetStore {
   }
 }
 
-/** Checks by the definition of the owner: the contributor may have passed a copy of the facet without rules. */
+/**
+ * Checks a contribution against the facet as its owner defined it, since the contributor may have passed a copy of the facet
+ * without rules.
+ */
 function assertContribution({ definition }: FacetEntry, { name, core, declared }: Contributor, value: unknown): void {
   if (!definition) return;
   const { facet: target } = definition;

@@ -16,7 +16,7 @@ export interface LogOptions {
   readonly write?: (line: string) => void;
   /** Takes the lines of the style `pretty`; without it that style writes JSON lines as well. */
   readonly pretty?: (line: string) => void;
-  /** Writes each line, or leaves it out. */
+  /** The pino hook `logMethod`, which writes each line or leaves it out. */
   readonly logMethod?: NonNullable<pino.LoggerOptions['hooks']>['logMethod'];
 }
 
@@ -37,7 +37,7 @@ export function createLog({ level, style, pretty, logMethod, ...rest }: LogOptio
   );
 }
 
-/** Returns the same value where there is nothing to hide, which is nearly always. */
+/** Replaces the values of secret keys. Returns the same object where there is nothing to hide, which is nearly always. */
 function redactSecrets(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== 'object' || value instanceof Error) return value;
   if (depth > MAX_DEPTH) return '--deep--';

@@ -4,7 +4,7 @@ import { type Caller, createForgeryError, mintPublicCaller } from './caller.ts';
 const STATE = Symbol('request state');
 const PUBLIC = mintPublicCaller();
 
-/** For the capability `identity`. */
+/** Sets the caller of a request; for the capability `identity` only. */
 export let identifyRequest: (ctx: Koa.Context, caller: Caller) => void;
 
 /** What the kernel puts on every request. Plugins read it from `ctx.state`, and may add their own members. */

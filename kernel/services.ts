@@ -13,7 +13,9 @@ export interface Service<T> {
   readonly _type?: T;
 }
 
-/** `export const items = service<Items>('items', { version: '1.0.0' })` in a plugin's `contract.ts`. */
+/**
+ * Creates the key of a service: `export const items = service<Items>('items', { version: '1.0.0' })` in a plugin's `contract.ts`.
+ */
 export const service = <T>(id: string, rest: Omit<Service<T>, 'id' | '_type'>): Service<T> => ({ id, ...rest });
 
 export type Services<Refs extends Record<string, Service<unknown>>> = {
@@ -38,7 +40,7 @@ export class ServiceStore {
     const found = this.#provided.get(id);
     // Versions were compared when the plugins were ordered.
     if (!found) throw new BootFailure(user.name, 'register', `service ${id} ${range} is not provided`);
-    // Checks the definition of the provider: the user may have passed a copy of the key without rules.
+    // The provider's definition decides: the plugin that uses the service may have passed a copy of the key without rules.
     if (found.ref.coreOnly && !user.core) throw user.deny(`use ${id}, which is open to core plugins only`);
     // A third-party plugin gets a view, so that it cannot change the object for other plugins.
     return found.ref.callers || !user.core ? createGuardedView(found, user) : found.value;
@@ -49,7 +51,10 @@ export class ServiceStore {
   }
 }
 
-/** Created once per user, so that a call costs one more function call and one check. */
+/**
+ * Wraps a service in a view whose methods deny callers that the kernel did not mint. A plugin gets the view once, so that each
+ * call costs only one more function call and one check.
+ */
 function createGuardedView({ ref, value }: ProvidedService, user: ServiceUser): unknown {
   const target = value as Record<string, unknown>;
   const positions = (ref.callers ?? {}) as Readonly<Record<string, number | undefined>>;

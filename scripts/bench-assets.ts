@@ -1,8 +1,8 @@
 /**
- * `npm run bench:assets [-- --seconds 2 --rounds 3 --connections 32 --images 160 --only warm]`: images that are there already beside
- * a server of files written by hand, and images that have to be made beside sharp alone, in alternating rounds of one run. Ratios
- * tell; absolute numbers depend on the machine. `--only` takes `warm`, `cold` or a name of the first table; `--profile <folder>`
- * writes CPU profiles of both servers.
+ * `npm run bench:assets [-- --seconds 2 --rounds 3 --connections 32 --images 160 --only warm]`: compares the assets of the
+ * service with two baselines, in alternating rounds of one run: stored images with a hand-written server of static files, and new
+ * transformations with sharp alone. Compare ratios; absolute numbers depend on the machine. `--only` takes `warm`, `cold` or a
+ * name of the first table; `--profile <folder>` writes CPU profiles of both servers.
  */
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';

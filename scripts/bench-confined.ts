@@ -1,8 +1,8 @@
 /**
- * `npm run bench:confined [-- --seconds 2 --rounds 5 --connections 32]`: a confined endpoint against the same handler with
- * full authority, in one service and one run, in alternating rounds; then what a call of the host costs, how long a first
- * call waits, and what an idle extension holds. There are places for six processes, so that the programs that are only called
- * once do not take that of a helper. Ratios and differences tell; absolute numbers depend on the machine.
+ * `npm run bench:confined [-- --seconds 2 --rounds 5 --connections 32]`: compares a confined endpoint with the same handler with
+ * full authority, in one service and one run, in alternating rounds. Then measures what a call of the host costs, how long a
+ * first call waits, and the memory of an idle extension. The service may have six processes, so that the extensions that are
+ * called only once do not take the process of a helper. Compare ratios and differences; absolute numbers depend on the machine.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -129,7 +129,7 @@ async function first(url: URL, name: string): Promise<number> {
   return performance.now() - started;
 }
 
-/** From the copy of a package into the folder of the running service until it answers. */
+/** Milliseconds from the copy of a package into the folder of the running service until its endpoint answers. */
 async function dropped(url: URL): Promise<number> {
   const started = performance.now();
   await installConfined(folder, 'dropped');
@@ -137,7 +137,10 @@ async function dropped(url: URL): Promise<number> {
   return performance.now() - started;
 }
 
-/** Of the largest child and what started it: MiB that are its own, shared ones divided by the processes that share them. */
+/**
+ * MiB of the largest child of the service with its descendants; shared pages are divided by the number of processes that share
+ * them.
+ */
 async function idleMemory(pid: number): Promise<number> {
   await pause(3000);
   return Math.max(0, ...childrenOf(pid).map(proportionalOf)) / MiB;

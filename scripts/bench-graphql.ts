@@ -1,8 +1,8 @@
 /**
- * `npm run bench:graphql [-- --seconds 2 --rounds 3 --connections 32 --scale 1 --only "by id" --asked "GraphQL;REST, GET"]`:
- * the service's GraphQL beside its own REST and beside PostGraphile, each with the same rows of one database, in alternating
- * rounds of one run. Ratios tell; absolute numbers depend on the machine. `--profile <folder>` writes CPU profiles, one a
- * process: with `--asked` of one way of asking, of that one.
+ * `npm run bench:graphql [-- --seconds 2 --rounds 3 --connections 32 --scale 1 --only "by id" --contenders "GraphQL;REST, GET"]`:
+ * compares the service's GraphQL with its own REST and with PostGraphile on the same rows of one database, in alternating rounds
+ * of one run. Compare ratios; absolute numbers depend on the machine. `--profile <folder>` writes one CPU profile per process;
+ * with one name in `--contenders` it covers only that contender.
  */
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
@@ -42,7 +42,7 @@ process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench');
 try {
   await loadData(database, options.scale);
-  // The time of a parallel worker would be counted for neither side.
+  // The CPU time of parallel workers of PostgreSQL would be counted for no server.
   await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
   const contenders = await startContenders(names, database, values.profile);
   try {
@@ -75,7 +75,7 @@ try {
   await server.stop();
 }
 
-/** Those of a list by semicolons, all where there is none. */
+/** The names in a list separated by semicolons; all names where there is no list. */
 function chosen<Name extends string>(list: string | undefined, all: readonly Name[]): readonly Name[] {
   if (list === undefined) return all;
   const chosenNames = list.split(';').map((name) => name.trim());

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:large`: a first start on a database of a third party with hundreds of tables, and what reads its whole schema.
- * Processor time tells; the clock depends on what else the machine does.
+ * `npm run bench:large`: measures a first start on a third-party database with hundreds of tables, and the requests that read its
+ * whole schema. Compare processor time; wall-clock time depends on other load on the machine.
  */
 import { startServer } from '../test/support/server.ts';
 import { largeDatabaseReport } from './bench/large-database.ts';

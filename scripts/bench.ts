@@ -1,8 +1,9 @@
 /**
- * `npm run bench [-- --seconds 2 --rounds 3 --connections 32 --scale 1 --only "read one,create one"]`: the service against a
- * hand-written server that does the ideal statement, on generated rows, in alternating rounds of one run. Ratios tell;
+ * `npm run bench [-- --seconds 2 --rounds 3 --connections 32 --scale 1 --only "read one,create one"]`: compares the service with
+ * a hand-written server that runs the ideal statement, on generated rows, in alternating rounds of one run. Compare ratios;
  * absolute numbers depend on the machine. `--shapes false`, `--bare false`, `--memory false` and `--young false` leave out parts,
- * `--bare "read one;list 25"` picks shapes of that part, `--scale 0.1` is for a quick look, `--profile <folder>` writes CPU profiles.
+ * `--bare "read one;list 25"` picks shapes of that part, `--scale 0.1` is for a quick look, `--profile <folder>` writes CPU
+ * profiles.
  */
 import { parseArgs } from 'node:util';
 import { freshDatabase } from '../test/support/database.ts';
@@ -43,7 +44,7 @@ process.env.TEST_DATABASE_URL = server.url;
 const database = await freshDatabase('bench');
 try {
   await loadData(database, options.scale);
-  // The time of a parallel worker would be counted for neither side.
+  // The CPU time of parallel workers of PostgreSQL would be counted for no server.
   await database.query(`alter database "${database.name}" set max_parallel_workers_per_gather = 0`);
   const sides = await startSides(database, values.profile);
   try {
@@ -106,7 +107,7 @@ function chosen(only: string | undefined): readonly BenchShape[] {
   return SHAPES.filter(({ name }) => names.includes(name));
 }
 
-/** A shape and those that are compared with it, one after the other in the same rounds. */
+/** Groups each shape with the shapes that are compared with it, so that they are measured in the same rounds. */
 function groups(shapes: readonly BenchShape[]): readonly (readonly BenchShape[])[] {
   const leaders = shapes.filter(({ like }) => !shapes.some(({ name }) => name === like));
   return leaders.map((leader) => [leader, ...shapes.filter(({ like }) => like === leader.name)]);

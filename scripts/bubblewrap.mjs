@@ -1,22 +1,25 @@
 /**
- * Brings bubblewrap, which carries most layers of confinement for third-party packages, on a Debian-like machine that has
- * none: the system's own package, unpacked beside the other dependencies and not installed. Plain JavaScript for any
- * Node from 18 on. Without it everything runs, those packages with fewer layers, and the service says which.
+ * Downloads bubblewrap, which applies most layers of confinement for third-party packages, on a Debian-like machine without it:
+ * the package of the distribution, unpacked into node_modules and not installed. Plain JavaScript for any Node from 18 on.
+ * Without bubblewrap the service runs, but third-party packages with fewer layers, and the service reports which.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where the launcher looks for a program of the system (sandbox/host/launch/tools.ts). */
+/** Folders in which the launcher looks for system programs (sandbox/host/launch/tools.ts). */
 const FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin'];
 const UNPACKED = 'node_modules/.bubblewrap';
-/** Says that it was tried in vain; without it every start would try again. Goes away with node_modules. */
+/** Marks a download that failed, so that not every start tries again. It is deleted with node_modules. */
 const FAILED = 'node_modules/.bubblewrap-failed';
-/** For everything together. Milliseconds. */
+/** Milliseconds for all commands together. */
 const TIMEOUT = 30_000;
 
-/** Never throws and never takes longer than half a minute; `root` is the folder of the checkout. */
+/**
+ * Downloads bubblewrap where it is missing. Never throws and never takes longer than half a minute; `root` is the folder of the
+ * checkout.
+ */
 export function bringBubblewrap(root) {
   if (process.platform !== 'linux' || !existsSync(join(root, 'node_modules'))) return;
   if (FOLDERS.some((folder) => isProgram(join(folder, 'bwrap')))) return;

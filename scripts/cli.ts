@@ -1,5 +1,6 @@
 import { resolveSources } from './resolve-sources.ts';
 
-// Before the first of a thousand files is looked for, so the rest is no `import` statement.
+// The command line is imported dynamically, so that the resolver is registered before the imports of its thousand files are
+// resolved.
 resolveSources();
 await import('./command-line.ts');

@@ -31,7 +31,7 @@ function end(code: number): Promise<never> {
   return stopping;
 }
 
-/** A stopped service has done its work; a stopped command has not, and its exit code says so. */
+/** Exit codes of an interrupted command by signal. A stopped service exits with 0, since it has done its work. */
 const INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 let serves = false;
 /** Milliseconds within which signals are one: a process manager signals the whole group, and npm passes its own signal on. */
@@ -75,7 +75,7 @@ async function serve(running: Kernel): Promise<void> {
   await running.start();
   const { address } = await running.listen();
   const text = `Tenon listens on ${address}`;
-  // What reads the lines of the style `raw` parses each of them.
+  // Programs that read the style `raw` parse each line as JSON.
   if (running.settings.value('LOG_STYLE') === 'raw') running.log.info({ owner: 'kernel', address }, text);
   else console.log(text);
 }

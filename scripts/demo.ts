@@ -45,7 +45,7 @@ try {
   await server.stop();
 }
 
-/** An adopted foreign key leads one way; this adds the way back, `album.tracks`, as an admin would. */
+/** Adds the one-to-many field `album.tracks`, as an admin would: an adopted foreign key has a field on its own side only. */
 async function nameTheTracksOfAnAlbum(address: string, admin: string): Promise<void> {
   const send = (method: string, path: string, body?: object) =>
     fetch(address + path, {

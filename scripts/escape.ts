@@ -12,7 +12,7 @@ const LATE = 100;
 const MiB = 1024 ** 2;
 const BOUNDS = { growth: 64 * MiB, ratio: 2, pause: 50 } as const;
 const BASELINE_MS = 5000;
-/** Milliseconds between two reads of the bystander. */
+/** Milliseconds between two reads of the client that measures latencies. */
 const PACE = 10;
 
 const server = await startServer();

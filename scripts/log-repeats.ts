@@ -1,16 +1,16 @@
 import type { LogOptions } from '../kernel/log.ts';
 
-/** Of warnings and errors with one text and one cause: lines that are written in one window. */
+/** Lines of warnings and errors with the same text and cause that are written in one window. */
 const OFTEN = 10;
-/** Milliseconds. */
+/** Length of a window in milliseconds. */
 const WINDOW = 10_000;
 const WARN = 40;
 
 type LogMethod = NonNullable<LogOptions['logMethod']>;
 
 /**
- * Bounds what the log takes of failures that clients can cause at will: in ten seconds ten lines of each, and one that says how many more
- * there were. For `BootOptions.logMethod`.
+ * Creates a limit for log lines about failures that clients can cause at will: in ten seconds ten lines of each, and one line
+ * that says how many more there were. For `BootOptions.logMethod`.
  */
 export function createRepeatLimit(window = WINDOW): LogMethod {
   const counts = new Map<string, number>();
@@ -31,7 +31,7 @@ export function createRepeatLimit(window = WINDOW): LogMethod {
   };
 }
 
-/** Where the error was made: a place in the code, of which there are only so many, and nothing that a client sent. */
+/** The cause of an error: its code and its place in the code, of which there are only so many, and nothing that a client sent. */
 function causeOf(about: unknown): string {
   const { err, detail } = Object(about) as { err?: unknown; detail?: unknown };
   const { code, stack } = Object(err) as { code?: unknown; stack?: unknown };

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { BootFailure, type Kernel } from '#kernel/boot';
 
 /**
- * Plugins load large packages by their first use. One that is not installed stops the start and not the first request for it:
- * each is looked for, and none is loaded. @throws BootFailure
+ * Looks for the packages that plugins load on first use, so that a missing one stops the start and not a later request. None of
+ * them is loaded. @throws BootFailure
  */
 export function assertPackages(plugins: Kernel['plugins']): void {
   for (const { name, folder, manifest } of plugins) {

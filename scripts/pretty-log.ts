@@ -22,7 +22,7 @@ export function renderLine(line: string): string {
   return [text, ...stack].map((one) => `${escapeControls(one)}\n`).join('');
 }
 
-/** Text from requests begins no line of its own in the terminal and sends it no control sequence. */
+/** Escapes control characters, so that text from requests cannot begin a line in the terminal or send control sequences to it. */
 const escapeControls = (text: string): string =>
   text.replace(
     /[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu,

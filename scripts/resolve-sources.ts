@@ -5,8 +5,9 @@ const OWN = ['kernel', 'plugins', 'sandbox', 'scripts'].map((folder) => `${ROOT}
 const KERNEL = new URL('kernel/index.ts', ROOT).href;
 
 /**
- * Says at once where the sources' imports of one another lead. Node would follow links and look for a package.json for each of
- * them, which is a tenth of a start. What third-party packages import, and what sources import of packages, is left to Node.
+ * Resolves imports between source files of the service without the file system. Node would follow links and look for a
+ * package.json for each of them, which is a tenth of a start. Imports by third-party packages, and imports of packages by source
+ * files, are left to Node.
  */
 export function resolveSources(): void {
   registerHooks({

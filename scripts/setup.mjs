@@ -31,18 +31,18 @@ function isInstalled() {
   });
 }
 
-/** Have the allowed scripts run for this installation? */
+/** Whether the allowed scripts of packages have run for this package-lock.json. */
 const isBuilt = () => existsSync(join(root, BUILT)) && readFileSync(join(root, BUILT), 'utf8') === lockHash();
 const lockHash = () =>
   createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex');
 
-/** Packages for other machines, and in production those that only tests and checks need. */
+/** Whether a package may be missing: it is for other machines, or only tests and checks need it, in production. */
 const isOptional = ({ optional, devOptional, peer, dev }) =>
   optional || devOptional || peer || (dev && process.env.NODE_ENV === 'production');
 
-/** Two starts in one empty clone: the second waits for the first one's installation. */
+/** Runs `work` under a lock file: of two starts in one empty clone, the second waits for the installation of the first. */
 function withLock(work) {
   const lock = join(tmpdir(), `tenon-setup-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`);
   for (;;) {

@@ -1,7 +1,7 @@
 /**
  * `npm run soak [-- --seconds 60 --connections 24 --scale 0.1 --seed 1]`: everything at once at full speed: reads of all kinds,
- * writes, batches, callers who may not, clients that go away. Fails on an answer that is not the expected one, on memory that
- * grows by more than 15 % once warm, on a statement over its limit, and on a service that does not serve on.
+ * writes, batches, callers without permission, clients that disconnect. Fails on an answer that is not the expected one, on
+ * memory that grows by more than 15 % once warm, on a statement over its limit, and on a service that does not answer afterwards.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

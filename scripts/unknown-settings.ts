@@ -9,7 +9,7 @@ export function warnOfUnknownSettings({ log, settings }: Pick<Kernel, 'log' | 's
   }
 }
 
-/** Names that are one or two keystrokes away from a declared one and begin alike. */
+/** Finds names that are one or two keystrokes away from a declared one and begin with the same letter. */
 export function similarNames(
   present: readonly string[],
   declared: readonly string[],

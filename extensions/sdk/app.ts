@@ -18,5 +18,5 @@ export const defineModule: <Config extends AppConfig & { readonly routes: readon
   config: Config,
 ) => Config = same;
 export const defineItemView: <Config extends AppConfig>(config: Config) => Config = same;
-/** The browser part of an operation. `id` joins it with the server part. */
+/** Defines the part of a flow operation that runs in the admin app. `id` joins it with the server part. */
 export const defineOperationApp: <Config extends AppConfig>(config: Config) => Config = same;

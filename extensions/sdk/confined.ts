@@ -1,6 +1,9 @@
 import type { ConfinedHost, Declared, HostOf, Json, JsonObject, SecretReference } from './host.ts';
 
-/** The user behind an invocation. The context has null in its place for a request without a token or a schedule. */
+/**
+ * The user on whose behalf confined code runs. `context.accountability` is null for a request without a token and for a
+ * schedule.
+ */
 export interface Accountability {
   readonly user: string | null;
   readonly role: string | null;
@@ -24,12 +27,12 @@ export interface ConfinedContext<Host = ConfinedHost> {
   readonly host: Host;
   /**
    * Ends the invocation with an error for the client. An endpoint, or the write that a filter guards, answers `{
-   * errors: [{ message, extensions: { code } }] }` with this status. A step of a flow passes the three to its reject
-   * branch. In actions it is a failure like any other. It throws, so do not catch it. `status`: 400 to 499. `code`: 2
-   * to 64 capital letters, digits and `_`, the first a letter; codes of the service are allowed with their own status
-   * only, and codes of sign-in not at all. `message`: one line, cut after 500 characters. For values outside of these
-   * bounds, and for any other error, the client gets 500 without its text. Administrators see it at `GET /extensions`
-   * and in the log.
+   * errors: [{ message, extensions: { code } }] }` with this status. A step of a flow passes status, code and message
+   * to its reject branch. In actions it is a failure like any other. It throws, so do not catch it. `status`: 400 to
+   * 499. `code`: 2 to 64 capital letters, digits and `_`, the first a letter; codes of the service are allowed with
+   * their own status only, and codes of sign-in not at all. `message`: one line, cut after 500 characters. For values
+   * outside of these bounds, and for any other error, the client gets 500 without its text. Administrators see it at
+   * `GET /extensions` and in the log.
    */
   reject(status: number, code: string, message: string): never;
 }
@@ -61,7 +64,10 @@ export interface JsonEndpoint<Host = ConfinedHost> {
 
 export interface FlowOperation<Host = ConfinedHost> {
   readonly id: string;
-  /** `input` is the result of the step before. Secret options are references. */
+  /**
+   * Runs one step of a flow. `input` is the result of the previous step; secret options are passed as
+   * `SecretReference`.
+   */
   handler(
     step: { readonly options: Readonly<Record<string, Json | SecretReference>>; readonly input: Json },
     context: ConfinedContext<Host>,

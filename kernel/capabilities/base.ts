@@ -7,13 +7,19 @@ import type { Service, ServiceStore, Services } from '../services.ts';
 import { authorities, type Capability, listsWiden } from './capability.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Both throw CAPABILITY_DENIED for what the manifest does not list under `provides` and `uses`. */
+/**
+ * The members of `host` that provide and use services. @throws CAPABILITY_DENIED for a service that the manifest does not list
+ * under `provides` or `uses`.
+ */
 export interface ServicesApi {
   provide<T>(ref: Service<T>, value: T): void;
   use<Refs extends Record<string, Service<unknown>>>(refs: Refs): Services<Refs>;
 }
 
-/** A caller without a user's permissions, counted in the ledger. @throws CAPABILITY_DENIED for a reason that the manifest does not list. */
+/**
+ * Returns a caller to which no user's permissions apply, and counts it in the ledger. @throws CAPABILITY_DENIED for a reason that
+ * the manifest does not list.
+ */
 export type AsSystem = (reason: string) => Caller;
 
 /** Names of the capabilities that the kernel defines. Every other one is defined by the plugin that owns its resource. */

@@ -12,7 +12,7 @@ export interface Authority {
   readonly detail?: string;
 }
 
-/** One authority for each of the objects. */
+/** Builds one authority per object, all with the same verb and detail. */
 export const authorities = (verb: string, objects: readonly string[] = [], detail?: string): readonly Authority[] =>
   objects.map((object) => (detail === undefined ? { verb, object } : { verb, object, detail }));
 
@@ -29,17 +29,17 @@ export interface GrantHolder {
   readonly runtime: Runtime;
   /** True for a plugin with a `host`; false for a package that another plugin runs. */
   readonly isPlugin: boolean;
-  /** A caller without the permissions of a user, for grants that allow this. The ledger counts each call. */
+  /** Returns a caller to which no user's permissions apply, for grants that allow this. The ledger counts each call. */
   asSystem(reason: string): Caller;
-  /** The same caller; history attributes its changes to this holder. */
+  /** Copies a caller so that the activity log names this plugin or package as the code that acted. */
   attribute(caller: Caller): Caller;
-  /** Counts in the ledger a denial that a capability found. */
+  /** Counts a denied call of a capability in the ledger. */
   recordDenial(what: string): void;
 }
 
 /**
- * One definition serves host objects and audit lines. Enforcement lives in `bind` and nowhere else: the
- * object it returns offers only what the grant allows, so that no caller has to check a flag.
+ * A kind of authority that manifests can request. `bind` alone enforces a grant: the object it returns offers only what the grant
+ * allows, so that no caller has to check a flag.
  */
 export interface Capability<Grant = unknown, Api = unknown> {
   readonly name: string;
@@ -59,7 +59,10 @@ export interface Capability<Grant = unknown, Api = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: a table of capabilities with different grants
 export type AnyCapability = Capability<any, any>;
 
-/** Definitions by the plugins that own the resources; a contributor lists their names in its manifest. */
+/**
+ * Facet of capability definitions, contributed by the plugins that own the resources. A contributor lists their names in its
+ * manifest.
+ */
 export const capabilities: Facet<AnyCapability, ReadonlyMap<string, AnyCapability>> = facet('capabilities', {
   combine: (all: readonly { value: AnyCapability }[]) => new Map(all.map(({ value }) => [value.name, value])),
   manifest: closedObject({ names: filledList({ type: 'string' }) }),

@@ -7,7 +7,10 @@ import type { Ledger } from './ledger.ts';
 
 /** What a plugin with the `events` capability holds. @throws CAPABILITY_DENIED outside of the granted patterns. */
 export interface EventsApi extends Pick<Events, 'withoutExtensionListeners' | 'hasListeners' | 'filter' | 'action'> {
-  /** Both return the function that unsubscribes. `pattern` may be narrower than the grant: `posts.items.create` under `**`. */
+  /**
+   * Listens to a filter event and returns the function that unsubscribes; `onAction` does the same for actions. `pattern` may be
+   * narrower than the grant: `posts.items.create` under `**`.
+   */
   onFilter(pattern: string, handle: FilterHandler): () => void;
   onAction(pattern: string, handle: ActionHandler): () => void;
 }
@@ -76,7 +79,7 @@ function bindEvents(events: Events, ledger: Ledger, grant: EventsGrant, subject:
   };
 }
 
-/** A pattern with a wildcard at its end may stand for several kinds. */
+/** Whether an event pattern may match reads. A pattern that ends in a wildcard may match several kinds of events. */
 const isRead = (pattern: string): boolean => /(\.read|\*)$/.test(pattern);
 const isQuery = (pattern: string): boolean => /(\.query|\*)$/.test(pattern);
 const isChange = (pattern: string): boolean => !/\.(read|query)$/.test(pattern);

@@ -20,8 +20,8 @@ export const activeGrants = (grants: Readonly<Record<string, unknown>>): readonl
   Object.entries(grants).filter(([, grant]) => grant !== false);
 
 /**
- * Checks the grants of a package against the schemas of their capabilities, right before its code runs. All owners have registered
- * by then: `sortPlugins` puts them first. @throws BootFailure
+ * Checks the grants of a package against the schemas of their capabilities, right before its code runs. The plugins that define
+ * these capabilities have registered by then: `sortPlugins` puts them first. @throws BootFailure
  */
 export function assertGrants({ name, manifest, core }: PluginInfo, known: Capabilities): void {
   const wrong = Object.entries(manifest.capabilities ?? {}).flatMap(([capability, grant]) => {
@@ -34,7 +34,10 @@ export function assertGrants({ name, manifest, core }: PluginInfo, known: Capabi
   assertManifest(name, wrong);
 }
 
-/** Runs once every plugin has registered. @throws BootFailure for a section that names no facet, unless it has `optional: true`. */
+/**
+ * Checks the sections under `contributes` of a manifest, once every plugin has registered. @throws BootFailure for a section that
+ * names no facet, unless it has `optional: true`.
+ */
 export function assertContributions({ name, manifest }: PluginInfo, facets: FacetStore): void {
   const wrong = Object.entries(manifest.contributes ?? {}).flatMap(([id, section]) => {
     const target = facets.definition(id);
@@ -56,7 +59,7 @@ const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 
 const describeUnknown = (name: string) => authorities('may do', [`what the unknown capability ${name} allows`]);
 
-/** What the grants of one package mean, by capability name. */
+/** Lists the authorities that the grants of one package give it, sorted by capability name. */
 export const describeGrants = (grants: Grants, known: Capabilities): readonly Authority[] =>
   [...grants].sort(byName).flatMap(([name, grant]) => known.get(name)?.describe(grant) ?? describeUnknown(name));
 

@@ -13,7 +13,7 @@ export interface LedgerEntry {
   readonly lastAt: string;
 }
 
-/** Counted in place: callers are minted on every request. */
+/** The mutable form of an entry, since callers are minted, and so counted, on every request. */
 interface Counter extends Pick<LedgerEntry, 'kind' | 'what'> {
   count: number;
   lastRequest: string | undefined;
@@ -21,7 +21,10 @@ interface Counter extends Pick<LedgerEntry, 'kind' | 'what'> {
   lastAt: number;
 }
 
-/** Entries of one plugin or package. Beyond that its oldest are merged into `OTHER_ENTRIES`, which still counts them. */
+/**
+ * Maximum number of entries per plugin or package. Beyond it the oldest are merged into `OTHER_ENTRIES`, which keeps their
+ * counts.
+ */
 const MAX_ENTRIES = 500;
 export const OTHER_ENTRIES = 'others, which were too many to name';
 

@@ -15,24 +15,24 @@ export interface PluginLoading {
   describe(plugin: PluginInfo): readonly Authority[];
   /** config → register → migrate. A failure unloads the plugin. @throws BootFailure */
   load(plugin: PluginInfo, onRegistered?: () => Promise<void>): Promise<void>;
-  /** Runs its start hooks. A failure unloads the plugin. @throws BootFailure */
+  /** Runs the plugin's start hooks. A failure unloads the plugin. @throws BootFailure */
   start(plugin: PluginInfo): Promise<void>;
-  /** Runs its stop hooks, last in first out, and removes all that it added. */
+  /** Runs the plugin's stop hooks, last in first out, and removes all that the plugin added. */
   unload(plugin: PluginInfo): Promise<void>;
 }
 
-/** For core plugins that run third-party code. */
+/** What a plugin with the capability `packages` holds: a core plugin that loads and runs third-party code. */
 export interface PackagesApi extends PluginLoading {
   capabilities(): ReadonlyMap<string, AnyCapability>;
-  /** A caller without a user's permissions for a package; counted under its name. */
+  /** Returns a caller for a package to which no user's permissions apply, and counts it under the name of the package. */
   asSystem(owner: string, reason: string): Caller;
-  /** The same caller, whose changes history attributes to `owner`. */
+  /** Copies a caller so that the activity log names `owner` as the code that acted. */
   attribute(caller: Caller, owner: string): Caller;
   /** Counts in the ledger what a package did. */
   readonly record: Ledger['record'];
   /** The ledger: what plugins and packages have done since start. */
   ledgerEntries(): readonly LedgerEntry[];
-  /** The audit: what plugins, and packages by `report`, may do. */
+  /** The audit: what plugins, and packages through `addAuditLines`, may do. */
   auditLines(): readonly AuditLine[];
   /** Adds the lines of packages to the audit. */
   addAuditLines(lines: () => readonly AuditLine[]): void;
@@ -42,7 +42,7 @@ export interface PackagesApi extends PluginLoading {
   settings(): Settings;
 }
 
-/** `api` is bound as it is: only core plugins hold it. */
+/** Creates the capability `packages`. All plugins that hold it get the same object, since only core plugins can. */
 export const packagesCapability = (api: PackagesApi): Capability<true, PackagesApi> => ({
   name: 'packages',
   member: 'packages',

@@ -4,7 +4,7 @@ import { BootFailure } from '../lifecycle/failure.ts';
 import { CastError } from './cast.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-/** The environment of this process: the one place that reads it. */
+/** Returns the environment variables of this process. No other code of the kernel reads them. */
 export const processEnvironment = (): Environment => process.env;
 
 /** The text of one setting; undefined where it is unset or empty. @throws CastError where `<KEY>_FILE` names no readable file. */

@@ -11,7 +11,7 @@ type Declaration = { readonly owner: string; readonly key: ConfigKey };
  * where it is a secret.
  */
 export class Settings {
-  /** As written. */
+  /** The settings as text, before defaults and types are applied. */
   readonly source: Environment;
   readonly #declared = new Map<string, Declaration>();
   readonly #values = new Map<string, unknown>();
@@ -95,7 +95,7 @@ export class Settings {
 const isPattern = (name: string): boolean => name.endsWith('*');
 const covers = (a: string, b: string): boolean => isPattern(a) && b.startsWith(a.slice(0, -1));
 
-/** Whether both can match the same setting. */
+/** Whether two names or patterns can match the same setting. */
 const overlaps = (a: string, b: string): boolean =>
   a === b || a === `${b}_FILE` || b === `${a}_FILE` || covers(a, b) || covers(b, a);
 
@@ -104,7 +104,7 @@ function readSetting(source: Environment, name: string, key: ConfigKey): unknown
   return raw === undefined ? key.default : castSetting(raw, key);
 }
 
-/** Under a pattern, `<KEY>_FILE` is a setting like any other, and texts are not trimmed. */
+/** Reads all settings that match a pattern. Here `<KEY>_FILE` is a setting like any other, and strings are not trimmed. */
 function readPattern(source: Environment, pattern: string, key: ConfigKey): Readonly<Record<string, unknown>> {
   const fitting = Object.entries(source).flatMap(([name, text]) =>
     covers(pattern, name) && text ? [[name, key.type === 'string' ? text : castSetting(text, key)]] : [],

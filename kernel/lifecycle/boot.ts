@@ -33,7 +33,10 @@ export interface Kernel {
   readonly plugins: readonly PluginInfo[];
   readonly commands: ReadonlyMap<string, KernelCommand>;
   audit(): readonly AuditLine[];
-  /** Contributions with definitions, and subscriptions of one owner: tests assert that an unloaded plugin leaves none. */
+  /**
+   * Counts what one plugin has registered: facet definitions and contributions, and event listeners. Tests assert that an
+   * unloaded plugin leaves none.
+   */
   countOf(owner: string): { readonly facets: number; readonly listeners: number };
   /** Runs every plugin's migrate hooks in order. */
   migrate(): Promise<void>;
@@ -57,7 +60,9 @@ export interface BootOptions {
   readonly timeouts?: Partial<PhaseTimeouts>;
 }
 
-/** discover → validate → config → grant → order → register. @throws BootFailure that names the failed plugin. */
+/**
+ * Boots core plugins: discover → validate → config → grant → order → register. @throws BootFailure that names the failed plugin.
+ */
 export async function boot(composition: PluginComposition, options: BootOptions = {}): Promise<Kernel> {
   const settings = new Settings(options.environment ?? processEnvironment());
   const found = await discoverCorePlugins(composition.plugins);
@@ -71,7 +76,7 @@ export async function boot(composition: PluginComposition, options: BootOptions 
   return createKernel(stores, loader);
 }
 
-/** The kernel's own keys and those of all core plugins; invalid values are reported together. */
+/** Declares the settings of the kernel and of all core plugins, and reports all invalid values together. */
 function declareSettings(settings: Settings, found: readonly PluginInfo[]): void {
   const owners = [{ name: 'kernel', manifest: { config: KERNEL_CONFIG } }, ...found];
   const wrong = owners.flatMap(({ name, manifest }) => settings.declare(name, manifest.config));

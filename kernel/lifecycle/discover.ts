@@ -42,7 +42,10 @@ export async function inspectPackage(folder: string, core: boolean): Promise<Plu
 /** Bytes of the largest package.json that is read. */
 const MAX_SIZE = 4 * 1024 * 1024;
 
-/** A third-party folder may have a pipe or a device under that name: opening a pipe would block, and a device never ends. */
+/**
+ * Reads a file only if it is a regular file of bounded size. A third-party folder may have a pipe or a device in place of
+ * package.json: opening a pipe would block, and a device never ends.
+ */
 async function readBoundedText(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

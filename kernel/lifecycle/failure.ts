@@ -15,7 +15,7 @@ export class BootFailure extends Error {
     this.remedy = options.remedy;
   }
 
-  /** Any error that stops a phase, with the plugin and phase it happened in; a BootFailure keeps its own. */
+  /** Converts an error that stops a phase to a BootFailure of this plugin and phase; a BootFailure is returned as it is. */
   static from(plugin: string, phase: BootPhase, error: unknown): BootFailure {
     if (error instanceof BootFailure) return error;
     const reason = error instanceof Error ? ((error as { detail?: string }).detail ?? error.message) : String(error);
@@ -24,14 +24,14 @@ export class BootFailure extends Error {
   }
 }
 
-/** @throws BootFailure for invalid members of a manifest, one sentence each. */
+/** `wrong` are the problems found in a manifest, one sentence each. @throws BootFailure if there are any. */
 export function assertManifest(plugin: string, wrong: readonly string[]): void {
   if (wrong.length === 0) return;
   const reason = `its manifest asks for what does not exist:\n${wrong.join('\n')}`;
   throw new BootFailure(plugin, 'validate', reason, { remedy: 'correct the named members under "service:extension"' });
 }
 
-/** @throws BootFailure for invalid settings, one sentence each. */
+/** `wrong` are the problems found in the settings of a plugin, one sentence each. @throws BootFailure if there are any. */
 export function assertSettings(owner: string, wrong: readonly string[]): void {
   if (wrong.length === 0) return;
   throw new BootFailure(owner, 'config', wrong.join('\n'), { remedy: 'correct the named settings' });

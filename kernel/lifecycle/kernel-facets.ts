@@ -6,7 +6,7 @@ import type { AfterCommitQueue } from '../events.ts';
 import { facet } from '../facets.ts';
 import { closedObject, filledList } from '../manifest/schema.ts';
 
-/** The order of the layers around a request; inside of a phase, plugin order. */
+/** Phases of middleware, outermost first. Within a phase, middleware runs in plugin order. */
 export const PHASES = ['edge', 'limit', 'identify', 'cache', 'route'] as const;
 
 /** A layer around every request that reaches it. `ctx.state.caller` is known after the phase `identify`. */
@@ -18,7 +18,7 @@ export interface Middleware {
 
 export type OwnedMiddleware = Middleware & { readonly owner: string };
 
-/** Layers around every request. The manifest section lists the phases a plugin adds to. */
+/** Facet of middleware around every request. The manifest section lists the phases a plugin adds to. */
 export const middleware = facet<Middleware, readonly OwnedMiddleware[]>('http.middleware', {
   combine: (all) =>
     PHASES.flatMap((phase) =>
@@ -39,13 +39,16 @@ export interface KernelCommand {
   run(args: readonly string[]): Promise<number | undefined>;
 }
 
-/** Commands of the command line beside `start` and `bootstrap`. */
+/** Facet of the commands of the command line beside `start` and `bootstrap`. */
 export const commands = facet<KernelCommand, ReadonlyMap<string, KernelCommand>>('commands', {
   combine: (all) => new Map(all.map(({ value }) => [value.name, value])),
   describe: () => authorities('contributes to', ['the command line']),
 });
 
-/** The plugin that holds transactions queues effects of events here until the commit. */
+/**
+ * Facet of after-commit queues. The plugin that holds transactions contributes the queue that keeps actions of events until the
+ * commit.
+ */
 export const afterCommitQueues = facet<AfterCommitQueue>('effects', {
   coreOnly: true,
   describe: () => authorities('contributes to', ['effects'], 'holds them back until they are certain'),
@@ -59,7 +62,10 @@ export interface Upgrade {
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** The manifest section lists the paths. Where there is any, upgrades of other paths are answered with 404. */
+/**
+ * Facet of upgrade handlers by path; the manifest section lists the paths. Where there is any handler, upgrades of other paths
+ * are answered with 404.
+ */
 export const upgrade = facet<Upgrade, ReadonlyMap<string, Upgrade>>('http.upgrade', {
   combine: (all) => new Map([...all].reverse().map(({ value }) => [value.path, value])),
   manifest: closedObject({ paths: filledList({ type: 'string', pattern: '^/' }) }),

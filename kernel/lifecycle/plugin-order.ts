@@ -49,8 +49,8 @@ const capabilitiesOf = (plugin: PluginPackage): readonly string[] =>
   (plugin.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
 
 /**
- * A name means one thing in a composition. Of two packages that claim it, the later one fails: core plugins are first, so that no
- * third-party package can replace one. @throws BootFailure
+ * Checks that no two packages claim the same name for a plugin, service, facet or capability. The later package fails: core
+ * plugins are first, so that no third-party package can replace one. @throws BootFailure
  */
 export function assertNoDuplicateClaims(all: readonly PluginPackage[]): void {
   const own = [

@@ -14,7 +14,7 @@ export interface HttpServer {
   readonly port: number;
   readonly address: string;
   readonly server: Server;
-  /** Call it after a change of `upgrades`: without any, the server treats upgrade requests as ordinary ones. */
+  /** Call it after upgrade handlers were added or removed: without any, the server treats upgrade requests as ordinary ones. */
   updateUpgrades(): void;
   /** Stops accepting, waits at most `timeout` ms for running requests, then closes their connections and waits until they have rolled back. */
   drain(timeout: number): Promise<void>;
@@ -23,7 +23,7 @@ export interface HttpServer {
 interface ServeOptions extends Omit<ComposeOptions, 'load'> {
   readonly host: string;
   readonly port: number;
-  /** Changes when plugins are loaded and unloaded. */
+  /** Returns the current upgrade handlers by path, which change when plugins are loaded and unloaded. */
   readonly upgrades: () => ReadonlyMap<string, Upgrade>;
 }
 

@@ -14,7 +14,10 @@ import { ServiceStore } from '../services.ts';
 import type { PluginInfo } from './discover.ts';
 import { afterCommitQueues, KERNEL_FACETS } from './kernel-facets.ts';
 
-/** All that plugins add to the kernel. Each entry has its owner, so that unloading a plugin removes exactly its entries. */
+/**
+ * Creates the stores of all that plugins add to the kernel. Each entry has its owner, so that unloading a plugin removes exactly
+ * its entries.
+ */
 export function createStores(settings: Settings, log: Log, loading: PluginLoading) {
   const facets = new FacetStore();
   for (const one of KERNEL_FACETS) facets.define('kernel', one as never);

@@ -30,7 +30,7 @@ export const configSchema: SchemaObject = {
   type: 'object',
   // A name that ends in `*` matches all settings with that prefix.
   propertyNames: { pattern: '^(shared|[A-Z][A-Z0-9_]*\\*?)$' },
-  // Keys that other plugins own.
+  // Names of settings that other plugins own.
   properties: { shared: names },
   additionalProperties: setting,
 };

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Posture } from './posture/posture.ts';
 
-/** How a child ended. `memory` where the kernel killed it at its limit. */
+/** How a child process ended. `isOutOfMemory`: the operating system killed it at its memory limit. */
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -14,7 +14,7 @@ export interface Child {
   readonly pid: number;
   /** The inherited socket pair, which is the only connection to the child. */
   readonly channel: Duplex;
-  /** Resolves once it is gone and reaped, and its cgroup removed. Never rejects. */
+  /** Resolves once the process has ended and was reaped, and its cgroup is removed. Never rejects. */
   readonly ended: Promise<ChildEnd>;
   /** SIGKILL to the whole tree; safe to call twice. */
   kill(): void;

@@ -11,7 +11,7 @@ const MB = 1024 * 1024;
  */
 const MAX_QUEUED_WITH_BODY = 32 * MB;
 const MAX_QUEUED = MAX_QUEUED_WITH_BODY + MB;
-/** Above this many queued bytes the host stops reading from the child, since it does not read either. */
+/** Above this many queued bytes the host stops reading from the child, since the child does not read either. */
 const PAUSE_READING_ABOVE = 4 * MB;
 /** Bytes of a body that is still accepted above `MAX_QUEUED_WITH_BODY`. */
 const SMALL_BODY = 4096;

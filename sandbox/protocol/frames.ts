@@ -12,7 +12,7 @@ export class FrameError extends Error {
   }
 }
 
-/** Throws a FrameError where the header is too long. */
+/** Encodes a header and a body as one frame. Throws a FrameError where the header is too long. */
 export function encodeFrame(header: object, body: Buffer | string = ''): Buffer[] {
   const head = JSON.stringify(header);
   const headLength = Buffer.byteLength(head);
@@ -57,7 +57,9 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Throws a FrameError, or what `onFrame` throws; the reader takes nothing more after either. */
+  /**
+   * Reads received bytes. Throws a FrameError, or what `onFrame` throws; after either the reader takes no more bytes.
+   */
   push(chunk: Buffer): void {
     if (this.#failed) throw new FrameError('the stream has already failed');
     try {

@@ -16,9 +16,9 @@ export interface GuestLimits {
   readonly cpu: number;
   /** Wall-clock time of one invocation. */
   readonly wall: number;
-  /** The result of a handler, as JSON. */
+  /** Longest result of a handler, as JSON. */
   readonly result: number;
-  /** The arguments of one call of the host, as JSON. */
+  /** Longest arguments of one call of the host, as JSON. */
   readonly hostCall: number;
 }
 
@@ -39,11 +39,14 @@ export interface GuestContext {
   } | null;
 }
 
-/** One contract object of an artifact. `key` is '' for a single one and `type:name` in a bundle. */
+/**
+ * One object with handlers that a package’s script exports. `key` is '' where the script exports one such object and
+ * `type:name` in a bundle.
+ */
 export interface ContractEntry {
   readonly key: string;
   readonly id: string | null;
-  /** True where it has a `handler` function. */
+  /** True where the object has a `handler` function. */
   readonly handler: boolean;
   /** Names of events with a handler function. */
   readonly filters: readonly string[];

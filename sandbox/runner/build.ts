@@ -5,7 +5,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 let source: Promise<string> | undefined;
 
-/** The runner as one CommonJS text that imports modules of Node only. Built once per process. */
+/** Bundles the runner as one CommonJS text that imports modules of Node only. Built once per process. */
 export function runnerSource(): Promise<string> {
   source ??= bundleRunner().catch((error) => {
     source = undefined;

@@ -11,7 +11,7 @@ export const RUNNER_FLAGS: readonly string[] = [
   // more than it saves.
   '--no-incremental-marking',
   // These features are installed in each realm and take a seventh of its creation time. Artifacts are compiled to work
-  // without the first. Guests have no use for the others, except for the second.
+  // without explicit resource management. Of the others, guests have a use for Float16Array only.
   '--no-js-explicit-resource-management',
   '--no-js-float16array',
   '--no-js-source-phase-imports',

@@ -12,7 +12,7 @@ export type Ivm = typeof IsolatedVm;
 
 /** A V8 context with the prelude and the artifact in it. */
 export interface GuestRealm {
-  /** The result of evaluating the artifact in it. */
+  /** The result of evaluating the artifact in this realm. */
   readonly state: 'ready' | 'timeout' | 'broken';
   /** Runs guest code and the promise jobs that follow for at most `time` milliseconds. */
   enter(op: number, id: number, key: number, text: string, more: string | number, time: number): TimeSlice;

@@ -32,7 +32,7 @@ export interface LoadedArtifactOptions {
 
 export const serializeInvocation = (entry: string, context: GuestContext): string => JSON.stringify({ entry, context });
 
-/** Failure codes by the words of the realm. */
+/** Failure codes of the protocol by the words that the realm uses for them. */
 const FAILURES: Readonly<Record<string, ChildFailure>> = {
   'invalid-result': 'invalid-result',
   'result-too-large': 'result-too-large',
@@ -43,7 +43,10 @@ const TOO_LONG_REFUSAL = JSON.stringify({ code: 'invalid_request', message: 'the
 
 export const createLoadedArtifact = (options: LoadedArtifactOptions): LoadedArtifact => new ArtifactRunner(options);
 
-/** A realm whose guest was interrupted is not used again. With `reuse` all its invocations fail together. */
+/**
+ * Runs the invocations of one artifact. A realm whose guest was interrupted is not used again. With `reuse` all its
+ * invocations fail together.
+ */
 class ArtifactRunner implements LoadedArtifact {
   readonly #limits: GuestLimits;
   readonly #reuse: boolean;

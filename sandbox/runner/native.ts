@@ -24,7 +24,7 @@ export function isolatedVmBinary(): string {
   return file;
 }
 
-/** Node's report names the glibc version, and none with another C library. */
+/** Whether Node runs on glibc: only then its diagnostic report names a glibc version. */
 function isGlibc(): boolean {
   const report = process.report as unknown as { excludeNetwork: boolean; getReport(): unknown };
   const before = report.excludeNetwork;

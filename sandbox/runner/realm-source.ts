@@ -1,6 +1,6 @@
 import type { GuestRealm } from './isolate.ts';
 
-/** Realms that are kept ready, since creating one takes about ten times as long as using it. */
+/** Number of realms that are kept ready, since creating one takes about ten times as long as using it. */
 export const SPARE_REALMS = 3;
 
 export interface RealmSource {
@@ -9,7 +9,7 @@ export interface RealmSource {
   refill(): void;
 }
 
-/** Starts with `first` and creates further realms by `make`. */
+/** A fresh realm for each invocation: starts with `first` and creates further realms by `make`. */
 export function createSpareRealms(first: GuestRealm, make: () => GuestRealm): RealmSource {
   const ready: GuestRealm[] = [first];
   let planned = false;

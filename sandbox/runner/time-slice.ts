@@ -19,8 +19,8 @@ export interface SliceRunner {
    */
   runSlice(time: number, work: (options: { timeout: number }) => void): TimeSlice;
   /**
-   * Promise jobs of an interrupted slice would run in the next slice and use the time of another invocation. They run
-   * now for a short time, and the engine drops those that do not end.
+   * Runs the promise jobs of an interrupted slice for a short time; the engine drops those that do not end. In the next
+   * slice they would use the time of another invocation.
    */
   flushPromiseJobs(): void;
 }
@@ -28,7 +28,7 @@ export interface SliceRunner {
 /** The isolate has exceeded its memory limit and is disposed. The process must end. */
 class IsolateLost extends Error {}
 
-/** `rest`: a function of the isolate that does nothing. */
+/** Creates the runner of time slices of one isolate. `rest`: a function of the isolate that does nothing. */
 export function createSliceRunner(isolate: IsolatedVm.Isolate, rest: EnterReference, limits: GuestLimits): SliceRunner {
   function flushPromiseJobs(): void {
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -65,7 +65,7 @@ export function createSliceRunner(isolate: IsolatedVm.Isolate, rest: EnterRefere
 }
 
 /**
- * The remaining time, rounded up to quarters of the whole: isolated-vm keeps a thread for every timeout that ends
+ * Rounds the timeout of a slice up to quarters of the CPU limit: isolated-vm keeps a thread for every timeout that ends
  * before the pending ones, and so needs few threads.
  */
 function quantum(time: number, whole: number): number {

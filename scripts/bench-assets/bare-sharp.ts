@@ -1,4 +1,7 @@
-/** sharp with nothing around it: what it is sent it does, from file to file, and says how many milliseconds that took. */
+/**
+ * The baseline for new transformations: a process that runs sharp alone, from file to file, and reports the milliseconds of each
+ * job.
+ */
 import sharp from 'sharp';
 
 export interface Job {

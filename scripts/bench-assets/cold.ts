@@ -9,33 +9,33 @@ import { median } from '../bench/metered.ts';
 import type { Job } from './bare-sharp.ts';
 import type { AssetBenchSides } from './sides.ts';
 
-/** Largest ratio of the time to bare sharp's. */
+/** Largest allowed ratio of the service's time per image to that of sharp alone. */
 export const AIM = 1.15;
 
 export interface ColdTransformTimes {
   readonly name: string;
-  /** Milliseconds an image: from asking to having it, with others before it. */
+  /** Median milliseconds per image: the duration of a batch divided by its images. */
   readonly service: number;
   readonly bare: number;
-  /** Of one to the other, made the moment after: what the machine does meanwhile touches both. */
+  /** Median ratio of `service` to `bare`, each within one batch, so that other load on the machine affects both. */
   readonly ratio: number;
 }
 
 /** Widths that were never requested: each image has to be transformed. */
 let width = 300;
 
-/** Images one after another, so that storing one, which no answer waits for, is the load of the next and not of the other side. */
+/** Images that one side makes in a row: the service stores an image after its answer, which must not slow down the other side. */
 const RUN = 4;
 const WARM_UP = 3;
 
 /**
- * Images of new widths, by the service and by a process of sharp alone: one at a time, and as many at a time as there are
- * processors. Both make the same widths, in turn.
+ * Measures transformations to new widths, by the service and by a process with sharp alone: one at a time, and as many at a time
+ * as there are processors. Both sides make the same widths, in turn.
  */
 export async function* measureCold(sides: AssetBenchSides, images: number): AsyncGenerator<ColdTransformTimes> {
   const sharp = await startSharp();
   try {
-    // Both start what they work with; and both make the same of it.
+    // Warms up both sides with one image and checks that both make the same bytes of it.
     const first = width++;
     const [ours, theirs] = [await byService(sides, first), join(sides.folder, 'first.webp')];
     await sharp.run({ source: sides.picture.path, target: theirs, width: first });
@@ -61,7 +61,7 @@ export async function* measureCold(sides: AssetBenchSides, images: number): Asyn
               for (const one of widths) await work[side](one);
             }),
           );
-          // The first ones warm up.
+          // The first batches only warm up.
           if (batch >= WARM_UP) taken[side].push((performance.now() - began) / (RUN * atOnce));
         }
       }

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** About 12 megapixels, as a camera makes them: large shapes, fine grain, 3 MB as JPEG. */
+/** Creates an image of 12 megapixels that compresses like a photo: large shapes, fine grain, 3 MB as JPEG. */
 export async function cameraPicture(): Promise<Buffer> {
   const size = { width: 4000, height: 3000 };
   const shapes = await sharp({ create: { width: 40, height: 30, ...noise(128, 60) } })
@@ -18,7 +18,7 @@ export async function cameraPicture(): Promise<Buffer> {
 
 const noise = (mean: number, sigma: number) => ({
   channels: 3 as const,
-  // Asked for by the types; the noise covers it.
+  // Required by the types; the noise covers it.
   background: 'gray',
   noise: { type: 'gaussian' as const, mean, sigma },
 });

@@ -13,14 +13,14 @@ export interface AssetBenchSides {
   readonly service: SpawnedService;
   readonly bare: ForkedServer;
   readonly ground: AssetsGround;
-  /** What the bare server serves. */
+  /** The folder whose files the bare server serves. */
   readonly folder: string;
-  /** The picture everything is made of. */
+  /** The picture from which all variants are made. */
   readonly picture: { readonly id: string; readonly path: string };
   stop(): Promise<void>;
 }
 
-/** The service with one picture that everybody may read, and a bare server of files beside it. */
+/** Starts the service with one picture that the Public role may read, and a static file server to compare it with. */
 export async function startSides(database: FreshDatabase, profile: string | undefined): Promise<AssetBenchSides> {
   const ground: AssetsGround = await assetsGround();
   const folder = join(ground.root, 'bare');

@@ -1,6 +1,6 @@
 /**
- * The least a server of files can do: node:http and the files of one folder, opened for each request, sent with the headers by
- * which browsers keep them. Small ones are read into one buffer, which is faster than a stream; nothing is remembered.
+ * The baseline for stored images: node:http and the files of one folder, opened for each request and sent with caching headers.
+ * Small files are read into one buffer, which is faster than a stream; no file is kept in memory.
  */
 import { close, createReadStream, fstat, open, read } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -17,18 +17,21 @@ export interface WarmShape {
   /** Paths that are requested in turn, the same bytes under each. */
   paths(sides: AssetBenchSides, database: FreshDatabase): Promise<readonly string[]> | readonly string[];
   readonly as: 'public' | 'token';
-  /** Least share of the bare server's requests a second; without it the figures are printed only. */
+  /**
+   * Smallest allowed ratio of the service's requests per second to those of the bare server; without it the figures are only
+   * printed.
+   */
   readonly aim?: number;
 }
 
-/** Widths for about 20, 45 and 70 KB. */
+/** Variants of about 20, 45 and 70 KB. */
 const variants = [
   ['small', '?width=480&format=webp'],
   ['medium', '?width=1000&format=webp'],
   ['large', '?width=1100&format=jpg&quality=70'],
 ] as const;
 
-/** More than the service keeps in memory, so that each is read from storage again: not what its memory is for. */
+/** More files than the service keeps in memory, so that each is read from storage again. */
 const MANY = 600;
 
 export const WARM: readonly WarmShape[] = [
@@ -61,7 +64,10 @@ export interface WarmTransformFigures {
   readonly bare: LoadFigures;
 }
 
-/** The same bytes from both, in turn, so that what disturbs one disturbs both. */
+/**
+ * Measures requests for the same bytes to the service and the bare server, in turn, so that other load on the machine affects
+ * both.
+ */
 export async function measureWarm(
   { paths, as }: WarmShape,
   sides: AssetBenchSides,
@@ -89,7 +95,7 @@ export async function measureWarm(
     const order = round % 2 === 0 ? (['service', 'bare'] as const) : (['bare', 'service'] as const);
     for (const side of order) {
       const { next, ...target } = targets[side];
-      // The first warms up.
+      // The first round only warms up.
       const options = { connections, seconds: round === 0 ? 2 : seconds };
       const figures = await measureLoad(target, next, options, database);
       if (round > 0) taken[side].push(figures);

@@ -3,7 +3,7 @@
  * load generator must cost less than the servers it measures.
  */
 export class AnswerEnd {
-  /** Of the last answer that ended. */
+  /** Status of the last response that ended. */
   status = 0;
   #head = '';
   #state: 'head' | 'length' | 'chunk size' | 'chunk' | 'trailer' = 'head';
@@ -11,7 +11,7 @@ export class AnswerEnd {
   #left = 0;
   #line = '';
 
-  /** Takes bytes as they come; answers how many answers ended in them (one, where one request is out at a time). */
+  /** Reads received bytes and returns how many responses ended in them: at most one, where one request is in flight at a time. */
   take(bytes: Buffer): number {
     let ended = 0;
     for (let at = 0; at < bytes.length; ) {

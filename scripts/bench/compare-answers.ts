@@ -5,7 +5,10 @@ import type { BenchSide, BenchSides } from './sides.ts';
 
 export interface AnswerDifference {
   readonly text: string;
-  /** A server refuses, so that there is nothing to measure; else the two do not do the same work. */
+  /**
+   * True where a server answers an error, so that there is nothing to measure; false where the two servers answer or store
+   * different things.
+   */
   readonly refused: boolean;
 }
 

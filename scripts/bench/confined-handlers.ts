@@ -20,11 +20,11 @@ const confined = (id: string, before = '') => `export default {
 
 const runtime = { runtime: 'confined-server', capabilities: { endpoint: { access: 'public' } } };
 
-/** `before`: what the handler does before it answers. */
+/** Installs a confined endpoint as a package. `before`: code that its handler runs before it answers. */
 export const installConfined = (folder: string, name: string, before?: string): Promise<void> =>
   install(folder, name, confined(name, before), runtime);
 
-/** Writes them as packages, and six more that are only called once. */
+/** Installs the handlers as packages, and six more packages that are called only once. */
 export async function installHandlers(folder: string, calls: number): Promise<void> {
   await install(
     folder,

@@ -28,7 +28,8 @@ const ARTICLE = `
 const TARGETS = ['note', 'draft', 'import'] as const;
 
 /**
- * What the hand-written server keeps of its writes; columns and indexes as the service's own tables for it have them.
+ * Tables in which the hand-written server records its writes, with the columns and indexes of the tables that the service has for
+ * it.
  */
 const HISTORY = `
   create table ideal_activity (
@@ -44,7 +45,7 @@ const HISTORY = `
   create index on ideal_revisions (activity);
   create index on ideal_revisions (collection, item);`;
 
-/** `n`-th of a list of SQL literals, by a number that spreads. */
+/** SQL that picks one of these literals by `n` modulo their number. */
 const among = (n: string, values: readonly string[]) => `(array[${values.join(', ')}])[1 + ${n} % ${values.length}]`;
 
 const articles = (table: string, rows: number, authors: number): string => `
@@ -59,8 +60,8 @@ const articles = (table: string, rows: number, authors: number): string => `
   select setval(pg_get_serial_sequence('${table}', 'id'), ${rows});`;
 
 /**
- * Makes the tables and their rows, the same at every run: `scale` 0.01 in a blink, 1 in some seconds. Every foreign key has
- * an index that is also in order of the primary key, as an administrator's would.
+ * Creates the tables and their rows, the same in every run; with `scale` 1 it takes some seconds. The index of each foreign key
+ * continues with the primary key, as an administrator would create it.
  */
 export async function loadData(database: FreshDatabase, scale: number): Promise<void> {
   const rows = (table: keyof typeof ROWS) => scaledRowCount(table, scale);
@@ -97,13 +98,16 @@ export async function loadData(database: FreshDatabase, scale: number): Promise<
   await vacuumAndAnalyze(database);
 }
 
-/** No autovacuum in the middle of a round: it is done here. */
+/** Vacuums between the rounds, so that autovacuum does not run in the middle of one. */
 export const vacuumAndAnalyze = (database: FreshDatabase): Promise<unknown> => database.query('vacuum analyze');
 
 const HISTORIES = ['platform', 'ideal'] as const;
 const OLDER_WRITES = 20_000;
 
-/** Gives both histories older rows, once the service has made its tables: indexes of a service that has been in use. */
+/**
+ * Adds older rows to the history tables of both servers, so that their indexes are those of a service that has been in use. Call
+ * it once the service has created its tables.
+ */
 export async function fillHistory(database: FreshDatabase): Promise<void> {
   for (const owner of HISTORIES) {
     const tables = await historyOf(database, owner);
@@ -121,7 +125,7 @@ async function historyOf(database: FreshDatabase, owner: (typeof HISTORIES)[numb
   return found?.there ? { activity, revisions } : undefined;
 }
 
-/** Removes what was created and recorded, so that the next round finds what the last one found. */
+/** Deletes the rows that a round created and recorded, so that the next round starts with the same tables. */
 export async function forgetWrites(database: FreshDatabase): Promise<void> {
   await database.query('truncate note, import');
   for (const owner of HISTORIES) {

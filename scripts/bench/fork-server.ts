@@ -2,14 +2,17 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { HEAP_FLAGS } from '../../test/support/service.ts';
 
-/** A server of the bench's own, in a process of its own. */
+/** A server of the benchmark in a process of its own. */
 export interface ForkedServer {
   readonly url: URL;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Runs a module that tells its port once it listens. `env` is its whole environment but for what Node itself needs. */
+/**
+ * Starts a module in a child process, which sends its port once it listens. `env` is the whole environment of the child besides
+ * PATH.
+ */
 export async function forkServer(
   module: URL,
   env: Readonly<Record<string, string>>,
@@ -28,7 +31,7 @@ export async function forkServer(
   }
 }
 
-/** What it tells, or the news that it ended before. */
+/** Resolves with the port that the child sends. Rejects where the child ends before. */
 function portOf(child: ReturnType<typeof fork>): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('message', (port) => resolve(Number(port)));

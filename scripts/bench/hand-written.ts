@@ -1,10 +1,11 @@
-// What the two servers written by hand, `ideal.ts` and `bare/server.ts`, share: neither may have an advantage by it.
+// Functions that the hand-written servers, `ideal-server.ts` and `bare/server.ts`, share, so that neither has an advantage by
+// them.
 
 import type { IncomingMessage } from 'node:http';
 import pg from 'pg';
 import type { BenchShape } from './shapes.ts';
 
-/** The service's session settings and size of pool. */
+/** Creates a connection pool with the session settings and the size of the pool of the service. */
 export const poolOf = (name: string, connectionString: string | undefined): pg.Pool =>
   new pg.Pool({
     connectionString,
@@ -19,7 +20,7 @@ export function shapeFinder(
   shapes: readonly BenchShape[],
 ): (target: string) => { shape: BenchShape; id: string } | undefined {
   const exact = new Map(shapes.map((shape) => [`${shape.method} ${shape.path}`, shape]));
-  /** Those with a key in their path. */
+  /** Shapes with a key in their path. */
   const keyed = shapes
     .filter(({ path }) => path.includes(':id'))
     .map((shape) => {

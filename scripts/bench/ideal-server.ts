@@ -1,6 +1,6 @@
 /**
- * The least a server can do: node:http, pg, and for each shape the best statement we know, written by hand and kept
- * prepared. It checks no permission, parses no query, and serves the paths of `shapes.ts`.
+ * The hand-written server of the benchmark: node:http, pg, and for each shape the best statement we know, kept prepared. It
+ * checks no permission, parses no query, and serves the paths of `shapes.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { poolOf, shapeFinder, textOf } from './hand-written.ts';
@@ -37,6 +37,7 @@ const server = createServer((request, response) => {
 
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as { port: number }).port));
 
-// An orderly end, so that a profile is written; and none is left behind by a bench that was killed.
+// Exits on SIGTERM, so that Node writes its CPU profile, and when the benchmark has been killed, so that no server is left
+// behind.
 process.on('SIGTERM', () => process.exit());
 process.on('disconnect', () => process.exit());

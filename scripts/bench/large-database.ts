@@ -6,10 +6,10 @@ import { cpuByProcess, processesOf } from './processes.ts';
 
 const TABLES = [0, 300, 1000] as const;
 
-/** Hashes as they are by default: the first admin's is a part of a first start. */
+/** The default costs of password hashing: a first start hashes the password of the first admin. */
 const HASHES = { HASH_MEMORY_COST: '65536', HASH_TIME_COST: '3', HASH_PARALLELISM: '4' };
 
-/** Seconds by the clock, and of processor time of the service and of its database backends that are still there. */
+/** Wall-clock seconds, and seconds of CPU time of the service and of its database backends that still run. */
 interface Cost {
   readonly clock: number;
   readonly processor: number;
@@ -25,8 +25,9 @@ const STEPS = [
 type Step = (typeof STEPS)[number];
 
 /**
- * A first start on a database of a third party, by its number of tables, and what reads the whole schema after it. Nothing of it may
- * grow faster than the number of tables. The database is as its migrations leave it: its catalogs are not analysed.
+ * Measures a first start on third-party databases with different numbers of tables, and then the requests that read the whole
+ * schema. No cost may grow faster than the number of tables. The databases are as their migrations leave them: their catalogs are
+ * not analysed.
  */
 export async function* largeDatabaseReport(): AsyncGenerator<string> {
   yield `${'large database, s (s of processor time)'.padEnd(42)}${TABLES.map((tables) => `${tables} tables`.padStart(16)).join('')}  1000 : 300`;

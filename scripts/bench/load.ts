@@ -9,7 +9,7 @@ export interface LoadResult {
   readonly failed: number;
 }
 
-/** The bytes of a request. */
+/** Serializes an HTTP/1.1 request. */
 export function bytesOf(url: URL, headers: readonly string[], { method, path, body }: BenchRequest): Buffer {
   const text = body === undefined ? '' : JSON.stringify(body);
   const about =

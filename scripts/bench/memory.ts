@@ -6,10 +6,10 @@ import type { BenchShape } from './shapes.ts';
 import type { BenchSide } from './sides.ts';
 
 const SAMPLE_MS = 20;
-/** For what was allocated to be given back, where it will be. */
+/** Milliseconds after a read in which freed memory may be returned to the operating system. */
 const CALM_MS = 3000;
 
-/** Bytes; of a backend what is its own, without the cache that all share. */
+/** Resident bytes of the server, and bytes of its largest backend without the cache that all backends share. */
 interface Memory {
   readonly server: number;
   readonly backend: number;
@@ -23,7 +23,7 @@ const LARGE_READS: readonly { readonly name: string; readonly path: string; read
 ];
 const FIELDS = '&fields=id,title,body,status,author_id,published_at,views,price,meta';
 
-/** What large reads cost in memory: before, at the peak, and some seconds after; one line a read. */
+/** Measures the memory of large reads: before, at the peak, and some seconds after. Yields one line per read. */
 export async function* memoryReport(
   side: BenchSide,
   shape: BenchShape,
@@ -56,7 +56,7 @@ const held = ({ server, backends }: { server: number; backends: readonly number[
 
 async function peakDuring(side: BenchSide, database: FreshDatabase, work: () => Promise<{ readonly failed: number }>) {
   const peak = { server: 0, backend: 0 };
-  // Connections are made as they are needed: which there are is asked anew now and then.
+  // Database connections open when they are needed, so the list of backends is refreshed now and then.
   let processes = await processesOf(side.pid, side.application, database);
   let samples = 0;
   const timer = setInterval(() => {

@@ -3,15 +3,15 @@ import { type LoadResult, runLoad } from './load.ts';
 import { cpuByProcess, processesOf } from './processes.ts';
 import type { BenchTarget } from './sides.ts';
 
-/** CPU in ms a request, of the server process and its database backends together. */
+/** Requests per second, and milliseconds of CPU per request, of the server process and its database backends together. */
 export interface LoadFigures {
   readonly perSecond: number;
   readonly cpu: number;
-  /** The part of it that the server process used. */
+  /** The part of `cpu` that the server process used. */
   readonly serverCpu: number;
 }
 
-/** Puts load on a server and tells what it cost. Throws where a request failed. */
+/** Puts load on a server and measures its rate and CPU time. Throws where a request failed. */
 export async function measureLoad(
   target: BenchTarget,
   next: () => Buffer,
@@ -31,14 +31,14 @@ export async function measureLoad(
   return { perSecond: sent / took, cpu: cpu / sent, serverCpu: used(after.server) / sent };
 }
 
-/** Each figure's median. */
+/** The median of each figure over the rounds. */
 export const medians = (figures: readonly LoadFigures[]): LoadFigures => ({
   perSecond: median(figures.map((one) => one.perSecond)),
   cpu: median(figures.map((one) => one.cpu)),
   serverCpu: median(figures.map((one) => one.serverCpu)),
 });
 
-/** The middle one. */
+/** The median of these numbers; the larger middle one of an even count. */
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

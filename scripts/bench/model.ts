@@ -11,15 +11,15 @@ const ALIASES: readonly [parent: string, alias: string, child: string, key: stri
 /** What the editor may read of an article. */
 const EDITOR_FIELDS = ['id', 'title', 'status', 'author_id', 'published_at', 'views'];
 
-/** The editor reads published articles and some of their fields: a row rule and a field list. */
+/** Creates the editor, a user who may read some fields of published articles: a row rule and a field list. */
 export const makeEditor = (service: Service): Promise<Person> =>
   personWith(service, [
     { collection: 'article', action: 'read', fields: EDITOR_FIELDS, permissions: { status: { _eq: 'published' } } },
   ]);
 
 /**
- * Gives the tables their aliases and makes the editor. Answers the editor's access token; it is of the kind that the admin has,
- * since they are compared.
+ * Creates the alias fields of the tables and the editor. Returns an access token of the editor, of the same kind as that of the
+ * admin, since both are compared.
  */
 export async function prepareModel(service: Service): Promise<string> {
   for (const [parent, alias, child, key, more] of ALIASES) {

@@ -15,7 +15,7 @@ export async function processesOf(
   return { server: pid, backends: backends.map((one) => one.pid) };
 }
 
-/** Milliseconds of processor time that the threads of a process have used so far, to the nanosecond; 0 for one that is gone. */
+/** Milliseconds of CPU time that the threads of a process have used so far, to the nanosecond; 0 for a process that has ended. */
 function cpuOf(pid: number): number {
   try {
     const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>

@@ -1,12 +1,12 @@
 import type { FiguresBySide } from './rounds.ts';
 import type { BenchShape } from './shapes.ts';
 
-/** Largest ratio of CPU a request to the hand-written server's. */
+/** Largest allowed ratio of CPU time per request to that of the hand-written server, by kind of shape. */
 const AIMS: Readonly<Record<BenchShape['kind'], number>> = { one: 1.6, list: 1.25, write: 2, batch: 1.5 };
-/** What a row rule and a field list may add to the admin's same list. */
+/** Largest allowed ratio of the CPU time of a list under a row rule and a field list to that of the same list as admin. */
 const RULE = 1.15;
 
-/** `other`: the name of the server beside the service. */
+/** The header of the table of results. `other`: the name of the server that the service is compared with. */
 export const tableHeader = (other: string): string =>
   `${'shape'.padEnd(27)}  requests/s     ${other}  ratio   CPU ms/request     ${other}  ratio   aim   server ms  ${other}`;
 
@@ -29,7 +29,7 @@ export function tableLine({ name, kind, aim = AIMS[kind] }: BenchShape, { servic
 
 const cell = (number: number, width: number, digits: number): string => number.toFixed(digits).padStart(width);
 
-/** The aims, and by which shapes they are missed. */
+/** Renders one line per aim: whether it is met, or which shapes miss it. */
 export function judgeShapes(measured: ReadonlyMap<BenchShape, FiguresBySide>): readonly string[] {
   const kinds: readonly [BenchShape['kind'], string][] = [
     ['one', 'read one'],

@@ -12,15 +12,15 @@ export interface Options {
   readonly scale: number;
 }
 
-/** Medians over the rounds. */
+/** The figures of the service and of the other server, as medians over the rounds. */
 export type FiguresBySide = Readonly<Record<BenchSide['name'], LoadFigures>>;
 
-/** Bodies larger than this are made once: their making must not be what is measured. */
+/** Bytes of a request above which it is built only once, so that building it is not measured. */
 const LARGE = 10_000;
-/** Requests of a shape so far, over all its rounds: a change that changes nothing would be no change. */
+/** Number of requests of each shape so far, over all rounds, so that each update writes new values. */
 const counts = new Map<BenchShape, number>();
 
-/** Measures shapes in turn, side after side, so that what disturbs one disturbs all. */
+/** Measures shapes in turn, server after server, so that other load on the machine affects all. */
 export async function measureInRounds(
   shapes: readonly BenchShape[],
   { service, ideal }: Pick<BenchSides, 'service' | 'ideal'>,
@@ -29,7 +29,7 @@ export async function measureInRounds(
 ): Promise<ReadonlyMap<BenchShape, FiguresBySide>> {
   const all = new Map(shapes.map((shape) => [shape, { service: [] as LoadFigures[], ideal: [] as LoadFigures[] }]));
   for (let round = 0; round <= options.rounds; round++) {
-    // The first warms up.
+    // The first round only warms up.
     const seconds = round === 0 ? 1 : options.seconds;
     for (const [shape, taken] of all) {
       for (const side of round % 2 === 0 ? [service, ideal] : [ideal, service]) {

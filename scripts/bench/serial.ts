@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { AnswerEnd } from './answer-end.ts';
 
-/** One connection, one request after the other: the median time of an answer in milliseconds. */
+/** Sends one request after the other on one connection. Resolves with the median response time in milliseconds. */
 export function serial(url: URL, request: Buffer, seconds: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const took: number[] = [];

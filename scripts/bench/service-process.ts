@@ -5,7 +5,7 @@ import { type SpawnedService, spawnService } from '../../test/support/service.ts
 export const profiling = (folder: string | undefined): readonly string[] =>
   folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
 
-/** The service as it is measured, in a process of its own. `profile`: a folder for its CPU profile. */
+/** Starts the service with the settings for measurements, in a process of its own. `profile`: a folder for its CPU profile. */
 export async function spawnMeasured(database: FreshDatabase, profile?: string): Promise<SpawnedService> {
   // The servers beside it write no log, so neither does the service but for warnings.
   const service = await spawnService({

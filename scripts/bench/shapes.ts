@@ -8,22 +8,22 @@ export interface BenchShape {
   /** Which aim of `report.ts` counts where `aim` is left out. */
   readonly kind: 'one' | 'list' | 'write' | 'batch';
   readonly method: 'GET' | 'SEARCH' | 'POST' | 'PATCH';
-  /** With `:id` in it, a key of `table` takes its place, another at every request. */
+  /** `:id` stands for a key of `table`, another one in each request. */
   readonly path: string;
   readonly table?: keyof typeof ROWS;
-  /** What the `n`-th request sends. */
+  /** The body of the `n`-th request. */
   readonly body?: (n: number) => unknown;
   /** The caller, an admin by default. The ideal server identifies no caller. */
   readonly as?: 'editor';
   /** Measured in the same rounds as the shape of this name and compared with it. */
   readonly like?: string;
-  /** Where a write's rows go. */
+  /** The table to which a write goes. */
   readonly target?: string;
-  /** Largest ratio of CPU a request to the other server's. */
+  /** Largest allowed ratio of CPU time per request to that of the other server. */
   readonly aim?: number;
   /** The hand-written statement: columns `data` and, where asked for, `meta`. */
   readonly ideal: string;
-  /** Its parameters, out of the request. */
+  /** The parameters of the statement, taken from the request. */
   readonly params?: (id: string, body: never) => readonly unknown[];
 }
 
@@ -50,7 +50,7 @@ const payload = (n: number) => ({
   meta: { words: n % 300, language: 'en', flags: [1, 2] },
 });
 
-/** What is measured. The reads ask both servers for the same bytes. */
+/** The measured shapes. Both servers must answer a read with the same bytes. */
 export const SHAPES: readonly BenchShape[] = [
   {
     ...get,
@@ -252,7 +252,7 @@ export interface BenchRequest {
   readonly body?: unknown;
 }
 
-/** The key that the `n`-th request asks for: spread over the table, so that no row is asked for twice in a row. */
+/** The key in the path of the `n`-th request: spread over the table, so that consecutive requests read different rows. */
 export const keyOf = (table: keyof typeof ROWS, n: number, scale: number): number =>
   1 + ((n * 7919) % scaledRowCount(table, scale));
 

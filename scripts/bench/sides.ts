@@ -9,7 +9,7 @@ import type { BenchShape } from './shapes.ts';
 export interface BenchTarget {
   readonly url: URL;
   readonly pid: number;
-  /** What its database connections call themselves. */
+  /** The `application_name` of its database connections. */
   readonly application: string;
 }
 
@@ -21,7 +21,7 @@ export interface BenchSide extends BenchTarget {
 }
 
 export interface BenchSides {
-  /** The service, to send it requests that are not measured. */
+  /** The started service, for requests that are not measured. */
   readonly spawned: Service;
   readonly service: BenchSide;
   readonly ideal: BenchSide;

@@ -11,9 +11,9 @@ const GROUP = 10;
 const TABLES = ['platform_activity', 'platform_revisions', 'import'];
 
 /**
- * Batches of creates right after the first start. PostgreSQL caches plans, and a plan made while a table had one page scans
- * the whole table until it is analysed. No write of the service may be checked by such a plan. The tables are analysed while they
- * have one row, and autovacuum is off for them: it would analyse them after a minute and hide the difference.
+ * Measures batches of creates right after the first start. PostgreSQL caches plans, and a plan made while a table had one page
+ * scans the whole table until it is analysed. No write of the service may be checked by such a plan. The tables are analysed
+ * while they have one row, and autovacuum is off for them: it would analyse them after a minute and hide the difference.
  */
 export async function youngDatabaseReport(): Promise<string> {
   const batch = SHAPES.find(({ kind }) => kind === 'batch');

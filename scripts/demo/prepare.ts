@@ -16,7 +16,10 @@ export async function loadChinook(client: pg.Client): Promise<void> {
   await client.query(`begin; ${sql}; commit; analyze`);
 }
 
-/** A role that may read the tracks of one genre, and a user of it; answers the user's static token, new at every run. */
+/**
+ * Creates a role that may read the tracks of one genre, and a user with this role. Returns the static token of the user, a new
+ * one in every run.
+ */
 export async function addListener(client: pg.Client): Promise<string> {
   const token = randomBytes(24).toString('base64url');
   const { rows } = await client.query<{ id: string }>(
@@ -39,7 +42,7 @@ export async function addListener(client: pg.Client): Promise<string> {
   return token;
 }
 
-/** A static token of an admin that exists only while `work` runs. */
+/** Runs `work` with the static token of an admin who exists only meanwhile. */
 export async function asPassingAdmin<T>(client: pg.Client, work: (token: string) => Promise<T>): Promise<T> {
   const token = randomBytes(24).toString('base64url');
   const { rows } = await client.query<{ id: string }>(

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 
-/** The statements that the service's connections run while `work` happens, as the database's own log tells them. */
+/** Returns the statements that the service's connections run during `work`, read from the log of PostgreSQL. */
 export async function statementsDuring(
   client: pg.Client,
   logFile: string,

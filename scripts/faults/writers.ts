@@ -13,7 +13,7 @@ export interface ExpectedRow {
 export type WriteRecord = ReadonlyMap<string, ExpectedRow>;
 
 const BATCH = 20;
-/** After a request that was not answered, in milliseconds. */
+/** Milliseconds of pause after a request without an answer, or with an error. */
 const RETRY_MS = 50;
 const MAX_SHOWN = 400;
 /** The service cannot serve now, and the client may retry. */
@@ -28,7 +28,7 @@ export function createWriters(options: { token: string; count: number; getAddres
   let schemaChanges = 0;
   let isOver = false;
 
-  /** True where the write was acknowledged, undefined where its outcome is unknown, false where it was refused. */
+  /** Sends a request. True where the write was acknowledged, undefined where it was refused or its outcome is unknown. */
   const send = async (at: number, method: string, path: string, body?: unknown): Promise<boolean | undefined> => {
     let status: number;
     let text: string;
@@ -97,8 +97,8 @@ export function createWriters(options: { token: string; count: number; getAddres
     }
   };
   /**
-   * Alternates between both processes, so that each must notice the other's changes. A field whose outcome is unknown
-   * is tried again.
+   * Adds and removes fields, alternating between both processes, so that each must notice the changes of the other. A field whose
+   * outcome is unknown is tried again.
    */
   const designer = async () => {
     for (let turn = 0; !isOver; turn++) {

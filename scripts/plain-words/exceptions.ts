@@ -1,4 +1,7 @@
-/** Places where a refused word is right: by path (a folder ends with `/`), with the reason. One that is not needed fails the check. */
+/**
+ * Places where a refused word is right: by path (a folder ends with `/`), with the reason. An exception that is no longer needed
+ * fails the check.
+ */
 export interface Exception {
   readonly path: string;
   readonly word: RegExp;

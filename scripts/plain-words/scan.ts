@@ -2,7 +2,7 @@ import { REFUSED_NAMES, REFUSED_PARTS, REFUSED_PHRASES } from './words.ts';
 
 export interface RefusedWordUse {
   readonly path: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
   /** The word as written, or the identifier that contains it. */
   readonly found: string;
@@ -20,7 +20,10 @@ const partsOf = (name: string): readonly string[] =>
     .split(/[\s_$.-]+/)
     .map((part) => part.toLowerCase());
 
-/** `isMember`: behind a dot. A member is judged by its declaration, since `expect(1).within(0, 2)` belongs to another library. */
+/**
+ * Finds refused words in an identifier. `isMember`: it follows a dot. A member is judged by its declaration, since
+ * `expect(1).within(0, 2)` belongs to another library.
+ */
 function namesIn(path: string, line: number, name: string, isMember = false): readonly RefusedWordUse[] {
   const whole = isMember ? [] : REFUSED_NAMES.filter(({ pattern }) => pattern.test(name.toLowerCase()));
   const parts = partsOf(name).flatMap((part) =>

@@ -6,7 +6,7 @@ import type { RegisteredCatalog } from './reader/index.ts';
 
 interface CapabilityText {
   readonly about: string;
-  /** Who may be granted it. */
+  /** The kinds of plugins and packages that may hold the capability. */
   readonly holders:
     | 'core plugins'
     | 'plugins'

@@ -23,7 +23,10 @@ export function coreManifests(): readonly CoreManifest[] {
   });
 }
 
-/** Boots the core plugins beside the reader, with every optional route switched on. Starts nothing, touches no database. */
+/**
+ * Boots the core plugins, with every optional route switched on, together with the plugin in `reader/`, which reads what they
+ * register. Starts no plugin and connects to no database.
+ */
 export async function registeredByPlugins(): Promise<RegisteredCatalog> {
   const kernel = await boot(
     { plugins: [...composition().plugins, new URL('./reader/', import.meta.url)] },

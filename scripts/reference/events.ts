@@ -5,7 +5,7 @@ interface EventText {
   readonly kinds: readonly ('filter' | 'action')[];
   /** When it is emitted. */
   readonly when: string;
-  /** What a filter handler is given and answers, and the `payload` of an action. */
+  /** What a filter handler receives and returns, and the `payload` of an action. */
   readonly payload: string;
 }
 

@@ -1,4 +1,4 @@
-/** JSON Schema as far as manifests use it. */
+/** The part of JSON Schema that manifests use. */
 export interface ManifestSchema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -11,7 +11,7 @@ export interface ManifestSchema {
   readonly else?: ManifestSchema;
 }
 
-/** A schema in the notation of TypeScript's types: `{ origins?: string[]; methods?: ("GET" | "POST")[] }`. */
+/** Renders a schema in the notation of TypeScript's types: `{ origins?: string[]; methods?: ("GET" | "POST")[] }`. */
 export function renderType(schema: ManifestSchema): string {
   const { type } = schema;
   if (schema.const !== undefined) return JSON.stringify(schema.const);

@@ -6,7 +6,7 @@ import { manifestPage } from './manifest.ts';
 import { routesPage } from './routes.ts';
 import { settingsPage } from './settings.ts';
 
-/** The pages of docs/reference by file name, as they have to be. */
+/** Renders the pages of docs/reference, by file name. */
 export async function referencePages(): Promise<ReadonlyMap<string, string>> {
   const registered = await registeredByPlugins();
   return new Map([

@@ -106,5 +106,5 @@ process.on('message', () => {
   clearInterval(logins);
   process.send?.(endings, () => process.exit());
 });
-// All clients have started.
+// By then all clients have started.
 setTimeout(() => process.send?.('begun'), 2000);

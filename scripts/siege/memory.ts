@@ -5,11 +5,11 @@
 import { constants, setPriority } from 'node:os';
 import { memoryOf, proportionalOf } from '../bench/processes.ts';
 
-/** Bytes. */
+/** Memory of a process in bytes. */
 export interface MemoryUse {
-  /** Of the process itself. */
+  /** Resident memory of the process itself. */
   readonly own: number;
-  /** Of all processes below it too. Shared pages are divided by the number of processes. */
+  /** Memory of the process and its descendants; shared pages are divided by the number of processes that share them. */
   readonly all: number;
 }
 

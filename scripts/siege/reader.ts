@@ -10,7 +10,7 @@ export interface ReadCounts {
 /** Milliseconds between two reads, so that the reader itself is no load. */
 const PACE_MS = 10;
 
-/** One reader on one connection. */
+/** Creates a client that reads one URL again and again on one connection and measures the latencies. */
 export function createReader(url: URL, token: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const read = () =>

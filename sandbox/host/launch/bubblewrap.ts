@@ -5,7 +5,7 @@ export interface BubblewrapMounts {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** The descriptor from which bubblewrap reads the filter. */
+/** The descriptor from which bubblewrap reads the seccomp filter. */
 export const FILTER_FD = 4;
 
 /**

@@ -32,9 +32,12 @@ export interface ProcessLimits {
  * address space, and changing threads would exhaust the limit of a healthy child.
  */
 export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: '1' };
-/** Open files: Node itself has 19. */
+/** Maximum of open files of a child. Node itself has 19. */
 export const MAX_OPEN_FILES = 64;
-/** Threads: measured, a child has 4 to 7 at work, and libuv starts up to 4 more where they are used. */
+/**
+ * Maximum of threads of a child. Measured, a child has 4 to 7 at work, and libuv starts up to 4 more where they are
+ * used.
+ */
 export const MAX_TASKS = 32;
 /** Two processes of bubblewrap also count in the group: one outside of the namespace and the first one inside. */
 export const BUBBLEWRAP_TASKS = 2;

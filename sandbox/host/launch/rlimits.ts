@@ -2,8 +2,8 @@ import { release } from 'node:os';
 import type { LaunchPlan } from './launch-plan.ts';
 
 /**
- * Whether the kernel counts the tasks of a child separately from those of the service. It counts by user, and since
- * 5.14 by user namespace as well.
+ * Whether Linux counts the threads of a child separately from those of the service for the task limit of prlimit. Linux
+ * counts by user, and since 5.14 by user namespace as well.
  */
 export function countsTasksSeparately(
   namespaceMode: LaunchPlan['namespaceMode'],

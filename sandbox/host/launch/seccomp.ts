@@ -1,6 +1,6 @@
 import { ALLOWED, CLONE, IOCTL, listNumbers, type Machine, NEWEST_KNOWN, PRCTL, UNSUPPORTED } from './syscalls.ts';
 
-/** One instruction of the classic packet filter: code, jump if true, jump if false, operand. */
+/** One instruction of the seccomp filter (classic BPF): code, jump if true, jump if false, operand. */
 type Instruction = readonly [code: number, yes: number, no: number, operand: number];
 
 const LOAD = 0x20;
@@ -10,7 +10,10 @@ const AT_LEAST = 0x35;
 const ANY_BIT = 0x45;
 const RETURN = 0x06;
 
-/** Offsets in what the kernel hands the filter. Arguments are 64 bits wide, the lower half first on both machines. */
+/**
+ * Offsets of fields in `seccomp_data`, the input of the filter. Arguments are 64 bits wide, the lower half first on
+ * both architectures.
+ */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const ARGUMENT = [16, 24] as const;
@@ -21,15 +24,21 @@ const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
 const ARCHITECTURES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
-/** Numbers from here on are calls of the x32 binary interface. */
+/** System call numbers from here on belong to the x32 binary interface. */
 const X32 = 0x40000000;
 
 const CLONE_THREAD = 0x00010000;
-/** Every flag that creates a namespace. */
+/** Mask of all flags of `clone` that create a namespace. */
 const CLONE_NEW = 0x7e020000;
-/** Names of threads and mappings; capabilities kept over the change of user and given up; no new privileges. */
+/**
+ * Allowed options of `prctl`: names of threads and mappings; capabilities kept over the change of user and given up; no
+ * new privileges.
+ */
 const PRCTL_OPTIONS = [7, 8, 15, 16, 23, 24, 27, 28, 38, 39, 47, 0x53564d41];
-/** Is it a terminal and how large, how much is there to read, close on exec, do not block. */
+/**
+ * Allowed requests of `ioctl`: whether a descriptor is a terminal and of which size, the number of bytes to read,
+ * close-on-exec, non-blocking.
+ */
 const IOCTL_REQUESTS = [0x5401, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x802c542a];
 
 const returnValue = (value: number): Instruction => [RETURN, 0, 0, value];
@@ -38,11 +47,14 @@ const returnIf = (code: number, operand: number, value: number): readonly Instru
   [code, 0, 1, operand],
   returnValue(value),
 ];
-/** For this call `then` decides. It must end with a return. */
+/** Instructions that run `then` for this system call. `then` must end with a return. */
 const onCall = (row: Parameters<typeof listNumbers>[0][number], machine: Machine, then: readonly Instruction[]) =>
   listNumbers([row], machine).flatMap((number): Instruction[] => [[EQUAL, 0, then.length, number], ...then]);
 
-/** The filter as the kernel's `sock_filter` records, eight bytes each; null for a machine without a list. */
+/**
+ * Builds the seccomp filter as `sock_filter` records of eight bytes; null for an architecture without a list of system
+ * calls.
+ */
 export function buildSeccompFilter(machine: string): Buffer | null {
   if (machine !== 'x64' && machine !== 'arm64') return null;
   const instructions = buildProgram(machine);

@@ -70,7 +70,10 @@ export function startProgram(
   return child;
 }
 
-/** Lets a child that is spawned as another user join its groups. Inside of its namespaces it cannot see them. */
+/**
+ * Lets a child that is spawned as another user join its control groups: the user owns their files `cgroup.procs`.
+ * Inside of its namespaces the child cannot see these files.
+ */
 function allowJoining(group: ControlGroup | null, uid: number): void {
   for (const procsFile of group?.procsFiles ?? []) chownSync(procsFile, uid, uid);
 }

@@ -1,14 +1,13 @@
 /**
- * System calls a child may make, with their numbers. Any other call is refused.
- *
- * It is an allow list and not a block list: the calls that Node, V8 and libuv need for a program with one inherited
- * socket are few and change seldom, while kernels add calls with every release. The list comes from traced runs of Node
- * 24 and 26 with isolates, threads, garbage collection and aborts, plus the variants of other C libraries. Where a
- * later Node needs a missing call, the self-test fails and the layer is not claimed.
+ * Architectures for which this file lists the system calls that a confined child may make, with their numbers. Any
+ * other call is refused. It is an allow list and not a block list: the calls that Node, V8 and libuv need for a program
+ * with one inherited socket are few and change seldom, while kernels add calls with every release. The list comes from
+ * traced runs of Node 24 and 26 with isolates, threads, garbage collection and aborts, plus the variants of other C
+ * libraries. Where a later Node needs a missing call, the self-test fails and the layer is not claimed.
  */
 export type Machine = 'x64' | 'arm64';
 
-/** Name, number on x64, number on arm64. */
+/** A system call: name, number on x64, number on arm64; null where the architecture does not have it. */
 type Syscall = readonly [name: string, x64: number | null, arm64: number | null];
 
 const FILES: readonly Syscall[] = [
@@ -47,8 +46,8 @@ const FILES: readonly Syscall[] = [
 ];
 
 /**
- * libuv queries the type of fd 3 and then only reads and writes it. Calls that name an address or pass a descriptor are
- * missing.
+ * System calls for the socket to the host and for events. libuv queries the type of fd 3 and then only reads and writes
+ * it. Calls that name an address or pass a descriptor are not in the list.
  */
 const EVENTS: readonly Syscall[] = [
   ['getsockname', 51, 204],
@@ -142,8 +141,9 @@ const SYSTEM_INFO: readonly Syscall[] = [
 ];
 
 /**
- * bubblewrap loads the filter and executes the rest of the command line under it: setpriv, which drops the identity,
- * prlimit, then Node. Afterwards these calls have no privilege to use, and there is no other program to execute.
+ * System calls for the start of a child: bubblewrap loads the filter and executes the rest of the command line under
+ * it: setpriv, which drops the identity, prlimit, then Node. Afterwards these calls have no privilege to use, and there
+ * is no other program to execute.
  */
 const START: readonly Syscall[] = [
   ['execve', 59, 221],
@@ -158,21 +158,21 @@ const START: readonly Syscall[] = [
 
 export const ALLOWED: readonly Syscall[] = [...FILES, ...EVENTS, ...MEMORY, ...THREADS, ...SYSTEM_INFO, ...START];
 
-/** Allowed with some arguments only, which `seccomp.ts` lists. */
+/** `clone`, `prctl` and `ioctl` are allowed with some arguments only, which `seccomp.ts` lists. */
 export const CLONE: Syscall = ['clone', 56, 220];
 export const PRCTL: Syscall = ['prctl', 157, 167];
 export const IOCTL: Syscall = ['ioctl', 16, 29];
 
-/** Answered with ENOSYS, so that the C library and libuv fall back to older calls. */
+/** System calls that the filter answers with ENOSYS, so that the C library and libuv fall back to older calls. */
 export const UNSUPPORTED: readonly Syscall[] = [
   ['clone3', 435, 435],
   ['io_uring_setup', 425, 425],
 ];
 
-/** Calls above this number are newer than this list and answered with ENOSYS, as an older kernel does. */
+/** System calls above this number are newer than this list and answered with ENOSYS, as an older kernel does. */
 export const NEWEST_KNOWN = 462;
 
-/** Numbers of rows on one machine. */
+/** The numbers of these system calls on one architecture. */
 export function listNumbers(rows: readonly Syscall[], machine: Machine): readonly number[] {
   return rows.map((row) => row[machine === 'x64' ? 1 : 2]).filter((number) => number !== null);
 }

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Programs of the operating system that carry layers; null where the machine does not have one. */
+/** Paths of the system programs that confine children; null where the machine does not have one. */
 export interface ConfinementTools {
   readonly bubblewrap: string | null;
   readonly setpriv: string | null;
@@ -11,7 +11,7 @@ export interface ConfinementTools {
   readonly nice: string | null;
 }
 
-/** Folders in which programs are looked up. They are fixed, since the environment of the service controls PATH. */
+/** Folders in which system programs are looked up, instead of PATH, which the environment of the service controls. */
 export const FOLDERS: readonly string[] = ['/usr/bin', '/bin', '/usr/local/bin'];
 
 /** Folder into which `scripts/bubblewrap.mjs` unpacks bubblewrap on a machine without it. */

@@ -12,11 +12,14 @@ export interface UidPool {
  * service picks 64 of them at random, since process ids repeat over containers of one machine.
  */
 const UNUSED_RANGE = { first: 0x70000000, last: 0x7fffffff };
-/** Inside of a user namespace with the usual 65 536 ids: Debian keeps these for services that register one. */
+/**
+ * The range inside of a user namespace with the usual 65 536 ids: Debian keeps these ids for services that register
+ * one.
+ */
 const NAMESPACE_RANGE = { first: 60_000, last: 64_999 };
 const POOL_SIZE = 64;
 
-/** Null where this user namespace does not map enough ids. */
+/** Creates a pool of unused user ids; null where this user namespace does not map enough of them. */
 export function createUidPool(map = readUidMap()): UidPool | null {
   const range = [UNUSED_RANGE, NAMESPACE_RANGE].find(({ first, last }) => isMapped(map, first, last));
   if (range === undefined) return null;

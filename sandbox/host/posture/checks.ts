@@ -99,7 +99,10 @@ export const LAYER_CHECKS: { readonly [L in ConfinementLayer]: (findings: ProbeF
   'cpu-limit': ({ counters }) => [['throttled by the group', (counters?.throttled ?? 0) > 0]],
 };
 
-/** Killed by its control group, or aborted by V8 where the address space limit refused an allocation. */
+/**
+ * Whether a child ended at its memory limit: killed by its control group, or aborted by V8 where the address space
+ * limit refused an allocation.
+ */
 const diedOfMemory = (end: ChildEnd, { limits }: LaunchPlan): boolean =>
   end.isOutOfMemory || (limits?.addresses ?? null) !== null;
 
@@ -115,7 +118,7 @@ const sharesNoFile = (descriptors: unknown, own: readonly string[]): boolean =>
   Array.isArray(descriptors) && !descriptors.some(({ file }) => own.includes(file));
 
 const HOST_FOLDERS = ['boot', 'dev', 'etc', 'home', 'proc', 'root', 'run', 'srv', 'sys', 'tmp', 'var'];
-/** True where the root holds the program and, of the machine, the folders of libraries only. */
+/** True where a child's root folder holds the program and, of the machine, the folders of libraries only. */
 const isOwnRoot = (root: unknown): boolean =>
   Array.isArray(root) && root.includes('runner.cjs') && !HOST_FOLDERS.some((name) => root.includes(name));
 

@@ -4,7 +4,10 @@ import type { Child } from '../child.ts';
 /** The source of the probe program. */
 export const readProbeSource = (): string => readFileSync(new URL('./probe.cjs', import.meta.url), 'utf8');
 
-/** The result of an attempt: a value where it succeeded, else an error code. `ENDED` where the process ended. */
+/**
+ * The result of one attempt of the probe program: a value where it succeeded, else an error code. `ENDED` where the
+ * process ended.
+ */
 export type ProbeAnswer = { readonly value: unknown } | { readonly error: string };
 
 export interface ProbeClient {
@@ -53,7 +56,10 @@ export function createProbeClient({ channel, ended }: Child, timeout = ANSWER_TI
   };
 }
 
-/** True where the kernel refused the attempt. An error of the program itself, its end and a timeout prove nothing. */
+/**
+ * True where the operating system refused the attempt. An error of the program itself, its end and a timeout prove
+ * nothing.
+ */
 export const isRefusedByKernel = (answer: ProbeAnswer): boolean =>
   'error' in answer && answer !== ENDED && /^E[A-Z0-9]+$/.test(answer.error);
 export const getValue = (answer: ProbeAnswer): unknown => ('value' in answer ? answer.value : undefined);

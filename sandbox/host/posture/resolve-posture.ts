@@ -12,7 +12,10 @@ export interface ResolvedPosture {
   readonly posture: Posture;
 }
 
-/** Finds the plan with the most protection that works here. The posture claims its proved layers. */
+/**
+ * Finds the launch plan with the most protection that works on this machine. The posture claims only the layers that
+ * the self-test proved under this plan.
+ */
 export async function resolvePosture(
   machine: MachineCapabilities,
   programs: SelfTestPrograms,

@@ -2,7 +2,7 @@
 export interface SupervisorBounds {
   /** From the launch of a process until the hello of its runner. */
   readonly helloTimeout: number;
-  /** A program's process without work is ended after this; the spare too, when no program has one. */
+  /** A program's process without work is ended after this; so is the spare process, when no program has a process. */
   readonly idleTimeout: number;
   /**
    * From the first call of a program until the next spare starts, since a start blocks the service for some
@@ -28,9 +28,9 @@ export interface SupervisorBounds {
   readonly memoryInterval: number;
   /** Between two checks of the CPU time of a busy process. */
   readonly cpuInterval: number;
-  /** Invocations at the same time in one process from which on its lag is measured. */
+  /** Number of concurrent invocations in one process from which on the lag of the process is measured. */
   readonly crowdSize: number;
-  /** Lag of a process from which on a stateless program gets a helper process. */
+  /** Lag of a process in milliseconds from which on a stateless program gets a helper process. */
   readonly maxLag: number;
   /** An idle helper process ends after this, and so does an idle process that has grown. */
   readonly calmTimeout: number;

@@ -17,7 +17,7 @@ export interface SlotClaim {
 export class ExecutionSlots {
   readonly #count: number;
   readonly #holders = new Set<SlotHolder>();
-  /** First in, first out. A program queues once. */
+  /** Programs that wait for a slot, first in, first out. A program queues once. */
   readonly #queue = new Set<SlotClaim>();
 
   constructor(count: number) {
@@ -34,19 +34,20 @@ export class ExecutionSlots {
   }
 
   /**
-   * The process executes, also above the number of slots, since a resumed invocation ends soonest when it continues.
+   * Gives the process a slot, also above the number of slots, since a resumed invocation ends soonest when it
+   * continues.
    */
   enter(holder: SlotHolder): void {
     this.#holders.add(holder);
     if (this.#queue.size > 0) holder.ping();
   }
 
-  /** The process executes nothing any more and releases its slot. */
+  /** Releases the slot of a process that executes nothing any more. */
   leave(holder: SlotHolder): void {
     if (this.#holders.delete(holder)) this.#serve();
   }
 
-  /** The process answered a ping. `isWaiting`: it executes nothing. */
+  /** Handles the answer of a process to a ping. `isWaiting`: the process executes nothing. */
   report(holder: SlotHolder, isWaiting: boolean): void {
     if (isWaiting) this.leave(holder);
     else if (this.#queue.size > 0) holder.ping();

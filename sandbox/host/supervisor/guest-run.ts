@@ -1,6 +1,6 @@
 import type { GuestContext } from '../../protocol/messages.ts';
 
-/** A call of the host by an invocation. */
+/** A call from confined code to a function of its `host` object. */
 export interface HostCall {
   readonly method: string;
   /** The arguments as a JSON list, unchecked. */

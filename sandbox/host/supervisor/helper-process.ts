@@ -55,7 +55,9 @@ export class HelperProcess {
     if (worker.busy === 0) void worker.end();
   }
 
-  /** A second process does not help invocations that wait for timers or the host. */
+  /**
+   * Obtains a second process where the current one lags. It does not help invocations that wait for timers or the host.
+   */
   async #obtainWorker(current: Worker): Promise<void> {
     const { bounds, obtain, isBehind, isCurrent } = this.#options;
     if ((await current.lag()) < bounds.maxLag && !isBehind()) return;

@@ -1,6 +1,6 @@
 /** Unanswered pings to one process. */
 export class UnansweredPings {
-  /** False where the ping could not be sent. */
+  /** Sends a ping with this id; false where it could not be sent. */
   readonly #send: (id: number) => boolean;
   readonly #unanswered = new Map<number, (isAnswered: boolean) => void>();
 

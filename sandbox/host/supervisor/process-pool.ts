@@ -11,11 +11,11 @@ import { Worker } from './worker.ts';
 interface ProcessPoolOptions {
   readonly launcher: Launcher;
   readonly limits: GuestLimits;
-  /** Living processes, the spare included. */
+  /** Maximum of living processes, the spare included. */
   readonly processes: number;
-  /** Processes that execute at a time. */
+  /** Maximum of processes that execute at a time. */
   readonly slots: number;
-  /** Bytes that all of them may have together. */
+  /** Resident bytes that all processes may have together. */
   readonly memory: number;
   readonly bounds: SupervisorBounds;
   readonly now: () => number;
@@ -31,9 +31,9 @@ interface ProcessClaim {
 /** All child processes: at most `processes`, one of them a spare without a program. */
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
-  /** From launch until reaped. */
+  /** Processes from their launch until they are reaped. */
   readonly #living = new Set<Worker>();
-  /** First in, first out. Each program has one claim at most. */
+  /** Programs that wait for a process, first in, first out. Each program has one claim at most. */
   readonly #claims: ProcessClaim[] = [];
   readonly slots: ExecutionSlots;
   readonly inputs: InputBudget;
@@ -75,7 +75,7 @@ export class ProcessPool {
     return worker;
   }
 
-  /** A process has become idle. A program may be waiting for its room. */
+  /** Called when a process has become idle: a program may be waiting for a process. */
   onProcessIdle(): void {
     if (this.#claims.length > 0) this.#serveClaims();
   }

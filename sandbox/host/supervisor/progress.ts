@@ -1,6 +1,6 @@
 /** A process that confirms an invocation within these milliseconds gets more unconfirmed invocations. */
 const QUICK_MS = 50;
-/** A process that takes longer than these milliseconds gets fewer. */
+/** A process that takes longer than these milliseconds gets fewer unconfirmed invocations. */
 const SLOW_MS = 250;
 const FIRST_WINDOW = 2;
 const LARGEST_WINDOW = 32;
@@ -23,7 +23,7 @@ export class MessageProgress {
     this.#now = now;
   }
 
-  /** The process executes nothing that the host knows of. Timers of the guest are unknown to the host. */
+  /** True while the process executes nothing that the host knows of. Timers of the guest are unknown to the host. */
   get isWaiting(): boolean {
     return this.#unconfirmed.size === 0 && this.#latestReply <= this.#confirmed;
   }
@@ -56,7 +56,7 @@ export class MessageProgress {
     this.#adjustWindow(since);
   }
 
-  /** The process answered the ping with this id. */
+  /** Records the answer to a ping, which confirms all messages before the ping. */
   confirm(id: number): void {
     this.#confirmed = id;
     for (const [one, since] of this.#unconfirmed) {

@@ -22,7 +22,7 @@ export async function reportLoss(
   return reason;
 }
 
-/** Reports to the opener of the program that it is parked and not started again. */
+/** Calls `onParked` of a program that is parked, which means that it is not started again. */
 export function reportParked(
   program: ConfinedProgram,
   reason: string,

@@ -2,7 +2,7 @@ import type { GuestRun, RunResult } from './guest-run.ts';
 import { RunFailure } from './run-failure.ts';
 import type { Worker } from './worker.ts';
 
-/** Bytes of queued inputs that all programs may still add. */
+/** Bytes of inputs that may still be queued, shared by all programs. */
 export interface InputBudget {
   left: number;
 }

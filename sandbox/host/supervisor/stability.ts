@@ -27,12 +27,12 @@ export class CrashRecord {
     return Math.max(0, this.#notBefore - this.#now());
   }
 
-  /** A process of this program serves from now on. */
+  /** Records that a process of this program serves from now on. */
   recordServing(): void {
     this.#servingSince = this.#now();
   }
 
-  /** The process crashed or had to be killed. Returns true when this parks the program. */
+  /** Records that the process crashed or had to be killed. Returns true when this parks the program. */
   recordCrash(): boolean {
     const { firstDelay, longestDelay, goodService } = this.#bounds;
     const now = this.#now();
@@ -43,7 +43,7 @@ export class CrashRecord {
     return this.#count(1);
   }
 
-  /** An invocation exhausted its CPU time. Returns true when this parks the program. */
+  /** Records that an invocation exhausted its CPU time. Returns true when this parks the program. */
   recordExhaustion(): boolean {
     const now = this.#now();
     if (now - this.#exhaustedAt < this.#bounds.incidentWindow) return false;

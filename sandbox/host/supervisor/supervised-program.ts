@@ -67,8 +67,8 @@ export class SupervisedProgram implements SlotClaim {
   }
 
   /**
-   * Rejects with a RunFailure: `busy` at once where too many invocations are in flight or a restart delay runs, later
-   * where no process or slot was free in time; `crash` when parked.
+   * Runs an invocation. Rejects with a RunFailure: `busy` at once where too many invocations are in flight or a restart
+   * delay runs, later where no process or slot was free in time; `crash` when parked.
    */
   async invoke(run: GuestRun): Promise<RunResult> {
     if (this.#closed) throw new RunFailure('internal');
@@ -83,7 +83,7 @@ export class SupervisedProgram implements SlotClaim {
     return answer;
   }
 
-  /** An execution slot is free. */
+  /** Called when an execution slot is free. */
   onSlotFree(): void {
     const worker = this.#current;
     if (!worker || this.#queue.length === 0) return;
@@ -107,8 +107,8 @@ export class SupervisedProgram implements SlotClaim {
   }
 
   /**
-   * The process that may get an invocation now, with a slot. Undefined where there is none: `onSlotFree` or a pong
-   * follows.
+   * Finds a process that may get an invocation now and takes an execution slot for it. Undefined where there is none:
+   * `onSlotFree` or a pong follows.
    */
   #acquireWorker(current: Worker): Worker | undefined {
     const { slots } = this.#options.pool;
@@ -163,7 +163,7 @@ export class SupervisedProgram implements SlotClaim {
     return worker.busy === 0 && this.#options.now() - worker.idleSince >= since;
   }
 
-  /** Never rejects: a failure is passed to the queued invocations. */
+  /** Starts a process for the program. Never rejects: a failure is passed to the queued invocations. */
   async #start(idle: number): Promise<void> {
     try {
       this.#serve(await this.#obtain(idle, () => this.#queue.length > 0));
@@ -274,7 +274,7 @@ export class SupervisedProgram implements SlotClaim {
     });
   }
 
-  /** No process takes invocations any more. */
+  /** Stops sending invocations to the current process and its helper. */
   #dropCurrent(): void {
     this.#current = undefined;
     this.#helper.dismiss();

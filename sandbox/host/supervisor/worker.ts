@@ -32,13 +32,13 @@ export class Worker implements SlotHolder {
   onSlotNeeded: (() => void) | undefined;
   /** Called when the process must make room for another program: it gets no more invocations. */
   onRetired: (() => void) | undefined;
-  /** It gets no more invocations and ends once idle. */
+  /** True for a process that gets no more invocations and ends once idle. */
   isRetiring = false;
   state: 'starting' | 'blank' | 'loading' | 'ready' | 'down' = 'starting';
   served = 0;
-  /** Time since which it has had no invocation. */
+  /** Time since which the process has had no invocation. */
   idleSince: number;
-  /** Time since which it serves its program. */
+  /** Time since which the process serves its program. */
   readySince = 0;
   /** The error of the frame for which the process was ended. */
   fault: unknown;
@@ -92,12 +92,12 @@ export class Worker implements SlotHolder {
     return this.#runs.count + this.#abandoned.count;
   }
 
-  /** No invocation is known to execute. */
+  /** True while no invocation is known to execute. */
   get isWaiting(): boolean {
     return this.busy === 0 || this.#progress.isWaiting;
   }
 
-  /** It must confirm invocations before it gets more. */
+  /** True while the process must confirm invocations before it gets more. */
   get isFull(): boolean {
     return this.#progress.isFull;
   }
@@ -140,7 +140,7 @@ export class Worker implements SlotHolder {
     return answer;
   }
 
-  /** Milliseconds until it has processed earlier messages; 0 where it has ended. */
+  /** Milliseconds until the process has handled earlier messages; 0 where it has ended. */
   lag(): Promise<number> {
     const id = ++this.#lastId;
     const since = this.#now();

@@ -12,7 +12,7 @@ export function removeOtherGlobals(): void {
   // The console of the engine writes to debuggers. Libraries still expect a console (conventions, "The guest
   // environment": output is dropped).
   const ignore = () => {};
-  // Without a prototype it is created in a third of the time.
+  // An object without a prototype is created in a third of the time.
   defineGlobal('console', {
     __proto__: null,
     assert: ignore,

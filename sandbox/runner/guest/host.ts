@@ -3,14 +3,14 @@ import { deleteProperty, freeze, PromiseOf, parse, stringify, type Table, table 
 
 /** Characters of the longest list of arguments, as JSON. `preludeSource` passes it in. */
 declare const LONGEST_CALL: number;
-/** Conventions, "Limits". The host counts again. */
+/** Host calls of one invocation in total and at the same time (conventions, "Limits"). The host counts again. */
 const MOST_CALLS = 1000;
 const MOST_IN_FLIGHT = 16;
 
 /** One invocation, as this realm knows it. */
 export interface RealmRun {
   readonly id: number;
-  /** The type of its activation. */
+  /** The activation type of the invocation, such as `json-endpoint`. */
   readonly type: string;
   isOver: boolean;
   calls: number;

@@ -20,7 +20,9 @@ export function postFirst(text: string): void {
   if (last === null) last = first;
 }
 
-/** The oldest message behind a `+` where more are waiting, else a `-`; undefined for none. */
+/**
+ * Removes and returns the oldest message, prefixed with `+` where more are waiting, else with `-`; undefined for none.
+ */
 export function takeMessage(): string | undefined {
   if (first === null) return undefined;
   const { text } = first;

@@ -2,7 +2,7 @@ import { defineGlobal } from './globals.ts';
 import { postMessage } from './outbox.ts';
 import { apply, deleteProperty, Range, type Table, Type, table } from './primordials.ts';
 
-/** Outstanding timeouts, and the same number of intervals (conventions, "The guest environment"). */
+/** Maximum of outstanding timeouts, and of intervals (conventions, "The guest environment"). */
 const MAX_TIMERS = 256;
 const MAX_DELAY = 2 ** 31 - 1;
 

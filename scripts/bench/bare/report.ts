@@ -11,7 +11,10 @@ import { BARE_SHAPES } from './shapes.ts';
 
 const ADMIN_TOKEN = 'static-token-of-the-admin';
 
-/** The service beside the bare server, both asked with static tokens: a line for each shape of these names, or for all. */
+/**
+ * Compares the service with the bare server, both called with static tokens. Yields a line for each shape of these names, or for
+ * all shapes.
+ */
 export async function* bareReport(
   { service, spawned }: Pick<BenchSides, 'service' | 'spawned'>,
   { seconds, rounds, ...rest }: Options,

@@ -1,6 +1,6 @@
 /**
- * What any server costs: node:http, the driver, a static token compared with those there are, and one prepared statement for
- * each shape of `shapes.ts`. Beside it the service shows what it adds.
+ * The bare server of the benchmark: node:http, the driver, a static token that is looked up in a set, and one prepared statement
+ * for each shape of `shapes.ts`. The difference to it is what the service adds.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { poolOf, shapeFinder, textOf } from '../hand-written.ts';
@@ -12,7 +12,7 @@ const tokens = new Set((process.env.BARE_TOKENS ?? '').split(' ').map((token) =>
 const pool = poolOf('bare', process.env.BARE_DATABASE_URL);
 const find = shapeFinder(BARE_SHAPES);
 
-/** PostgreSQL parses a batch; of what is small the values are parameters. */
+/** Parameters of the statement of a shape. A batch is passed on as JSON text, which PostgreSQL parses. */
 async function valuesOf({ kind, body, params }: BenchShape, id: string, request: IncomingMessage): Promise<unknown[]> {
   if (!body) return [...(params?.(id, undefined as never) ?? [])];
   const text = await textOf(request);
@@ -46,6 +46,7 @@ const server = createServer((request, response) => {
 
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as { port: number }).port));
 
-// An orderly end, so that a profile is written; and none is left behind by a bench that was killed.
+// Exits on SIGTERM, so that Node writes its CPU profile, and when the benchmark has been killed, so that no server is left
+// behind.
 process.on('SIGTERM', () => process.exit());
 process.on('disconnect', () => process.exit());

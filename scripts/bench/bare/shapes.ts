@@ -6,19 +6,19 @@ const WRITTEN = 'title, body, status, author_id, published_at, views, price, met
 const rows = (statement: string): string =>
   `select coalesce(json_agg(row_to_json(r)), '[]')::text as data from (${statement}) r`;
 
-/** A shape of the other table, sent alike and answered by a statement of its own. */
+/** Copies a shape of `../shapes.ts` with the same request, another aim and the statement of the bare server. */
 function like(name: string, aim: number, statement: string, params?: BenchShape['params']): BenchShape {
   const shape = SHAPES.find((one) => one.name === name) as BenchShape;
   const { like: _like, params: _params, ...request } = shape;
   return { ...request, aim, ideal: statement, ...(params ? { params } : {}) };
 }
 
-/** Without the author, who is an object in GraphQL. */
+/** Fields of the GraphQL document, without the author, which is an object in GraphQL. */
 const IN_DOCUMENT = 'id title body status published_at views price meta';
 
 /**
- * What the bare server does of each request: one prepared statement, whose JSON PostgreSQL makes as it likes to, without the
- * forms of the API. It keeps no history, and a batch goes into the statement as the text that arrived.
+ * The statements of the bare server: one prepared statement per request, whose JSON has the format of PostgreSQL instead of that
+ * of the API. They record no history, and a batch goes into the statement as the text that arrived.
  */
 export const BARE_SHAPES: readonly BenchShape[] = [
   like(

@@ -3,7 +3,7 @@ import { keyOf } from '../shapes.ts';
 import type { GraphqlServer, GraphqlServerName } from './contenders.ts';
 import type { GraphqlShape } from './shapes.ts';
 
-/** Of the contenders that do not answer what the first of them does. */
+/** Returns the contenders whose answers differ from those of the first contender, each with the difference. */
 export async function compareAnswers(
   contenders: readonly GraphqlServer[],
   shape: GraphqlShape,
@@ -29,7 +29,7 @@ export async function compareAnswers(
   return objections;
 }
 
-/** The rows of an answer, as they compare; a text says why there are none. */
+/** Fetches the rows of an answer in a comparable form; a string says why there are none. */
 async function rowsOf(
   { target, headers, ask }: GraphqlServer,
   shape: GraphqlShape,
@@ -54,8 +54,8 @@ async function rowsOf(
 }
 
 /**
- * A value as all of them mean it: keys of rows are texts in one and numbers in another, so are exact numbers, and moments
- * are written in different ways.
+ * Normalizes a value for the comparison: the servers write keys and exact numbers as strings or as numbers, and timestamps in
+ * different formats.
  */
 function comparable(name: string, value: unknown): unknown {
   if (value === null || name === 'meta') return value;

@@ -11,7 +11,10 @@ import type { GraphqlShape } from './shapes.ts';
 export const NAMES = ['GraphQL', 'REST, GET', 'REST, SEARCH', 'PostGraphile'] as const;
 export type GraphqlServerName = (typeof NAMES)[number];
 
-/** A way of asking for a shape. The service's three are one process, asked one after the other. */
+/**
+ * One way to send a benchmark request: GraphQL, GET or SEARCH of the service, or PostGraphile. The three ways of the service
+ * share one process and are measured one after the other.
+ */
 export interface GraphqlServer {
   readonly name: GraphqlServerName;
   readonly target: BenchTarget;
@@ -50,7 +53,7 @@ export async function startContenders(
     await service?.stop();
   };
   try {
-    // Before the service makes its own tables: the schema holds nothing but what is asked for.
+    // PostGraphile starts before the service creates its own tables, so that its schema holds only the tables of the benchmark.
     if (names.includes('PostGraphile')) peer = await startPeer(database, profile);
     service = await spawnMeasured(database, profile);
     await prepareModel(service);

@@ -7,7 +7,7 @@ import { profiling } from '../service-process.ts';
 
 const folder = new URL('./peer/', import.meta.url);
 
-/** Starts PostGraphile over the tables that are there; its packages are installed where they are missing. */
+/** Starts PostGraphile on the existing tables, and installs its packages where they are missing. */
 export function startPeer(database: FreshDatabase, profile?: string): Promise<ForkedServer> {
   // npm writes this file when everything else of an installation is in place.
   if (!existsSync(new URL('node_modules/.package-lock.json', folder))) install();
@@ -18,7 +18,7 @@ export function startPeer(database: FreshDatabase, profile?: string): Promise<Fo
   );
 }
 
-/** Exactly the versions of its package-lock.json, and no script of theirs is run. */
+/** Installs exactly the versions of PostGraphile's package-lock.json, without running scripts of the packages. */
 function install(): void {
   console.error('Installing PostGraphile for the bench …');
   const path = process.env.npm_execpath;

@@ -4,8 +4,8 @@ import type { FiguresByContender } from './rounds.ts';
 import type { GraphqlShape } from './shapes.ts';
 
 /**
- * What the service's GraphQL is to be at lists, in requests a second of another's. Reads of a row or a few are mostly HTTP, and a
- * body costs what it costs: they are shown, beside a SEARCH with one, without an aim.
+ * Aims for lists: the smallest allowed ratio of requests per second of the service's GraphQL to those of another contender. Reads
+ * of a row or a few are mostly HTTP and have no aim, and neither has SEARCH, whose request has a body as well.
  */
 const AIMS: readonly (readonly [of: GraphqlServerName, atLeast: number])[] = [
   ['PostGraphile', 1.5],
@@ -14,7 +14,7 @@ const AIMS: readonly (readonly [of: GraphqlServerName, atLeast: number])[] = [
 
 export const HEADER = `${'shape'.padEnd(15)}${'asked by'.padEnd(14)}  requests/s   CPU ms/request   server   database`;
 
-/** One line a contender: medians. */
+/** Renders one table line per contender, with medians over the rounds. */
 export const graphqlTableLines = ({ name: shape }: GraphqlShape, measured: FiguresByContender): readonly string[] =>
   [...measured].map(([name, figures], at) => {
     const { perSecond, cpu, serverCpu } = medians(figures);
@@ -33,7 +33,10 @@ export interface GraphqlVerdict {
   readonly missed: boolean;
 }
 
-/** GraphQL beside the others: more than 1 is in its favour in both ratios. The aims are of requests a second. */
+/**
+ * Compares GraphQL with each other contender: in both ratios more than 1 is in favour of GraphQL. The aims are of requests per
+ * second.
+ */
 export function judgeGraphqlShape(shape: GraphqlShape, measured: FiguresByContender): readonly GraphqlVerdict[] {
   const ours = measured.get('GraphQL');
   return [...measured].flatMap(([name, other]) =>
@@ -48,7 +51,7 @@ function verdict(
   other: readonly LoadFigures[],
 ): GraphqlVerdict {
   const aim = table === undefined ? AIMS.find(([of]) => of === name)?.[1] : undefined;
-  // Within a round, whose loads followed each other: the machine was the same for both.
+  // Ratios are taken within a round, whose loads followed each other, so that the machine was the same for both.
   const ratio = (of: (ours: LoadFigures, other: LoadFigures) => number) =>
     median(ours.map((one, round) => of(one, other[round] as LoadFigures)));
   const perSecond = ratio((a, b) => a.perSecond / b.perSecond);

@@ -6,13 +6,13 @@ import { keyOf } from '../shapes.ts';
 import type { GraphqlServer, GraphqlServerName } from './contenders.ts';
 import type { GraphqlShape } from './shapes.ts';
 
-/** Round by round. */
+/** The figures of each contender, one entry per round. */
 export type FiguresByContender = ReadonlyMap<GraphqlServerName, readonly LoadFigures[]>;
 
-/** As long as the slowest of them takes to become no faster: their code is compiled while it runs. */
+/** Seconds until the slowest contender becomes no faster: its code is compiled while it runs. */
 const WARM_UP_SECONDS = 5;
 
-/** Measures a shape, contender after contender and round after round, so that what disturbs one disturbs all. */
+/** Measures a shape, contender after contender and round after round, so that other load on the machine affects all. */
 export async function measureGraphql(
   shape: GraphqlShape,
   contenders: readonly GraphqlServer[],

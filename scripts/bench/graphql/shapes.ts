@@ -1,17 +1,17 @@
 import type { ROWS } from '../data.ts';
 
-/** A document and, where it asks for a row, the variable of its key. */
+/** A benchmark request as GraphQL document and as REST. With `table` it reads by a key, which is a variable of the document. */
 export interface GraphqlShape {
   readonly name: string;
-  /** Of whose keys another is asked for at every request. */
+  /** The table whose keys take turns: each request reads by another key. */
   readonly table?: keyof typeof ROWS;
   /** The service's document; `$id` is the key. */
   readonly document: string;
-  /** The same for PostGraphile, which calls things otherwise: aliases give them the service's names. */
+  /** The same document for PostGraphile, whose names differ: aliases give its fields the names of the service. */
   readonly peer: string;
-  /** The same in REST, with `:id` for the key. */
+  /** The same read as a path of REST, with `:id` for the key. */
   readonly path: string;
-  /** And once more by SEARCH, with the query in the body. */
+  /** The same read as the body of a SEARCH request. */
   readonly search: (id: number) => object;
 }
 
@@ -30,7 +30,7 @@ const NESTED = [
   'tags.tag_id.name',
 ] as const;
 
-/** What is measured. The three levels are those of the shapes beside the hand-written server. */
+/** The measured shapes. `three levels` reads the same as the shape of this name in `../shapes.ts`. */
 export const SHAPES: readonly GraphqlShape[] = [
   {
     name: 'three levels',

@@ -2,7 +2,7 @@ import { definePlugin, type PackagesApi } from '#kernel';
 import { type DescribedRoute, routing } from '../../../plugins/http/contract.ts';
 import manifest from './package.json' with { type: 'json' };
 
-/** What plugins registered, read through the same doors as any core plugin has. */
+/** What the plugins of a composition have registered, read by services and capabilities that any core plugin may use. */
 export interface RegisteredCatalog {
   readonly routes: readonly DescribedRoute[];
   readonly capabilities: ReturnType<PackagesApi['capabilities']>;
@@ -11,7 +11,7 @@ export interface RegisteredCatalog {
 
 let read: (() => RegisteredCatalog) | undefined;
 
-/** Call it after the boot of a composition that this plugin is part of. */
+/** Returns what the plugins have registered. Call it after the boot of a composition that this plugin is part of. */
 export function readRegistered(): RegisteredCatalog {
   if (!read) throw new Error('the reader has not registered');
   return read();

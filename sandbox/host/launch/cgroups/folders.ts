@@ -7,11 +7,14 @@ const PREFIX = 'tenon-';
 /** How long killed processes may take to disappear before a folder is given up. */
 const REMOVAL_TIMEOUT_MS = 3_000;
 
-/** Folders of launchers in this process, so that two services in one process do not remove each other's. */
+/**
+ * Names of the cgroup folders of launchers in this process, so that two services in one process do not remove the
+ * folders of each other.
+ */
 const ownNames = new Set<string>();
 let count = 0;
 
-/** A folder name for one launcher: process id, number and process namespace of the owner. */
+/** Reserves the name of a cgroup folder for one launcher: process id, number and process namespace of the owner. */
 export function claimName(): string {
   count += 1;
   const name = `${PREFIX}${process.pid}-${count}-${PID_NAMESPACE}`;
@@ -51,7 +54,7 @@ export const parseCounter = (text: string, name: string): number =>
 export const listProcesses = (folder: string): readonly number[] =>
   readControlFile(join(folder, 'cgroup.procs')).split('\n').map(Number).filter(Boolean);
 
-/** Sends SIGKILL to all processes of the group. The next call kills processes that were started meanwhile. */
+/** Sends SIGKILL to all processes of a control group. The next call kills processes that were started meanwhile. */
 export function killProcesses(folder: string): void {
   if (tryWrite(join(folder, 'cgroup.kill'), 1)) return;
   for (const pid of listProcesses(folder)) {
@@ -63,7 +66,7 @@ export function killProcesses(folder: string): void {
   }
 }
 
-/** Kills the processes of a group and removes the folder. False after `REMOVAL_TIMEOUT_MS`. */
+/** Kills the processes of a control group and removes its folder. False after `REMOVAL_TIMEOUT_MS`. */
 export async function removeFolder(folder: string): Promise<boolean> {
   const deadline = Date.now() + REMOVAL_TIMEOUT_MS;
   for (;;) {
@@ -79,13 +82,13 @@ export async function removeFolder(folder: string): Promise<boolean> {
   }
 }
 
-/** Removes the folder of a launcher with the groups in it. */
+/** Removes the cgroup folder of a launcher with the groups in it, and kills their processes. */
 export async function removeTree(folder: string): Promise<void> {
   await Promise.all(subfolders(folder).map((name) => removeFolder(join(folder, name))));
   await removeFolder(folder);
 }
 
-/** Removes folders of services that have ended. */
+/** Removes cgroup folders that services which have ended left behind. */
 export async function removeLeftovers(base: string): Promise<void> {
   for (const name of subfolders(base)) {
     const service = Number(name.match(/^tenon-service-(\d+)$/)?.[1]);
@@ -99,7 +102,10 @@ export async function removeLeftovers(base: string): Promise<void> {
   await Promise.all(left.map((name) => removeTree(join(base, name))));
 }
 
-/** For folders that may hold a service. `removeFolder` would kill it. */
+/**
+ * Removes a cgroup folder unless a process is in it. For folders that may hold a running service, which `removeFolder`
+ * would kill.
+ */
 export function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);

@@ -8,11 +8,11 @@ export interface GroupLimits {
   readonly tasks: number;
 }
 
-/** Counters of the kernel for one group. */
+/** Counters of the operating system for one control group. */
 export interface GroupCounters {
   /** Processes killed because the group was at its memory limit. */
   readonly outOfMemory: number;
-  /** Threads and processes refused. */
+  /** Starts of threads and processes that were refused at the task limit. */
   readonly refused: number;
   /** Periods in which the group waited because its CPU share was used up. */
   readonly throttled: number;

@@ -32,7 +32,7 @@ export async function openV2(
 ): Promise<Cgroups | null> {
   const found = findOwnGroupV2(procFiles);
   if (found === null) return null;
-  // An earlier launcher of this process has already moved it to the leaf.
+  // An earlier launcher of this process may have moved the process to the leaf group.
   const base = basename(found) === SERVICE_LEAF ? dirname(found) : found;
   if (!hasAll(readControlFile(join(base, 'cgroup.controllers')), needed)) return null;
   await removeLeftovers(base);
