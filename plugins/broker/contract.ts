@@ -106,7 +106,7 @@ export interface PackageHandle {
   call(method: string, args: unknown, invocation: Invocation): Promise<unknown>;
   /** The longest answer of a method in bytes, where it has a limit of its own. */
   maxReply(method: string): number | undefined;
-  /** Counts a denial in the ledger of the package, for a plugin that denies a request of the package itself. */
+  /** Counts a denial in the ledger of the package when another plugin, not the broker, denies something to the package. */
   recordDenial(what: string): void;
   /** Removes the package: its event listeners and its line in the audit. */
   remove(): void;

@@ -54,8 +54,8 @@ function restrictOrder(order: OrderBy, collection: Collection, context: Restrict
 }
 
 /**
- * Adds the primary key as a last order, without permissions, when the caller sees it as null on some rows: pages of rows with
- * equal sort values would overlap.
+ * Adds the primary key as a last sort key that permissions do not restrict, when the caller sees the key as null on some rows:
+ * pages of rows with equal sort values would overlap.
  */
 function withTieBreaker(order: readonly OrderBy[], collection: Collection): readonly OrderBy[] {
   const columns = keyColumns(collection);

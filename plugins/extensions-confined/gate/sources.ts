@@ -63,7 +63,7 @@ const createTooLarge = () =>
   new LoadFailure('SOURCE_READ_FAILED', `The sources are more than ${MAX_FILES} files or ${MAX_BYTES} bytes.`);
 
 const SCRIPTS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
-/** Extensions of the files that are scanned: styles, texts and data contain no code. */
+/** Endings of the files that are scanned: styles, texts and data contain no code. */
 const SCANNED: ReadonlySet<string> = new Set([...SCRIPTS, '.tsx', '.jsx']);
 /** Endings to try for an import of `./name`; in TypeScript `./name.js` may also mean `./name.ts`. */
 const ENDINGS = ['', ...SCRIPTS, '.tsx', '.jsx', '.json', '.d.ts', ...SCRIPTS.map((ending) => `/index${ending}`)];
