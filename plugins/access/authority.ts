@@ -51,6 +51,6 @@ const toRoleKeys = (role: unknown): readonly string[] => (typeof role === 'strin
 
 const forbidden = () => fail('FORBIDDEN', 'only an admin changes the authority of an admin');
 
-/** Parses a flag like the items engine does. */
+/** Whether a submitted value is true for the items engine, which also accepts 1, '1' and 'true' for booleans. */
 export const isTrueFlag = (value: unknown): boolean =>
   value === true || value === 'true' || value === 1 || value === '1';

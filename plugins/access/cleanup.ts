@@ -22,7 +22,7 @@ export interface PermissionCleanUp {
 export function createPermissionCleanUp(db: Db): PermissionCleanUp {
   const permissions = db.write('platform_permissions');
   const FORGET_COLLECTIONS = db.sql`delete from ${permissions} where collection = any($1::text[])`;
-  // A list of only this field becomes empty, which permits no field; `*` would permit all.
+  // A field list that named only deleted fields becomes empty, which permits no field. It does not become `*`, which permits all.
   const SHORTEN_LISTS = db.sql`update ${permissions} set fields = array_to_string(array(
       select name from unnest(string_to_array(fields, ',')) with ordinality as one(name, at)
       where not trim(name) = any($2::text[]) order by at), ',')
@@ -37,7 +37,8 @@ export function createPermissionCleanUp(db: Db): PermissionCleanUp {
     async forgetFields(collection, fields, key) {
       await db.query(SHORTEN_LISTS, [collection, fields]);
       const { rows } = await db.query<RuleRow>(RULES, [collection]);
-      // Without a key the rule keeps the name of the deleted field, which refuses every request.
+      // In a collection without a primary key the rule keeps the name of the deleted field, so it is malformed and refuses every
+      // request.
       const noRows = key !== null && !fields.includes(key) ? { [key]: { _null: true } } : undefined;
       for (const row of rows) {
         const before = [parseRule(row.permissions), parseRule(row.validation), parseRule(row.presets)] as const;

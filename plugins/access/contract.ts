@@ -34,7 +34,7 @@ export interface PermissionSet {
   readonly key: string;
   /** Admins have all permissions. */
   readonly admin: boolean;
-  /** The permissions of app access; empty without app access. */
+  /** The permissions that app access gives beside the stored ones; empty without app access. */
   readonly minimum: readonly Permission[];
   /**
    * The stored permission and the one of app access, as far as they exist. The caller may touch rows that match one of the rules, and
@@ -48,7 +48,7 @@ export interface Role {
   readonly id: string;
   readonly admin: boolean;
   readonly app: boolean;
-  /** IP ranges that its users may connect from; undefined is any. Malformed entries match no address. */
+  /** IP ranges that users of the role may connect from; undefined is any. Malformed entries match no address. */
   readonly addresses: readonly AddressRange[] | undefined;
 }
 

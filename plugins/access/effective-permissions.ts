@@ -8,7 +8,7 @@ import type {
   PermissionSet,
 } from './contract.ts';
 
-/** The actions of the answer; `comment` is not one of them. */
+/** The actions that the effective permissions of a collection list. `comment` is not among them. */
 const ACTIONS = ['create', 'read', 'update', 'delete', 'share'] as const;
 /** Actions whose permissions have field lists. */
 const FIELD_ACTIONS: readonly Action[] = ['create', 'read', 'update'];
@@ -43,7 +43,9 @@ function effectiveAction(collection: Collection, action: Action, set: Permission
   return FIELD_ACTIONS.includes(action) ? { access, ...mergeGrants(collection, rows) } : { access };
 }
 
-/** The fields of all permissions, and their presets, of which the first one wins. */
+/**
+ * Joins the field lists and the presets of several permissions; when two have a preset for one field, the first permission wins.
+ */
 export function mergeGrants({ fields }: Collection, permissions: readonly Permission[]): FieldGrant {
   const listed = [...new Set(permissions.flatMap((one) => one.fields))];
   // `*` is all fields but the sensitive ones, so listed sensitive fields stay beside it.

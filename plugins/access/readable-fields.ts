@@ -15,7 +15,10 @@ export function readableNames(set: PermissionSet, collection: Collection): Reado
   );
 }
 
-/** An unknown name is visible when the field lists have it or `*`, so that only callers who may read all fields learn that it is unknown. */
+/**
+ * A name that is no field counts as visible when the field lists have it or `*`, so that only callers who may read all fields
+ * learn that the field does not exist.
+ */
 export const createFieldVisibility =
   (set: PermissionSet): FieldVisibility =>
   (collection, name) =>

@@ -20,7 +20,10 @@ export const actorParameters = (caller: Caller): readonly (string | null)[] => [
 export const bindHistory: Activity['bindHistory'] = (caller, places) =>
   places ? bindNestedHistory(actorParameters(caller), places) : { values: actorParameters(caller), settle() {} };
 
-/** Binds ids of own revisions, indexes into the list of parent revisions, that list, and keys. Unknown ids are null. */
+/**
+ * The parameters of a nested write: the ids of the rows' own revisions, for each row the index of its parent revision, the ids of
+ * the parent revisions, and keys. Ids that are not known yet are null.
+ */
 function bindNestedHistory(
   actor: readonly unknown[],
   { rows, keys }: RevisionPlaces,

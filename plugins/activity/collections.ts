@@ -1,17 +1,20 @@
 import type { SystemCollection } from '../schema/contract.ts';
 
-/** Longest texts that are stored; longer ones are truncated. */
+/** Maximum number of characters of the texts in a row of activity; longer texts are truncated. */
 export const LENGTHS = { ip: 50, user_agent: 255, origin: 255, owner: 255, invocation: 255, item: 255 } as const;
 
 const textField = (field: keyof typeof LENGTHS) =>
   ({ field, type: 'string', maxLength: LENGTHS[field], nullable: true }) as const;
 const jsonField = (field: string) => ({ field, type: 'json', special: ['cast-json'], nullable: true }) as const;
 const ID = { field: 'id', type: 'integer', primary: true, autoIncrement: true } as const;
-// Tables of the same name in two schemas are called by both names, each of which may have 63 characters.
+// A table whose name exists in two schemas is called by schema and table name, each of which may have 63 characters.
 const COLLECTION_FIELD = { field: 'collection', type: 'string', maxLength: 255 } as const;
 const ITEM_FIELD = { ...textField('item'), nullable: false } as const;
 
-/** Specification "Roles and permissions", 2.8, with the owner of actions without a user, and the invocation. */
+/**
+ * The collection of activity (specification "Roles and permissions", 2.8), extended by the owner of actions without a user, and
+ * by the invocation.
+ */
 export const activity: SystemCollection = {
   collection: 'platform_activity',
   note: 'Who did what, when',
@@ -20,7 +23,7 @@ export const activity: SystemCollection = {
   fields: [
     ID,
     { field: 'action', type: 'string', maxLength: 45 },
-    // The id stays when the user is deleted.
+    // No foreign key, so that the id of the user stays when the user is deleted.
     { field: 'user', type: 'uuid', nullable: true, references: { collection: 'platform_users', constraint: false } },
     { field: 'timestamp', type: 'timestamp', default: 'now()', special: ['date-created', 'cast-timestamp'] },
     textField('ip'),
@@ -35,7 +38,7 @@ export const activity: SystemCollection = {
   indexes: [['collection', 'item'], ['timestamp']],
 };
 
-/** Specification "Roles and permissions", 2.9. */
+/** The collection of revisions (specification "Roles and permissions", 2.9). */
 export const revisions: SystemCollection = {
   collection: 'platform_revisions',
   note: 'What items were after each change',

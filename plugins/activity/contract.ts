@@ -9,7 +9,7 @@ export interface RevisionSlot {
   id: number | null;
 }
 
-/** A row of a nested write, as one statement writes it. */
+/** A row of a nested write: its own revision and that of its parent row. */
 export interface RevisionPlace {
   /** The revision of this row. */
   readonly revision: RevisionSlot;
@@ -17,22 +17,25 @@ export interface RevisionPlace {
   readonly parent: RevisionSlot | null;
 }
 
-/** The rows of one statement, in their order; `keys` where the statement finds its rows by more than one key. */
+/**
+ * The revision places of the rows that one statement writes, in order; with `keys` where the statement finds its rows by more
+ * than one key.
+ */
 export interface RevisionPlaces {
   readonly rows: readonly RevisionPlace[];
   readonly keys?: readonly (string | number)[];
 }
 
 /**
- * One statement that writes rows, as its history sees it: it has a CTE `changed` with the column `key` and those of
- * `HistorySql.returning`.
+ * Describes a statement that writes rows and records them in the history. The statement has a CTE `changed` with the column `key`
+ * and the columns of `HistorySql.returning`.
  */
 export interface RecordedStatement {
   readonly action: 'create' | 'update' | 'delete';
   readonly collection: Collection;
   /** Fields that an update sets. */
   readonly sets?: readonly Field[];
-  /** SQL of a column of the row under an alias as answers show it, with secrets masked. */
+  /** Renders the SQL of a field for an alias of the row, as answers show the field: secrets are masked. */
   readonly expression: (alias: string, field: Field) => string;
   /** Number of the first parameter of `bindHistory`. */
   readonly firstParameter: number;
@@ -43,22 +46,27 @@ export interface RecordedStatement {
 }
 
 /**
- * SQL that a statement includes to record itself. It depends on the `RecordedStatement` alone, so callers may cache it.
+ * SQL that a writing statement includes to record its changes in the history. It depends on the `RecordedStatement` alone, so
+ * callers may cache it.
  */
 export interface HistorySql {
   /**
-   * More columns of `changed`, a comma before each: over `t`, the row as written, and `b`, the row before an update.
+   * Columns that `changed` must return beside `key`, with a comma before each. They read `t`, the row as written, and `b`, the
+   * row before an update.
    */
   readonly returning: string;
-  /** `returning` reads `b`. */
+  /** Whether `returning` reads `b`, the row before an update. */
   readonly readsBefore: boolean;
   /** CTEs that follow `changed`, a comma before each. */
   readonly ctes: string;
-  /** CTE to read in place of `changed`: a row with a `key` for each row written. */
+  /** Name of the CTE to read in place of `changed`: it has a row with a `key` for each row written. */
   readonly from: string;
   /** ` order by …` for aggregates over `from`. */
   readonly order: string;
-  /** SQL of the JSON over all `n` that `HistoryParameters.settle` reads; empty where rows have no revision places. */
+  /**
+   * SQL of the JSON that `HistoryParameters.settle` reads, an aggregate over the rows `n` of `from`; empty where rows have no
+   * revision places.
+   */
   readonly places: string;
 }
 
@@ -69,7 +77,7 @@ export interface HistoryParameters {
   settle(places: Readonly<Record<string, unknown>>): void;
 }
 
-/** One row of activity that is not the write of a row. */
+/** A row of activity for an action other than the write of a row, such as a login. */
 export interface ActivityEntry {
   /** `login`, `comment`, `run`, … */
   readonly action: string;

@@ -8,16 +8,16 @@ const ACTOR_COLUMNS = '"user", ip, user_agent, origin, owner, invocation';
 const ACTOR_TYPES = ['uuid', 'text', 'text', 'text', 'text', 'text'] as const;
 
 /**
- * Statements that record themselves (specification "Roles and permissions", 2.8 and 2.9):
+ * Renders the SQL by which a writing statement records its changes as activity and revisions (specification "Roles and
+ * permissions", 2.8 and 2.9):
  *
  *     with changed as (insert … returning key, data, nextval(…) as activity),
  *       acted as (insert into platform_activity … from changed),
  *       revised as (insert into platform_revisions … from changed)
  *     select … from changed n
  *
- * Ids come from the sequences and not from `returning` of the history, so that ids need not be matched with rows again.
- * In a nested write the CTE `noted` follows `changed` and is read in its place: it finds the revision place of each
- * row.
+ * Ids come from the sequences and not from `returning` of the history, so that ids need not be matched with rows again. In a
+ * nested write the CTE `noted` follows `changed` and is read in its place: it finds the revision place of each row.
  */
 export function createHistorySql(schema: string): Pick<Activity, 'historySql' | 'historyLevel'> {
   const table = (name: string) => `${quoteIdentifier(schema)}.platform_${name}`;
@@ -94,5 +94,5 @@ const itemKeySql = ({ hasKey }: Collection): string => (hasKey ? 'left(n.key::te
 /** SQL compares keys in the type of their column: equal keys may differ as texts (`1.5`, `1.50`). */
 const keyType = ({ fields, primary }: Collection): string => fields.get(primary ?? '')?.column?.sqlType ?? 'text';
 
-/** The default is `all`, also for tables without a row in `platform_collections`. */
+/** What is recorded of changes in a collection. The default is `all`, also for tables without a row in `platform_collections`. */
 const historyLevelOf: Activity['historyLevel'] = ({ meta }) => (meta ? meta.accountability : 'all');

@@ -4,11 +4,11 @@ import { isSearchVector } from '../schema/library.ts';
 
 type Expression = (alias: string, field: Field) => string;
 
-/** Search vectors repeat other fields, so no revision stores them. */
+/** The fields that revisions store. Search vectors repeat other fields, so no revision stores them. */
 const historyFieldsOf = (collection: Collection): readonly Field[] =>
   [...collection.fields.values()].filter((field) => field.column !== null && !isSearchVector(field));
 
-/** The row `t` as the API answers it, without aliases: foreign keys as keys, secrets as the mask. */
+/** Renders the SQL of the row `t` as JSON, like the API answers it without aliases: foreign keys as keys, secrets as the mask. */
 export function renderSnapshot(collection: Collection, expression: Expression): string {
   const shown = historyFieldsOf(collection).map(
     (field) => `${expression('t', field)} as ${quoteIdentifier(field.name)}`,
@@ -16,7 +16,10 @@ export function renderSnapshot(collection: Collection, expression: Expression): 
   return `(select to_jsonb(x.*) from (select ${shown.join(', ')}) x)`;
 }
 
-/** JSON text of the fields in which the row `t` differs from the row `b` before the change, with their new values. */
+/**
+ * Renders the SQL of a JSON text: the fields in which the row `t` differs from the row `b` before the change, with their new
+ * values.
+ */
 export function renderDifference(collection: Collection, sets: readonly Field[], expression: Expression): string {
   const parts = possiblyChangedFields(collection, sets).map((field) => {
     const name = literal(`${JSON.stringify(field.name)}:`);
@@ -37,8 +40,7 @@ function possiblyChangedFields(collection: Collection, sets: readonly Field[]): 
 }
 
 /**
- * Types whose equal values have equal texts. Values of other types are compared as texts; some of those types have no
- * equality.
+ * Column types that SQL can compare directly. Values of other types are compared as texts; some of those types have no equality.
  */
 const COMPARABLE =
   /^(smallint|integer|bigint|real|double precision|boolean|uuid|text|character varying|date|jsonb|time.*)$/;

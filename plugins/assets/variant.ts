@@ -28,7 +28,7 @@ export interface FileRecord {
   readonly focal_point_y: number | null;
 }
 
-/** An image made of a file, as a request wants it. */
+/** An image that is made of a file for a request. */
 export interface Variant {
   /** Object name in the location of the file; the same for the same bytes, so it serves as ETag. */
   readonly name: string;
@@ -36,15 +36,14 @@ export interface Variant {
   readonly type: string;
   /** Extension of the download name, without the dot. */
   readonly extension: string;
-  /** The transformation. */
   readonly plan: ImagePlan;
 }
 
-/** What a request gets. */
+/** What a request for an asset gets: a variant, or the file unchanged. */
 export interface VariantChoice {
   /** Undefined: the bytes of the file, unchanged. */
   readonly variant?: Variant;
-  /** The choice depends on `Accept`. */
+  /** Whether the choice depends on the request header `Accept`. */
   readonly varies: boolean;
 }
 
@@ -64,6 +63,6 @@ export interface Variants {
    * @throws ILLEGAL_ASSET_TRANSFORMATION; SERVICE_UNAVAILABLE if too many images are being made; FORBIDDEN if the object is gone.
    */
   open(file: FileRecord, variant: Variant): Promise<WholeObject | undefined>;
-  /** Resolves when all clean-up after images is done; responses do not wait for it. */
+  /** Resolves when the temporary files and outdated variants of all made images are removed; responses do not wait for it. */
   waitForCleanUp(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { fail } from '#kernel';
 
-/** The claims of an access token. Clients of the field read these names. */
+/** The claims of an access token. Clients that decode the token depend on these names. */
 export interface AccessTokenClaims {
   readonly id: string | null;
   readonly role: string | null;

@@ -10,9 +10,9 @@ export interface Account extends SessionOwner {
 
 export interface AccountLookup {
   byEmail(email: string): Promise<Account | undefined>;
-  /** Undefined where there is no such user. */
+  /** The account of the user whom a driver has authenticated; undefined where there is no such user. */
   bySignedIn(toSignedIn: SignedIn): Promise<Account | undefined>;
-  /** For a driver that has the account: `bySignedIn` answers it without another statement. */
+  /** The result of a driver that has already read the account: `bySignedIn` answers the account without another statement. */
   signedIn(account: Account): SignedIn;
 }
 

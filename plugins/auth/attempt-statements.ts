@@ -9,8 +9,8 @@ export function attemptStatements(db: Db) {
   // A process that was killed leaves its attempts pending.
   const pending = db.sql`case when a.at < now() - interval '2 minutes' then 0 else a.pending end`;
   return {
-    // Pending attempts count as failed, so that no more than $2 are ever checked. A user who is active although the attempts are used
-    // up was activated by SQL, or is the last admin, who is never suspended: one attempt in ten seconds.
+    // Pending attempts count as failed, so that no more than $2 are ever checked. A user who is active although the attempts are
+    // used up was activated by SQL, or is the last admin, who is never suspended: such a user has one attempt in ten seconds.
     BEGIN: db.sql`insert into ${attempts} as a ("user", failures, pending, at)
       select id, 0, 1, now() from ${users} where id = $1
       on conflict ("user") do update set pending = ${pending} + 1, at = now()
@@ -24,7 +24,7 @@ export function attemptStatements(db: Db) {
     GIVE_BACK: db.sql`update ${attempts} set pending = greatest(pending - 1, 0) where "user" = $1`,
     FORGET: db.sql`delete from ${attempts} where "user" = any($1::uuid[])`,
 
-    // The rule of users that one active admin stays takes the same lock.
+    // The rule that one active admin remains, which the plugin `users` checks, takes the same lock.
     LOCK: db.sql`select pg_advisory_xact_lock(hashtext('platform.last-admin'))`,
     SUSPEND: db.sql`with suspended as (
         update ${users} u set status = 'suspended' where u.id = $1 and u.status = 'active' and (

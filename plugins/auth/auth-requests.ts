@@ -26,9 +26,9 @@ export interface TokenAnswer {
 
 /** Login, refresh and logout, as HTTP and GraphQL pass them on; `body` is what the client sent, unchecked. */
 export interface AuthRequests {
-  /** By e-mail address and password. */
+  /** Signs in by e-mail address and password. */
   login(ctx: HttpContext, body: unknown): Promise<TokenAnswer>;
-  /** By the credentials of another driver. */
+  /** Signs in by the credentials of another driver. */
   loginBy(ctx: HttpContext, driver: CredentialsDriver, body: unknown): Promise<TokenAnswer>;
   refresh(ctx: HttpContext, body: unknown): Promise<TokenAnswer>;
   logout(ctx: HttpContext, body: unknown): Promise<void>;

@@ -23,8 +23,8 @@ export type {
 /** Callers for plugins that act on behalf of a user outside of a request: by a token, for a user, for the Public role. */
 export interface Identity {
   /**
-   * Whether the request brings an access token that was signed for an admin and has not expired. Nothing is looked up, so the admin may be
-   * suspended since: for the health of a service whose database is down, and for nothing else.
+   * Whether the request brings an access token that was signed for an admin and has not expired. The database is not read, so the
+   * admin may be suspended since: only for the health report of a service whose database is down.
    */
   isSignedAdmin(ctx: HttpContext): boolean;
   /**
@@ -35,11 +35,15 @@ export interface Identity {
    */
   ofToken(token: string, client?: AuthClient): Promise<Caller>;
   /**
-   * An active user, with the role and the flags of this moment. The addresses of the role are not checked: the user asks for nothing.
+   * The caller of an active user, with the current role and its flags. The addresses of the role are not checked, since the user
+   * sends no request.
    * @throws INVALID_CREDENTIALS for an id that no user has, USER_SUSPENDED for a user who is not active.
    */
   ofUser(id: string, client?: AuthClient): Promise<Caller>;
-  /** The active ones of these users by their ids, in the order of the ids, in one statement; all others are left out. */
+  /**
+   * The callers of all active users among these, by their ids and in the order of the ids, read in one statement. Other users are
+   * left out.
+   */
   ofUsers(ids: readonly string[], client?: AuthClient): Promise<ReadonlyMap<string, Caller>>;
   /** A caller without a user. @throws INVALID_IP where the Public role is bound to addresses and `client.ip` is none of them. */
   ofPublic(client?: AuthClient): Promise<Caller>;
@@ -68,7 +72,7 @@ export const authDrivers = facet<AuthDriver, ReadonlyMap<string, ContributedDriv
     ),
 });
 
-/** One sign-in whose credential is verified, as steps see it. */
+/** A sign-in whose credential is verified, as the steps receive it before the session is opened. */
 export interface SignInAttempt {
   readonly user: {
     readonly id: string;
@@ -86,9 +90,9 @@ export interface SignInAttempt {
   readonly otp: string | undefined;
 }
 
-/** What stands between a verified credential and the session. */
+/** A check between the verified credential and the session, such as a second factor. */
 export interface AuthStep {
-  /** Among the names that the manifest declares. */
+  /** One of the names that the manifest declares. */
   readonly name: string;
   /** Steps run by this number, smaller first. `auth` itself has `status` 100, `second-factor` 200 and `address` 300. */
   readonly order: number;

@@ -14,7 +14,7 @@ import {
   TEXT,
 } from '../http/library.ts';
 
-/** The refresh token is part of the answer, or stays in a cookie that scripts do not see. */
+/** Where a sign-in answers the refresh token: in the body (`json`), or in a cookie that scripts cannot read (`cookie`). */
 const MODE = nullable(oneOfTexts('json', 'cookie'));
 
 /** `expires`: milliseconds for which the access token is valid. */

@@ -1,6 +1,6 @@
 /** Address, user agent and origin of a client; missing members are unknown. */
 export interface AuthClient {
-  /** The client's address, behind trusted proxies its own. */
+  /** The IP address of the client, also behind trusted proxies. */
   readonly ip?: string | null;
   readonly userAgent?: string | null;
   readonly origin?: string | null;
@@ -20,11 +20,13 @@ export interface DriverTerms {
   readonly provider: string;
   /** Shown beside the provider on sign-in pages. */
   readonly icon?: string;
-  /** Users of every provider may sign in by it, as with passkeys. The manifest section has to say so, too. */
+  /**
+   * Users of every provider may sign in by this driver, as with passkeys. The manifest section must declare `anyProvider`, too.
+   */
   readonly anyProvider?: true;
 }
 
-/** The members of a body that a driver takes; its schema has checked them. */
+/** The members of a sign-in body that belong to the driver, validated against its schema. */
 export type Credentials = Readonly<Record<string, unknown>>;
 
 /** A driver that credentials are posted to: `POST /auth/login/<provider>`. LDAP is one. */
@@ -64,7 +66,7 @@ export interface ContributedDriver {
   readonly terms: DriverTerms;
 }
 
-/** The section of a manifest. */
+/** The section `auth.drivers` of a manifest. */
 export interface DeclaredDrivers {
   readonly names: readonly string[];
   readonly anyProvider?: true;
@@ -97,7 +99,7 @@ export function driversByProvider(
   return byProvider;
 }
 
-/** Undefined for a driver that is not contributed, or no longer. */
+/** The terms of a contributed driver; undefined for a driver that is not contributed, or no longer. */
 export function termsOf(drivers: ReadonlyMap<string, ContributedDriver>, driver: AuthDriver): DriverTerms | undefined {
   for (const contributed of drivers.values()) if (contributed.driver === driver) return contributed.terms;
   return undefined;

@@ -9,7 +9,10 @@ interface Deps {
 const MODE = 'enum auth_mode { json cookie }';
 const TOKENS = 'type auth_tokens { access_token: String expires: BigInt refresh_token: String }';
 
-/** Login, refresh and logout as mutations. A document has one of each, because it could make hundreds of attempts. */
+/**
+ * Login, refresh and logout as GraphQL mutations. A document may have login and refresh once each, because it could make hundreds
+ * of attempts otherwise.
+ */
 export function authFields({ entry, disableDefault }: Deps): readonly GraphqlField[] {
   const login: GraphqlField = {
     scope: 'system',

@@ -33,7 +33,7 @@ export function localDriver({ accounts, passwords, attempts }: Deps): Credential
       // An unknown address and an account without a password take as long as a wrong password.
       const stored = account?.password ?? null;
       const check = () => passwords.verify(stored, password as string, { user: null, ip });
-      // Users of other providers have no password that could be guessed.
+      // Attempts are counted for users of the local provider only: other users have no password that could be guessed.
       const user = account?.provider === LOCAL_PROVIDER ? account.id : undefined;
       const isMatch = await attempts.count(user, toClientNetwork(ip), check);
       if (!account) throw invalidCredentials('no user has this e-mail address');

@@ -3,8 +3,8 @@ import type { HttpContext } from '../http/contract.ts';
 import { rawQueryOf } from '../http/library.ts';
 
 /**
- * The token a request came with: the header's, else the query's. A header of any other form than two parts, the first
- * of them "Bearer", is none.
+ * The token of a request, from a header `Authorization: Bearer <token>`, else from `access_token` in the query. A header of any
+ * other form counts as missing.
  */
 export function presentedToken(ctx: HttpContext): string | undefined {
   const header = ctx.req.headers.authorization;

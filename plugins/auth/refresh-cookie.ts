@@ -20,8 +20,8 @@ const DOMAIN = /^\.?[\w.-]+$/;
 const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
 
 /**
- * The cookie that carries the refresh token in mode `cookie`. Written by hand: the library refuses a secure cookie where
- * it sees no https, which behind a proxy it never does.
+ * The cookie that carries the refresh token in mode `cookie`. The header is written without the cookie library, which refuses a
+ * secure cookie on a connection without TLS, as all are behind a proxy.
  */
 export function refreshCookie(config: CookieConfig): RefreshCookie {
   const name = config.REFRESH_TOKEN_COOKIE_NAME;

@@ -2,7 +2,10 @@ import { fail } from '#kernel';
 import type { Access } from '../access/contract.ts';
 import { isInRanges, parseAddress } from '../outbound/library.ts';
 
-/** Does `ip_access` of the role allow the address? Without a role the Public role's applies. False for an unknown address. */
+/**
+ * Whether `ip_access` of the role allows the address; without a role, that of the Public role decides. A role with `ip_access`
+ * allows no unknown address.
+ */
 export async function isAddressAllowed(
   access: Pick<Access, 'role'>,
   role: string | null,

@@ -33,7 +33,7 @@ export interface Sessions {
   closeChanged(users: readonly string[], change: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-/** 64 characters with 6 random bits each. */
+/** A random refresh token: 64 characters with 6 random bits each. */
 const createRefreshToken = (): string => randomBytes(48).toString('base64url');
 /** A random token cannot be guessed, so a fast hash is enough. */
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');

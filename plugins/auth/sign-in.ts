@@ -114,7 +114,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
         throw fail('CAPABILITY_DENIED', 'a session is opened by a driver that is contributed to auth.drivers');
       const account = await findAccount(accounts, signedIn);
       const about = { caller: request.caller, user: account.id, provider: terms.provider };
-      // The external identifier is a secret of its user.
+      // The events show no payload: the external identifier is a secret of its user.
       return emitFailedLogin(events, about, {}, async () => {
         await events.filter(['auth.login'], {}, { ...about, status: 'pending' });
         return openSession(account, terms, request, {});

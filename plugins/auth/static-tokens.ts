@@ -6,7 +6,7 @@ import type { Db } from '../database/contract.ts';
 import type { AccessTokenClaims } from './access-tokens.ts';
 import { USER_STATUS_CHANGED } from './user-status.ts';
 
-/** Tokens whose owners are cached. */
+/** Maximum number of static tokens whose owners are cached. */
 const MAX_CACHED_TOKENS = 20_000;
 
 interface OwnerRow {
@@ -31,8 +31,9 @@ export interface StaticTokens {
 }
 
 /**
- * Caches owners until the status, token or role of any user changes: a trigger announces it, and the request that revokes a token is
- * answered once every process has dropped its cache (ADR 43). Tokens without an active owner are never cached.
+ * Caches the owners of static tokens until the status, token or role of any user changes: a trigger announces it, and the request
+ * that revokes a token is answered once every process has dropped its cache (ADR 43). Tokens without an active owner are never
+ * cached.
  */
 export function createStaticTokens({ db, bus, access }: Deps): StaticTokens {
   const OWNER = db.sql`select pg_current_xact_id_if_assigned() is not null as writing, u.id, u.status, u.role

@@ -38,9 +38,9 @@ export interface Invocation {
 
 /** The secrets of one invocation: confined code holds references, and only the host knows the values. */
 export interface Secrets {
-  /** The same value has the same reference. */
+  /** Creates a reference to a secret value; the same value has the same reference. */
   conceal(value: string): SecretReference;
-  /** Undefined for a value that is no reference of this invocation. */
+  /** The value behind a reference; undefined for a value that is no reference of this invocation. */
   reveal(reference: unknown): string | undefined;
   /** Whether the text contains a reference of this invocation. */
   mentionedIn(text: string): boolean;
@@ -59,7 +59,7 @@ export interface RemoteMethod<Api> {
   readonly args: Readonly<Record<string, unknown>>;
   /** The target of the call for the ledger: an origin or a collection, never a value. */
   target?(...args: Args): string;
-  /** Bytes of the largest answer as JSON; the limit of the caller by default. */
+  /** Maximum bytes of the answer as JSON; by default the limit that holds for all methods. */
   readonly maxReply?: number;
   /** Runs the call. Confined code receives a thrown Refusal as it is, a Failure by its code, any other error as `internal`. */
   call(api: Api, invocation: Invocation, ...args: Args): unknown;
@@ -106,9 +106,9 @@ export interface PackageHandle {
   call(method: string, args: unknown, invocation: Invocation): Promise<unknown>;
   /** The longest answer of a method in bytes, where it has a limit of its own. */
   maxReply(method: string): number | undefined;
-  /** Counts in the ledger a denial that another plugin found. */
+  /** Counts a denial in the ledger of the package when another plugin, not the broker, denies something to the package. */
   recordDenial(what: string): void;
-  /** Removes its listeners and its line in the audit. */
+  /** Removes the package: its event listeners and its line in the audit. */
   remove(): void;
 }
 

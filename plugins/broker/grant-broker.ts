@@ -21,7 +21,7 @@ interface Parts {
   readonly remotes: () => ReadonlyMap<string, RemoteTable['methods']>;
 }
 
-/** The packages that other plugins run. Every call of a package is checked against its grants. */
+/** Registers the packages that other plugins run, and checks every call of a package against its grants. */
 export class GrantBroker implements Broker {
   readonly #registered = new Set<{ readonly sketch: PackageWithGrants }>();
   readonly #packages: PackagesApi;

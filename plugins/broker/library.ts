@@ -13,7 +13,7 @@ export class BrokerRefusal extends Error {
   }
 }
 
-/** The audit for people: sentences of authorities, lines with them, and the whole report as text. */
+/** Renders the audit as text: sentences of authorities, lines with sentences, and the whole report. */
 export { renderAudit, renderAuthorities, withSentences } from './audit-text.ts';
 export { AUDIT_VERBS } from './audit-verbs.ts';
 export { InvocationSecrets } from './secrets.ts';

@@ -1,7 +1,7 @@
 /** Bytes that one package may log at once, and per second after that. */
 const BURST = 1024 * 1024;
 const RATE = 128 * 1024;
-/** Bytes of a line beside its text. */
+/** Estimated bytes of a log line beside its text. */
 const LINE = 200;
 
 /** Limits the log of one package, so that it neither fills the disk nor buries the entries of other packages. */
@@ -16,7 +16,10 @@ export class LineBudget {
     this.#at = now();
   }
 
-  /** `first` for the first of several consecutive lines that are dropped: the caller logs a warning for it. */
+  /**
+   * Takes a line from the budget. Answers `first` for the first of several consecutive lines that are dropped: the caller logs a
+   * warning for it.
+   */
   spend(characters: number): 'write' | 'drop' | 'first' {
     const now = this.#now();
     this.#left = Math.min(BURST, this.#left + ((now - this.#at) / 1000) * RATE);

@@ -1,4 +1,4 @@
-/** Shorter values are no secrets, and part of many words. */
+/** Minimum length of a redacted value: shorter values are no secrets, and are part of many words. */
 const SHORTEST = 8;
 
 /** Replaces values of the environment in texts that clients read (conventions, "Reason detail redaction"). */

@@ -4,7 +4,7 @@ import { LineBudget } from './line-budget.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** Keyed by the log of the package. */
+/** The budget of each package, by the log of the package. */
 const budgets = new WeakMap<Log, LineBudget>();
 
 /** Log entries of confined code (conventions, "Logging"): its text and data, without the secrets of the invocation. */
@@ -24,7 +24,7 @@ const createLogMethod = (level: (typeof LEVELS)[number]): RemoteMethod<Log> => (
   },
 });
 
-/** Characters of the text of an entry, and of its data, so that a few entries do not fill the disk. */
+/** Maximum characters of the text of a log entry, and of its data, so that a few entries do not fill the disk. */
 const LONGEST_LINE = 10_000;
 
 /** Data that is too long is logged as the beginning of its JSON text. */

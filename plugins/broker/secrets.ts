@@ -6,7 +6,10 @@ export class InvocationSecrets implements Secrets {
   readonly #values = new Map<string, string>();
   readonly #refs = new Map<string, string>();
 
-  /** The same value has the same reference, so that repeated calls do not slow down `scrub`. */
+  /**
+   * Creates a reference to a secret value. The same value has the same reference, so that repeated calls do not slow down
+   * `scrub`.
+   */
   conceal(value: string): SecretReference {
     const ref = this.#refs.get(value) ?? randomBytes(18).toString('base64url');
     this.#values.set(ref, value);
@@ -14,7 +17,7 @@ export class InvocationSecrets implements Secrets {
     return { kind: 'secret-reference', ref };
   }
 
-  /** Undefined for a value that is no reference of this invocation. */
+  /** The value behind a reference; undefined for a value that is no reference of this invocation. */
   reveal(reference: unknown): string | undefined {
     if (!isReference(reference)) return undefined;
     return this.#values.get(reference.ref);

@@ -9,7 +9,8 @@ export function createAnnouncedCache<T>({
   onForget = () => {},
 }: AnnouncedCacheOptions<T>): AnnouncedCache<T> {
   let known = new Map<string, Promise<T>>();
-  // A value is kept only when its read is still in here at its end: an announcement or a newer read removes it.
+  // Reads in progress, by key. A value is cached only when its read is still in this map as it ends: an announcement or a newer
+  // read removes it.
   let running = new Map<string, Promise<CacheValue<T>>>();
   /** False while the connection is lost: then no value is kept or shared. */
   let listens = true;

@@ -7,7 +7,7 @@ interface Announcement {
   /** Name of the triggers and of their function. */
   readonly name: string;
   readonly channel: string;
-  /** From `db.watch`, or from `db.own` where the plugin owns them. */
+  /** The tables whose changes are announced: handles of `db.watch`, or of `db.own` where the plugin owns the table. */
   readonly tables: readonly TableHandle[];
   /** The trigger events; all changes by default. */
   readonly on?: Statement;

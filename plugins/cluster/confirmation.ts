@@ -30,7 +30,7 @@ interface ConfirmationRound {
 
 const SEND = 'select pg_notify($1, $2)';
 const LIVE = `select member from ${OTHER_MEMBERS}`;
-/** Sends the question only where another process is alive. */
+/** Lists the other live processes and, where there are any, sends them the request to confirm. */
 const LIVE_AND_ASK = `select member, pg_notify($3, $4) from ${OTHER_MEMBERS}`;
 
 /**
@@ -45,7 +45,7 @@ export function createConfirmation({ shared, bus, self, log }: Deps): Bus['waitF
     const { round, from } = payload as { round: string; from: string };
     if (from === self.id) return;
     const text = messageText(ANSWER, { round, member: self.key() });
-    // Where this fails the connection is lost, and this process has emptied its caches.
+    // If the answer cannot be sent, the connection is lost, and this process has emptied its caches.
     (async () => shared.current().query(SEND, [NOTIFY_CHANNEL, text]))().catch(() => {});
   });
   bus.subscribe(ANSWER, (payload) => {

@@ -21,7 +21,7 @@ export interface Presence {
   /** The id of this process, a uuid. */
   readonly id: string;
   /**
-   * Those of `ids` that are no longer alive, in a unit of work or outside of one.
+   * The ids among `ids` of processes that are no longer alive. May be called inside a unit of work and outside of one.
    * @throws SERVICE_UNAVAILABLE where the database is not reached.
    */
   findDead(ids: readonly string[]): Promise<readonly string[]>;
@@ -36,7 +36,7 @@ export interface Presence {
 /** Messages between processes on one database, this one included. */
 export interface Bus {
   /**
-   * Inside a unit of work the message leaves at commit. `payload`: JSON of at most 7 kB.
+   * Sends a message to all processes; inside a unit of work it leaves at commit. `payload`: JSON of at most 7 kB.
    * @throws INTERNAL_SERVER_ERROR for a larger message.
    */
   publish(channel: string, payload: unknown): Promise<void>;
@@ -54,7 +54,7 @@ export interface Bus {
   waitForConfirmation(): Promise<void>;
 }
 
-/** For work that one process of all does at a time. */
+/** For work that only one process may do at a time. */
 export const lock = service<Lock>('lock', { version: '1.0.0' });
 
 /** For plugins that clean up after processes that ended. */
@@ -73,7 +73,9 @@ export interface CacheValue<T> {
 /** Options of a cache: its channel, its size and how a value is read. */
 export interface AnnouncedCacheOptions<T> {
   readonly bus: Pick<Bus, 'subscribe' | 'onLost' | 'onReconnect'>;
-  /** Every message on it empties the cache; a trigger of `announcing` sends one for each change. */
+  /**
+   * The bus channel. Every message on it empties the cache; triggers of `createAnnouncementMigration` send one for each change.
+   */
   readonly channel: string;
   /** Number of keys that are kept; a further key replaces the oldest one. */
   readonly max: number;

@@ -17,7 +17,7 @@ export default definePlugin({
     const shared = createSharedConnection({ connections: used.connections, log });
     host.provide(lock, { ...createLock(used.connections), attempt: createAttempt(shared) });
     const messages = createBus({ db, shared, log });
-    // After the bus: a process that is visible as alive listens already.
+    // Created after the bus, so that a process that is visible as alive already listens.
     const { self, ...present } = createPresence(db, shared);
     host.provide(presence, present);
     host.provide(bus, { ...messages, waitForConfirmation: createConfirmation({ shared, bus: messages, self, log }) });

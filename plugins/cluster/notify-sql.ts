@@ -4,10 +4,10 @@ import type { Db, Statement } from '../database/contract.ts';
 export const NOTIFY_CHANNEL = 'platform_bus';
 export const messageText = (channel: string, payload: unknown): string => JSON.stringify({ channel, payload });
 
-/** `publish(channel, null)` as a statement of a trigger, so that the database announces changes of every client. */
+/** The SQL by which a trigger publishes null on a channel of the bus, so that the database announces changes of every client. */
 export const notifySql = (channel: string): string =>
   `perform pg_notify('${NOTIFY_CHANNEL}', '${messageText(channel, null)}')`;
 
-/** The same as a `Statement`, for triggers that a plugin creates by `host.db`. */
+/** The SQL of `notifySql` as a `Statement`, for triggers that a plugin creates by `host.db`. */
 export const notifyStatement = (db: Pick<Db, 'literal' | 'sql'>, channel: string): Statement =>
   db.sql`perform pg_notify(${db.literal(NOTIFY_CHANNEL)}, ${db.literal(messageText(channel, null))})`;

@@ -9,7 +9,7 @@ const CLASS = 1952804466;
 /** This process as the database knows it. */
 export interface ClusterMember {
   readonly id: string;
-  /** Its value in `OTHER_MEMBERS`; known once it is connected. */
+  /** The value of this process in the column `member` of `OTHER_MEMBERS`; known once the process is connected. */
   key(): string;
   /** Values of `$1` and `$2` in `OTHER_MEMBERS`, the subquery of the other live processes. */
   readonly params: readonly unknown[];

@@ -11,13 +11,13 @@ interface Deps {
 
 /** One connection outside of the pool for LISTEN and for session locks. */
 export interface SharedConnection {
-  /** @throws SERVICE_UNAVAILABLE while it is lost. */
+  /** @throws SERVICE_UNAVAILABLE while the connection is lost. */
   current(): DedicatedConnection;
   /** Runs `prepare` on every new connection before `current` returns it. */
   onConnect(prepare: (connection: DedicatedConnection) => Promise<void>): void;
-  /** Calls `handle` when it breaks. */
+  /** Calls `handle` when the connection breaks. */
   onLost(handle: () => void): void;
-  /** Calls `handle` when it is back. */
+  /** Calls `handle` when the connection is back. */
   onReconnect(handle: () => void): void;
   connect(): Promise<void>;
   stop(): Promise<void>;

@@ -14,8 +14,8 @@ export interface Deps {
 export const pathSegment = (ctx: HttpContext, name: 'collection' | 'field'): string => ctx.params[name] ?? '';
 
 /**
- * @throws FORBIDDEN for callers that are not admins. Call it before the body is read, so that they learn nothing about
- * its errors.
+ * @throws FORBIDDEN for callers that are not admins. Call it before the body is read, so that such callers learn nothing about
+ *   errors in the body.
  */
 export function assertAdmin(caller: Caller): void {
   if (!caller.admin) throw fail('FORBIDDEN', 'the schema is changed by admins only');

@@ -91,7 +91,7 @@ const RELATION = exactObject({
         ...each(TEXT, 'constraint_name', 'table', 'column', 'on_update', 'on_delete'),
         ...each(TEXT, 'foreign_key_schema', 'foreign_key_table', 'foreign_key_column'),
       },
-      // Of a foreign key of several columns.
+      // Only a foreign key of several columns has these members.
       each(listOf(TEXT), 'columns', 'foreign_key_columns'),
     ),
   ),
@@ -125,7 +125,7 @@ export const components = {
   },
 };
 
-/** An element of a list of changes: the name of what it changes, and the change. */
+/** JSON Schema of an element in a list of changes: the name of the collection or field, and its change. */
 export const namedChange = (name: 'collection' | 'field', change: string): JsonSchema => ({
   allOf: [objectOf({ [name]: TEXT }, [name]), schemaRef(change)],
 });

@@ -16,7 +16,7 @@ interface CommentedItemDeps {
 }
 
 /**
- * Finds the item as the caller may read it.
+ * Finds the item that a comment is about, with the permissions of the caller.
  * @throws FORBIDDEN where the caller may not read it, or where it does not exist.
  */
 export type FindCommentedItem = (caller: Caller, collection: string, key: unknown) => Promise<CommentedItem>;

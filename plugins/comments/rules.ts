@@ -28,7 +28,7 @@ export function addCommentRules(deps: CommentRuleDeps, events: EventsApi): void 
 async function filterCreate(deps: CommentRuleDeps, payload: Payload, { caller }: EventMeta): Promise<Payload> {
   await deps.access.assertAllowed(caller, 'create', COMMENTS);
   if (caller.user === null && !isSystem(caller)) throw fail('FORBIDDEN', 'a comment needs a user');
-  // The filter checks this, since presets of a permission are applied after it and could not be checked.
+  // This filter checks the required fields, since presets of a permission are applied after it and could not be checked.
   assertRequiredFields(payload);
   const collection = readText(payload, 'collection');
   const key = typeof payload.item === 'number' ? payload.item : readText(payload, 'item');

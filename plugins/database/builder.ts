@@ -8,7 +8,7 @@ export interface BuilderGuard {
    * @throws CAPABILITY_DENIED where it names a table that the grant does not allow
    */
   assertAllowed(statement: BuilderParts): void;
-  /** Runs with the compiled text; the statement does not run where the promise rejects. */
+  /** Runs with the compiled SQL before the statement runs; the statement does not run where the promise rejects. */
   beforeRun(text: string): Promise<void> | undefined;
 }
 

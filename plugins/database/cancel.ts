@@ -27,8 +27,8 @@ export const resolveSignal = (signal: SignalSource | undefined): AbortSignal | u
 /** Milliseconds before a statement listens to its signal. */
 const GRACE = 250;
 /**
- * Milliseconds. A cancel request that arrives before its statement has no effect, so it is repeated while the statement
- * runs.
+ * Milliseconds between two cancel requests. A request that arrives before its statement has no effect, so it is repeated while
+ * the statement runs.
  */
 const RETRY_INTERVAL = 250;
 const ATTEMPTS = 8;

@@ -1,10 +1,10 @@
 import { fail } from '#kernel';
 
-/** Codes of a connection that the server ended, or that broke. */
+/** Error codes of a connection that the server ended, or that broke. */
 const LOST_CODES = /^(57P0[1-5]|08...|ECONNRESET|EPIPE|ETIMEDOUT)$/;
 /** Messages of the driver for errors without a code. */
 const LOST_MESSAGES = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
-/** PostgreSQL cancelled the statement: by DB_STATEMENT_TIMEOUT, or for an administrator. */
+/** SQLSTATE of a statement that PostgreSQL cancelled, by DB_STATEMENT_TIMEOUT or for an administrator. */
 const TIMED_OUT = '57014';
 
 /** Whether the connection is lost and cannot run another statement. */

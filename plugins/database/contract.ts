@@ -5,7 +5,7 @@ import type { SignalSource } from './cancel.ts';
 /** The result of a statement. */
 export interface QueryResult<Row = Record<string, unknown>> {
   readonly rows: Row[];
-  /** Rows changed or returned. */
+  /** Number of rows that were changed or returned. */
   readonly count: number;
 }
 
@@ -35,7 +35,7 @@ export interface StatementOptions {
    */
   readonly last?: boolean;
   /**
-   * Aborting it cancels the statement, which then fails with the signal's reason. A function is called only when the
+   * Aborting the signal cancels the statement, which then fails with the signal's reason. A function is called only when the
    * statement takes long. Ignored inside a unit of work: its statements run to their end.
    */
   readonly signal?: SignalSource;
@@ -46,7 +46,7 @@ export interface StatementOptions {
 /** Options of a unit of work; a nested unit ignores them. */
 export interface TransactionOptions extends Pick<StatementOptions, 'share'> {
   /**
-   * Aborting it before the commit begins ends the unit: its statement is cancelled, the unit is rolled back and fails
+   * Aborting the signal before the commit begins ends the unit: its statement is cancelled, the unit is rolled back and fails
    * with the signal's reason. A function is called only when the unit takes long.
    */
   readonly signal?: SignalSource;
@@ -74,7 +74,7 @@ export interface Statement {
   readonly text: string;
 }
 
-/** Plain text needs the grant `sql`, else CAPABILITY_DENIED. */
+/** A statement of `db.sql`, or plain SQL text, which needs the grant `sql`, else CAPABILITY_DENIED. */
 export type Sql = Statement | string;
 
 /**
@@ -180,7 +180,7 @@ export interface Db {
    * `wait` has settled. Runs the same `wait` once a unit, and never where no unit is open.
    */
   answerAfter(wait: () => Promise<void>): void;
-  /** DB_SCHEMAS. The first one also holds the tables of the service. */
+  /** The schemas of DB_SCHEMAS. The first one also holds the tables of the service. */
   readonly schemas: readonly string[];
   /** Names of the tables that the manifests of all loaded plugins own, in the first schema. */
   ownedTables(): ReadonlySet<string>;
@@ -225,7 +225,7 @@ export interface Migrator {
 /** For the plugin that loads plugins while the service runs. */
 export const migrator = service<Migrator>('migrator', { version: '1.0.0', coreOnly: true });
 
-/** For `cluster` alone. */
+/** Connections outside the pool, for the plugin `cluster` alone. */
 export const connections = service<Connections>('connections', { version: '1.0.0', coreOnly: true });
 
 /**

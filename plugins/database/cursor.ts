@@ -21,7 +21,7 @@ const BATCH_SIZE = 256 * 1024;
 /** Reads the only column of a cursor's rows as text, without an object or a list for each row. */
 class ColumnQuery extends pg.Query {
   readonly values: string[] = [];
-  // The driver calls it for each row.
+  // The driver pg calls this method for each row.
   handleDataRow({ fields }: { readonly fields: readonly string[] }): void {
     this.values.push(fields[0] as string);
   }
@@ -55,7 +55,7 @@ export function createStreamRows(units: UnitsOfWork, poolSize: number, deadline:
       try {
         yield* fetchAll(client, text, params, signal);
       } finally {
-        // Also ends a transaction that failed.
+        // `commit` also ends a transaction that failed.
         broken = await client.query('commit').then(
           () => false,
           () => true,

@@ -10,7 +10,7 @@ export const createDedicatedConnections = (connect: () => Promise<Client>): Conn
       if (isOpen) onLost();
       isOpen = false;
     });
-    // One statement at a time: the driver will drop its own queue.
+    // Runs one statement at a time, since a later version of the driver pg will not queue statements itself.
     let previous: Promise<unknown> = Promise.resolve();
     return {
       async query(text, params = []) {

@@ -33,11 +33,11 @@ export const SERVICE_SHARE: PoolShare = { collection: undefined, client: 'servic
 /** A collection gets another slot while it holds fewer than this many times the free slots, less one. */
 const COLLECTION_FACTOR = 4;
 /**
- * The same for a client. It is larger, so that a client whose statements of one collection hang still gets a slot for
- * another one.
+ * A client gets another slot while it holds fewer than this many times the free slots. The factor is larger than that of a
+ * collection, so that a client whose statements of one collection hang still gets a slot for another one.
  */
 const CLIENT_FACTOR = 9;
-/** Waiters for each slot; one share may have half of them. */
+/** Maximum waiters for each slot; one share may have half of them. */
 const MAX_WAITERS_PER_SLOT = 100;
 /** Milliseconds between two checks of the waiters. */
 const SWEEP_INTERVAL = 50;
@@ -45,7 +45,7 @@ const SWEEP_INTERVAL = 50;
 const RETRY_AFTER = 1;
 
 interface Waiter {
-  /** Milliseconds of the clock of `performance`. */
+  /** `performance.now()` when the request began to wait. */
   readonly since: number;
   readonly signal: SignalSource | undefined;
   resolve(): void;

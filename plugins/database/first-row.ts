@@ -67,7 +67,7 @@ class FirstRowQuery implements pg.Submittable {
     this.#done(null, this.#row);
   }
 
-  // The driver calls these as well; none needs work here.
+  // The driver also calls these methods of a query; none needs work here.
   handleRowDescription(): void {}
   handleCommandComplete(): void {}
   handleEmptyQuery(): void {}

@@ -44,7 +44,7 @@ const LISTS_ALLOWING: Readonly<Record<TableUse, readonly TableUse[]>> = {
   watch: ['watch', 'own'],
 };
 
-/** Whether a handle for `held` allows `use`. */
+/** Whether a table handle that was created for the use `held` also allows `use`. */
 export const handleAllows = (held: TableUse, use: TableUse): boolean => LISTS_ALLOWING[use].includes(held);
 
 /** Whether the grant names the table for this use. */
@@ -68,6 +68,6 @@ export const describeGrant = ({ own, read, write, watch, ddl, sql }: DatabaseGra
   ...(ddl ? authorities('changes', ['any table']) : []),
 ];
 
-/** Whether `after` allows more than `before`; another text of `sql` does not. */
+/** Whether the grant `after` allows more than `before`; another reason in `sql` does not count. */
 export const grantWidens = (before: DatabaseGrant | undefined, after: DatabaseGrant): boolean =>
   listsWiden(before && { ...before, sql: before.sql !== undefined }, { ...after, sql: after.sql !== undefined });

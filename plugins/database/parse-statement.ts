@@ -53,7 +53,7 @@ interface ParsedParts {
 }
 
 interface VisitScope {
-  /** Common table expressions that hide tables of their names. */
+  /** Names of common table expressions, which hide tables of the same names. */
   readonly names: ReadonlySet<string>;
   /** How the statement uses the tables named here. */
   readonly use: TableUse;
@@ -100,7 +100,7 @@ function visit(node: unknown, scope: VisitScope, found: ParsedParts): void {
   }
 }
 
-/** The target is always a table, also where a common table expression has its name. */
+/** Visits the target of a statement, which is always a table, also where a common table expression has its name. */
 function visitTarget(node: Node, use: TableUse, scope: VisitScope, found: ParsedParts): void {
   const { relation, relations, ...rest } = node;
   for (const target of [relation, ...(Array.isArray(relations) ? relations : [])])

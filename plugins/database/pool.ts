@@ -14,7 +14,7 @@ export interface PoolOptions {
   readonly min: number;
   readonly max: number;
   readonly schemas: readonly string[];
-  /** Milliseconds; 0 is no limit. Migrations and DDL lift it. */
+  /** The statement timeout in milliseconds; 0 is no limit. Migrations and DDL lift it. */
   readonly statementTimeout: number;
   readonly log: Log;
 }
@@ -67,7 +67,7 @@ function closeOnReceiveError(client: pg.ClientBase): void {
   }
 }
 
-/** The types of the driver do not declare `query_timeout`. */
+/** Runs the session settings under a time limit. The types of pg do not declare `query_timeout`. */
 const prepareSession = (client: pg.ClientBase, text: string): Promise<unknown> =>
   client.query({ text, query_timeout: CONNECT_TIMEOUT } as pg.QueryConfig);
 

@@ -1,4 +1,4 @@
-/** This plugin's settings, as its manifest declares them. */
+/** The settings of the plugin `database`, as its manifest declares them. */
 export interface DatabaseConfig {
   readonly DB_CONNECTION_STRING?: string;
   readonly DB_HOST?: string;

@@ -2,7 +2,10 @@ import type { DatabaseGrant } from './grant.ts';
 import { DENIED_ACTIONS, isGranted } from './grant.ts';
 import { type ParsedStatement, parseStatements, RAW_PLACEHOLDER } from './parse-statement.ts';
 
-/** @throws CAPABILITY_DENIED where the grant does not allow the statement */
+/**
+ * Checks a statement against the grant of its plugin.
+ * @throws CAPABILITY_DENIED where the grant does not allow the statement
+ */
 export type StatementCheck = (text: string, kind: 'query' | 'ddl') => Promise<void>;
 
 interface StatementCheckOptions {

@@ -12,7 +12,7 @@ export interface Statements {
     options?: StatementOptions,
     defaultShare?: PoolShare,
   ): Promise<QueryResult<Row>>;
-  /** `defaultShare`: the share of the pool where the options have none. */
+  /** Answers the first row as texts. `defaultShare`: the share of the pool where the options have none. */
   first(
     text: string,
     params?: readonly unknown[],
@@ -25,14 +25,14 @@ export interface Statements {
 type Send<T> = (client: PoolClient, text: string, values: unknown[], name: string | undefined) => Promise<T>;
 
 /**
- * PostgreSQL keeps a prepared statement as long as its connection. A connection with more names is closed, to free its
- * memory.
+ * Maximum prepared statements of a connection. PostgreSQL keeps a prepared statement as long as its connection; a connection with
+ * more names is closed, to free its memory.
  */
 const MAX_NAMES = 500;
 
 export function createStatements(units: UnitsOfWork): Statements {
   const prepared = new WeakMap<PoolClient, Set<string>>();
-  /** How often the plan of each name was outdated: a new version gets a new name. */
+  /** How often the plan of each prepared statement was outdated, by name: the statement gets a new name for each version. */
   const planVersions = new Map<string, number>();
 
   const hasTooManyNames = ({ client, inUnit }: ConnectionLease, name: string): boolean => {

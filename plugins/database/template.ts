@@ -38,7 +38,7 @@ interface TemplateOptions {
   readonly deny: (what: string) => Error;
 }
 
-/** The templates of one plugin. They run once a statement, while the plugin registers. */
+/** Creates `db.sql`, the table handles and `db.raw` of one plugin. Templates run once a statement, while the plugin registers. */
 export function createTemplates({ grant, schema, handles, deny }: TemplateOptions): SqlTemplates {
   const owner = {};
   const runsAnyStatement = grant.sql !== undefined;

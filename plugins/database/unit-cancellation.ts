@@ -52,8 +52,8 @@ export class UnitCancellation {
   }
 
   /**
-   * Call it before the commit or the rollback, which must not be cancelled. Resolves when no cancel request is under
-   * way.
+   * Ends the cancellation before the commit or the rollback, which must not be cancelled. Resolves when no cancel request is
+   * under way.
    */
   end(): Promise<void> | undefined {
     this.#isOver = true;

@@ -11,8 +11,8 @@ export type { ConnectionLease };
 
 export interface UnitsOfWork {
   /**
-   * `last`: the last statement of the unit; one that is also the first needs no transaction. `share` and `signal` apply
-   * outside units of work only.
+   * Leases the connection for one statement. `last`: the last statement of the unit; one that is also the first needs no
+   * transaction. `share` and `signal` apply outside units of work only.
    */
   lease(last?: boolean, share?: PoolShare, signal?: SignalSource): Promise<ConnectionLease>;
   transaction<T>(work: () => Promise<T>, share?: PoolShare, limits?: UnitLimits): Promise<T>;

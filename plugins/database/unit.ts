@@ -53,7 +53,7 @@ export class UnitTransaction {
   #connection: PooledConnection | undefined;
   /** Nested parts that are running; the last statement of a part is not the last one of the unit. */
   #openParts = 0;
-  /** Set once its only statement ran without a transaction; holds the error where it failed. */
+  /** Set once the only statement of this unit ran without a transaction; holds the error where the statement failed. */
   #singleStatement: { error?: unknown } | undefined;
   /** The error of a nested unit that failed: the unit does not commit, even where the caller caught the error. */
   #failed: { readonly error: unknown } | undefined;
@@ -70,7 +70,10 @@ export class UnitTransaction {
     this.#cancellation = new UnitCancellation(limits);
   }
 
-  /** `last`: the last statement of the unit; one that is also the first needs no transaction. */
+  /**
+   * Leases the connection for one statement. `last`: the last statement of the unit; one that is also the first needs no
+   * transaction.
+   */
   async lease(last: boolean): Promise<ConnectionLease> {
     const previous = this.#queue;
     let free = () => {};
@@ -134,12 +137,12 @@ export class UnitTransaction {
     if (this.state === 'open') this.#afterCommit.push(effect);
   }
 
-  /** The same `wait` runs once, however often it is added. */
+  /** Adds work to wait for after the commit, before the unit resolves. The same `wait` runs once, however often it is added. */
   answerAfter(wait: () => Promise<void>): void {
     if (this.state === 'open') this.#waits.add(wait);
   }
 
-  /** Throws where a part of the unit failed; the caller then calls `rollback`. */
+  /** Commits the unit. Throws where a part of the unit failed; the caller then calls `rollback`. */
   async commit(): Promise<void> {
     if (this.#failed) throw this.#failed.error;
     await this.#queue;

@@ -6,7 +6,7 @@ import { findDeclaration } from './declaration.ts';
 import type { SettingsOwners } from './owners.ts';
 import type { ReadValue } from './reader.ts';
 
-/** `host.settings`: a package's own global settings, raw. */
+/** `host.settings`: the global settings of the package itself; a secret is its raw value. */
 export interface OwnSettings {
   get(key: string): Promise<unknown>;
   isSecret(key: string): boolean;
@@ -24,7 +24,10 @@ const KEY = /^[a-z][a-z0-9_]{0,63}$/;
 /** Limit for a value for confined code, in bytes of JSON. */
 const MAX_BYTES = 64 * 1024;
 
-/** Conventions, "settings.get". The grant is the declared map; the settings are those of the subject's name. */
+/**
+ * The capability behind `host.settings` (conventions, "settings.get"). The grant is the map of settings that the manifest
+ * declares; the values are those of the package with the holder's name.
+ */
 export const createSettingsCapability = (
   owners: Pick<SettingsOwners, 'findByName'>,
   read: ReadValue,
@@ -54,8 +57,8 @@ export const createSettingsCapability = (
       ),
     ];
   },
-  // More values of its own are no more authority. A variable of the environment is, and so is showing an existing value
-  // to the app.
+  // A package that declares more settings of its own gets no more authority. A secret from a variable of the environment is more,
+  // and so is showing an existing value to the app.
   widens: (before = {}, after) =>
     Object.keys(after).some(
       (key) =>
@@ -75,7 +78,7 @@ export const settingsMethods: RemoteTable = {
   methods: {
     get: {
       args: { type: 'array', items: [{ type: 'string' }], minItems: 1, maxItems: 1 },
-      // The ledger shows keys of the declared form only, never a text of the caller.
+      // The ledger shows texts in the form of declared keys only, never any other text of confined code.
       target: (key: string) => (KEY.test(key) ? key : 'another key'),
       async call(own: OwnSettings, { secrets }, key: string) {
         const value = await own.get(key);

@@ -4,7 +4,9 @@ export const SETTINGS_TABLE = 'platform_extension_settings';
 
 const name = (field: string, maxLength: number) => ({ field, type: 'string', maxLength }) as const;
 
-/** Conventions, "Storage". Only the routes of this plugin read and write it. */
+/**
+ * The collection of the values of extension settings (conventions, "Storage"). Only the routes of this plugin read and write it.
+ */
 export const settingsCollection: SystemCollection = {
   collection: SETTINGS_TABLE,
   note: 'What extensions are set to',

@@ -7,7 +7,7 @@ export interface SettingDeclaration {
   readonly scope: 'global' | 'collection';
   /** Kept encrypted (`inline`), or read from a variable of the environment (`config`). */
   readonly secret?: { readonly source: 'inline' | 'config' };
-  /** Users of the app may read it. A secret is never read by them. */
+  /** Whether users of the app may read the value; never for a secret. */
   readonly appReadable: boolean;
   /** How the app shows it. `order`: smaller first. */
   readonly presentation?: {
@@ -43,7 +43,7 @@ export interface SettingsOwner {
   readonly declaration: SettingsDeclaration;
 }
 
-/** Read-only, for the package's own code in this process: a secret is its raw value. */
+/** Reads the settings of a package for its own code in this process: a secret is its raw value. */
 export interface SettingsReader {
   /**
    * The value, or null if there is none of the declared type.

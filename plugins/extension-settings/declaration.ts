@@ -12,7 +12,7 @@ interface RawDeclaration {
 
 const AT = '/settings';
 const KEY = /^[a-z][a-z0-9_]{0,63}$/;
-/** Members of every object that match the pattern of keys. */
+/** Names that every JavaScript object has and that match the pattern of keys; they cannot be keys. */
 const RESERVED: readonly string[] = ['constructor', 'prototype'];
 
 const strict = (properties: object, more: object = {}) => ({

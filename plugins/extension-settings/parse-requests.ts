@@ -22,7 +22,7 @@ export function parseWrite(body: unknown): { readonly location: SettingLocation;
   return { location: parseLocation(members), value: members.value };
 }
 
-/** Either one value, or all values of a package. */
+/** Parses a body that deletes one value, or all values of a package. */
 export function parseDeletion(body: unknown): Pick<SettingLocation, 'extension'> | SettingLocation {
   const members = requireObject(body);
   const names = Object.keys(members);
@@ -35,7 +35,7 @@ export function parseDeletion(body: unknown): Pick<SettingLocation, 'extension'>
   return location;
 }
 
-/** `subject`, `scope` and `scope_key` of a query string. */
+/** Parses `subject`, `scope` and `scope_key` of a query string. */
 export function parseListQuery(query: Members): { readonly subject: string; readonly narrow: SettingFilter } {
   const { scope, scope_key: scopeKey } = query;
   if (scope !== undefined && !isScope(scope)) throw createInvalidPayload('"scope" must be global or collection.');

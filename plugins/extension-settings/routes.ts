@@ -32,7 +32,7 @@ const PATH = '/extension-settings';
 /** Specification, "Extension settings endpoints". */
 export function createSettingsRoutes(deps: RouteDeps): readonly Route[] {
   const { access, activity, db, owners, store, values } = deps;
-  /** Records target setting changed, never its value. */
+  /** Records in the activity which setting changed, never its value. */
   const record = (
     caller: Caller,
     action: 'update' | 'delete',
@@ -110,7 +110,7 @@ const toOwnerRecord = ({ owner: { name, declaration }, status }: ListedOwner): o
     ? { subject: name, displaySubject: name, ...status, declaration }
     : { displaySubject: toDisplayName(name), ...status };
 
-/** The `item` of an activity entry. */
+/** The `item` of the activity row about a setting: extension, collection and key. */
 const toActivityItem = (target: Pick<SettingLocation, 'extension'> | SettingLocation): string => {
   const parts = 'key' in target ? [target.extension, target.scope_key, target.key] : [target.extension];
   return toDisplayName(parts.filter((part) => part !== '').join('/'));

@@ -2,7 +2,7 @@ import type { Db } from '../database/contract.ts';
 import { toServiceUnavailable } from '../database/library.ts';
 import { SETTINGS_TABLE } from './collections.ts';
 
-/** The key columns of a value. */
+/** The columns that identify the stored value of a setting. */
 export interface SettingLocation {
   readonly extension: string;
   readonly scope: string;

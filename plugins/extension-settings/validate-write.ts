@@ -50,6 +50,6 @@ export async function validateWrite(
   return { declared, value };
 }
 
-/** Refreshes the schema before it answers false. */
+/** Whether a collection has this name. Refreshes the schema snapshot before it answers false. */
 const isCollection = async (schema: Deps['schema'], name: string): Promise<boolean> =>
   (await schema.snapshot()).collections.has(name) || (await schema.refresh()).collections.has(name);

@@ -9,7 +9,7 @@ export type SettingValue = string | number | boolean;
 export interface SettingValues {
   /** The stored text of a value. @throws INVALID_CONFIG for a secret without SECRETS_ENCRYPTION_KEY. */
   serialize(location: SettingLocation, declared: SettingDeclaration, value: SettingValue): string;
-  /** The value with secrets opened; null if it is not of the declared type. */
+  /** The value, decrypted if it is a secret; null if it is not of the declared type. */
   reveal(setting: StoredSetting, declared: SettingDeclaration): SettingValue | null;
   /** The value for admins, secrets masked. Undefined if it cannot be read, which is logged. */
   mask(setting: StoredSetting, isSecret: boolean): { readonly value: unknown } | undefined;

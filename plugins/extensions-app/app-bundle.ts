@@ -30,7 +30,10 @@ export function createAppBundle(
     return last.built;
   }
 
-  /** Builds all halves together. If that fails, builds each alone, and then those that succeeded. */
+  /**
+   * Bundles the browser code of all extensions together. If that fails, bundles each extension alone, and then those that
+   * succeeded.
+   */
   async function buildTogether(parts: readonly BuildableHalf[], failed: Map<string, LoadFailure>): Promise<ChunkTexts> {
     try {
       return await compileChunks(parts);

@@ -9,13 +9,16 @@ import {
 } from '../extensions/library.ts';
 import { type BuildableHalf, renderEntry } from './entry.ts';
 
-/** Modules of the running admin app; a second copy of them would not work. */
+/** Modules that the running admin app provides; a second copy of them would not work. */
 const SHARED = ['vue', 'vue-router', 'vue-i18n', 'pinia', '@tenon/extension-sdk'] as const;
 const isShared = (path: string): boolean => SHARED.some((name) => path === name || path.startsWith(`${name}/`));
 
 export type ChunkTexts = ReadonlyMap<string, string>;
 
-/** Bundles the halves into chunks in memory; `index.js` is the entry. Rejects if one of them cannot be built. */
+/**
+ * Bundles the browser code of extensions into chunks in memory; `index.js` is the entry. Rejects if the code of one extension
+ * cannot be built.
+ */
 export async function compileHalves(parts: readonly BuildableHalf[]): Promise<ChunkTexts> {
   const roots = await Promise.all(parts.map(async ({ folder }) => (await realpath(folder)) + sep));
   const waiting = await findTopLevelAwaits(parts, roots);
@@ -30,7 +33,10 @@ export async function compileHalves(parts: readonly BuildableHalf[]): Promise<Ch
   );
 }
 
-/** Halves with top-level await: a build as IIFE reports them as errors. Other errors are reported by the next build. */
+/**
+ * Finds the extensions whose browser code has a top-level await, which a build as IIFE reports as an error. Other errors are
+ * reported by the next build.
+ */
 async function findTopLevelAwaits(
   parts: readonly BuildableHalf[],
   roots: readonly string[],
@@ -105,5 +111,5 @@ const createContainmentPlugin = (roots: readonly string[]): BuildPlugin => ({
 });
 
 const RESOLVING = Symbol('resolving');
-/** Bytes of one file. */
+/** Maximum bytes of one file of a package. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;

@@ -21,8 +21,8 @@ const REQUIRE = 'require';
 export type BuildableHalf = AppHalf & { readonly file: string };
 
 /**
- * Renders the module that imports all halves. Each is evaluated separately, so one that throws does not affect the
- * others. All are part of the first chunk except those with top-level await (`waiting`).
+ * Renders the module that imports the browser code of all extensions. The code of each is evaluated separately, so that an error
+ * in one does not affect the others. All code is part of the first chunk except code with top-level await (`waiting`).
  */
 export function renderEntry(parts: readonly BuildableHalf[], waiting: ReadonlySet<BuildableHalf> = new Set()): string {
   const lines = [

@@ -10,7 +10,7 @@ import { sendHandlerResult } from './response.ts';
 import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
 
 /**
- * Answers requests with a confined handler. A `reject` of the author is answered with its status, code and message; any
+ * Creates the route handler of a confined endpoint. A `reject` of the author is answered with its status, code and message; any
  * other failure is `500` with a fixed sentence, or `503` if no process is free or the program is parked.
  */
 export function createEndpointHandler(

@@ -5,7 +5,7 @@ import { createEventRows, type EventRows, RowChangeRefused } from './event-rows.
 import { toStatedFailure } from './reject.ts';
 import { createUnavailable, type RunningContribution, runHandler } from './run-handler.ts';
 
-/** Bytes as JSON (conventions, "Hook limits"). */
+/** Maximum bytes of an event's payload and of its other data, as JSON (conventions, "Hook limits"). */
 const MAX_PAYLOAD = 1024 * 1024;
 const MAX_META = 256 * 1024;
 

@@ -11,7 +11,7 @@ import { type RegisteredContribution, registerContribution } from './register-co
 /** A confined package while it is loaded. */
 export interface LoadedPackage extends LoadedExtension {
   readonly gated: GatedPackage;
-  /** Stops its contributions that have become ambiguous. */
+  /** Stops the contributions of the package that have become ambiguous. */
   failAmbiguous(all: ReadonlyMap<string, LoadFailure>): void;
 }
 

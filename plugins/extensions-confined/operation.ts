@@ -15,8 +15,8 @@ const FLOW_CODES: Partial<Record<GuestError, GuestError>> = {
 };
 
 /**
- * Why a step took the reject branch; its members are the data of the branch. The message is fixed unless the author
- * called `reject`.
+ * The error by which a flow step takes the reject branch; its members are the data of the branch. The message is fixed unless the
+ * author called `reject`.
  */
 export class OperationFailure extends Error {
   readonly code: string;
@@ -30,7 +30,7 @@ export class OperationFailure extends Error {
     this.status = stated?.status;
   }
 
-  /** The data in the chain. */
+  /** The error as data of the flow. */
   toJSON(): { readonly message: string; readonly code: string; readonly status?: number } {
     const { message, code, status } = this;
     return { message, code, ...(status === undefined ? {} : { status }) };

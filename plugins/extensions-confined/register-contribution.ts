@@ -14,13 +14,13 @@ import { createConfinedAction, createConfinedFilter } from './hook.ts';
 import { createConfinedOperation } from './operation.ts';
 import type { RunningContribution } from './run-handler.ts';
 
-/** A registered contribution. */
+/** A contribution of a confined package while it is registered. */
 export interface RegisteredContribution {
-  /** Its latest failures. */
+  /** The latest failures of the contribution. */
   failures(): readonly ContributionFailure[];
-  /** Stops it: no request, step or event reaches it any more. */
+  /** Stops the contribution: no request, flow step or event reaches it any more. */
   stop(): void;
-  /** Removes its audit line and its listeners. */
+  /** Removes the audit line and the event listeners of the contribution. */
   remove(): void;
 }
 

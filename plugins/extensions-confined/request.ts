@@ -11,8 +11,8 @@ const MAX_VALUE = 2048;
 const MAX_BODY = 1024 * 1024;
 
 /**
- * The handler's input as JSON: `{ method, path, query, body }`, and nothing else of the request. `path` is what follows
- * the mount, as it was sent.
+ * Renders the input of an endpoint's handler as JSON: `{ method, path, query, body }`, and nothing else of the request. `path` is
+ * what follows the mount, as it was sent.
  * @throws INVALID_PAYLOAD for input outside of the limits; METHOD_NOT_ALLOWED.
  */
 export async function renderInput(ctx: HttpContext, mount: string, readBody: Routing['readBody']): Promise<string> {
@@ -28,7 +28,7 @@ export async function renderInput(ctx: HttpContext, mount: string, readBody: Rou
   return `{"method":"${method}","path":${JSON.stringify(path)},"query":${JSON.stringify(query)},"body":${body}}`;
 }
 
-/** Any JSON value. A body that is too large or has another media type is INVALID_PAYLOAD. */
+/** Reads the body as any JSON value. A body that is too large or has another media type is INVALID_PAYLOAD. */
 async function readBodyAsJson(ctx: HttpContext, readBody: Routing['readBody']): Promise<unknown> {
   if (ctx.is('multipart')) throw fail('INVALID_PAYLOAD', 'The body must be JSON.');
   try {
@@ -47,7 +47,7 @@ function cutMount(path: string, mount: string): string {
   return below;
 }
 
-/** Names and values as text, without `access_token`: the token is for the service only. */
+/** Parses the query into names and values as text, without `access_token`: the token is for the service only. */
 function parseQuery(ctx: HttpContext): Readonly<Record<string, string>> {
   const query: Record<string, string> = { __proto__: null } as never;
   let count = 0;

@@ -4,7 +4,7 @@ import type { RequestedGrants } from './requested-grants.ts';
 import type { ConsentRecord, ConsentStore } from './store.ts';
 import { describeRequest, describeWidening } from './widening.ts';
 
-/** This plugin's settings. */
+/** The settings of the plugin `extensions-consent`. */
 export interface ConsentConfig {
   readonly EXTENSIONS_CONSENT: 'first-use' | 'always' | 'off';
 }
@@ -18,8 +18,8 @@ export interface ConsentCandidate {
   readonly requested: RequestedGrants;
   readonly isPlugin: boolean;
   /**
-   * Whether its first version needs consent (confined packages, plugins). If false, only replacing such a package needs
-   * it.
+   * Whether the first version of the package needs consent (confined packages, plugins). If false, consent is needed only where
+   * the package replaces one with a stored agreement.
    */
   readonly needsFirstConsent: boolean;
 }
@@ -29,7 +29,9 @@ interface Deps {
   readonly subjects: Broker;
 }
 
-/** Sentences of what the package requests beyond its agreements. Empty if it may load; then its requests are stored. */
+/**
+ * Sentences of what a package requests beyond the stored agreements. Empty if the package may load; then its requests are stored.
+ */
 export async function findAdditions(
   candidate: ConsentCandidate,
   agreements: ConsentStore,

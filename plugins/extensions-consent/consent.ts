@@ -28,7 +28,7 @@ export interface WaitingPackage {
 export interface Consent extends PackageConsent {
   readonly waiting: () => readonly WaitingPackage[];
   /**
-   * Agrees to what a waiting package requests, and loads it. `asks` are the sentences that the admin readAsks, if sent.
+   * Agrees to what a waiting package requests, and loads it. `asks` are the sentences that the admin has read, if sent.
    * @throws INVALID_PAYLOAD if no package of this name waits, or if its sentences differ from `asks`.
    */
   agree(caller: Caller, name: string, asks?: unknown): Promise<WaitingPackage>;
@@ -52,7 +52,7 @@ const ACTIVITY_COLLECTION = 'platform_extensions';
 export function createConsent(deps: ConsentDeps): Consent {
   const { db, config, activity, log } = deps;
   const agreements = createAgreements(db);
-  /** By location: two packages may have one name. */
+  /** Packages that wait for consent, by location id: two packages may have one name. */
   const pending = new Map<string, PendingCandidate>();
 
   async function checkCandidate(candidate: ConsentCandidate): Promise<LoadFailure | undefined> {

@@ -1,6 +1,8 @@
 import type { Db, Migration } from '../database/contract.ts';
 
-/** What each package was last allowed; one row for each name. Only `/extensions/consent` reads and writes it. */
+/**
+ * The table of what each package was last allowed, with one row for each name. Only `/extensions/consent` reads and writes it.
+ */
 export const GRANTS = 'platform_extension_grants';
 
 export function extensionGrants(db: Db): Migration {
@@ -18,7 +20,7 @@ export function extensionGrants(db: Db): Migration {
   };
 }
 
-/** The location ids of each package. */
+/** Adds the column with the location ids of each package. */
 export function extensionGrantPlaces(db: Db): Migration {
   const grants = db.own(GRANTS);
   return {

@@ -3,15 +3,15 @@ import type { ExtensionSettings } from '../extension-settings/contract.ts';
 import type { DiscoveredExtension, Grants } from '../extensions/contract.ts';
 import { grantsByEntry, hasAppPart, hasServerPart, isConfined } from '../extensions/library.ts';
 
-/** What a package requests and consent is given to. */
+/** What a package requests, and what an admin consents to. */
 export interface RequestedGrants {
   /** Grants by contract key. */
   readonly entries: Readonly<Record<string, Grants>>;
-  /** The package keeps state between callers. */
+  /** Whether the package keeps state between callers. */
   readonly stateful: boolean;
-  /** A part of it runs in the admin app, with the rights of the signed-in user. */
+  /** Whether a part of the package runs in the admin app, with the rights of the signed-in user. */
   readonly browser?: boolean;
-  /** Its code runs in this process with full authority. */
+  /** Whether code of the package runs in this process with full authority. */
   readonly full?: boolean;
   /**
    * Set for a plugin: all authorities that its manifest declares. Its code runs in this process with full authority.
@@ -35,6 +35,6 @@ export function toRequestedGrants(
   return JSON.parse(JSON.stringify(requested));
 }
 
-/** The same for a third-party plugin. */
+/** The requests of a third-party plugin, as plain JSON for storage and comparison. */
 export const toPluginGrants = (authorities: readonly Authority[]): RequestedGrants =>
   JSON.parse(JSON.stringify({ entries: {}, stateful: false, plugin: authorities }));

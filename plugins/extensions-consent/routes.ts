@@ -31,7 +31,7 @@ function assertAdmin(ctx: HttpContext): void {
   if (!ctx.state.caller.admin) throw fail('FORBIDDEN', 'what extensions may do is for admins to decide');
 }
 
-/** Exactly `{ name }`, or `{ name, asks }` with the sentences that were read. */
+/** Parses a body of exactly `{ name }`, or `{ name, asks }` with the sentences that the admin has read. */
 async function parseDecision(body: unknown): Promise<{ readonly name: string; readonly asks?: unknown }> {
   if (await isValidBody(AGREE, body)) return body as { name: string; asks?: unknown };
   throw fail('INVALID_PAYLOAD', 'The body is { "name": the name of a package }, and "asks" as it was read.');

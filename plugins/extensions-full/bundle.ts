@@ -9,7 +9,7 @@ interface Entry {
   readonly config: unknown;
 }
 
-/** The server half of a bundle: lists of `{ name, config }`, each config what a package of its own would export. */
+/** Registers the server code of a bundle: lists of `{ name, config }`, each config what a package of its own would export. */
 export async function addBundle(runtime: ExtensionRuntime, context: FullContext, bundle: unknown): Promise<void> {
   const { hooks, endpoints, operations } = (bundle ?? {}) as Record<string, unknown>;
   for (const { name, config } of entriesIn('hooks', hooks)) await addHook(runtime, context, config, name);

@@ -12,7 +12,7 @@ export interface Accountability {
   share?: string;
 }
 
-/** Null for the system, to which no user's permissions apply. A new object each time. */
+/** The accountability object of a caller, a new one each time. Null for the system, to which no user's permissions apply. */
 export const toAccountability = (caller: Caller): Accountability | null =>
   isSystem(caller)
     ? null

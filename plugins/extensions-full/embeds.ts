@@ -1,7 +1,7 @@
 import type { FullDeps } from './deps.ts';
 import { getFullState } from './state.ts';
 
-/** What hooks add to the admin page, in the order of registration; functions are called for each page. */
+/** Renders the HTML that hooks add to the admin page, in the order of registration; functions are called for each page. */
 export function renderEmbeds(deps: Pick<FullDeps, 'log'>): { readonly head: string; readonly body: string } {
   const renderPosition = (position: 'head' | 'body') =>
     getFullState(deps)

@@ -22,7 +22,7 @@ export interface ExtensionRuntime {
   readonly db: Db;
   readonly env: Readonly<Record<string, unknown>>;
   readonly settings: SettingsReader;
-  /** Events that it filters. */
+  /** Events that the extension filters. */
   readonly filters: string[];
   /** Adds an authority to the extension's audit line. */
   recordAuthority(authority: Authority): void;

@@ -15,8 +15,8 @@ export type ContributionPhase = 'hooks' | 'endpoints' | 'operations' | 'bundles'
 const DEADLINE = 10_000;
 
 /**
- * Loads one extension with full authority in its phase of the load. Of an extension that fails nothing stays
- * registered, nor what its code adds later.
+ * Loads one extension with full authority in its phase of the load. If the extension fails, nothing of it stays registered, not
+ * even what its code adds later.
  * @throws LoadFailure ENTRYPOINT_NOT_FOUND, REGISTRATION_FAILED, ROUTE_COLLISION
  */
 export async function loadFull(

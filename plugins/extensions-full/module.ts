@@ -18,7 +18,9 @@ let loads = 0;
 
 type Namespace = Readonly<Record<string, unknown>>;
 
-/** Imports the built entry again each time. @throws LoadFailure ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED. */
+/**
+ * Imports the built entry of an extension, anew at each call. @throws LoadFailure ENTRYPOINT_NOT_FOUND or REGISTRATION_FAILED.
+ */
 export async function loadModule({ name, folder, files, manifest }: DiscoveredExtension): Promise<Namespace> {
   const { api } = files;
   if (api === undefined || !(await isFile(api)))

@@ -5,7 +5,7 @@ import type { ExtensionRuntime } from './extension-runtime.ts';
 type Options = Readonly<Record<string, unknown>>;
 type Handler = (options: Options, context: FullContext & Readonly<Record<string, unknown>>) => unknown;
 
-/** A step of flows (conventions, "Operation, server half"). */
+/** Registers an operation for steps of flows (conventions, "Operation, server half"). */
 export function addOperation(runtime: ExtensionRuntime, context: FullContext, operation: unknown): void {
   const { id, handler } = (operation ?? {}) as { readonly id?: unknown; readonly handler?: Handler };
   if (typeof id !== 'string' || id === '' || typeof handler !== 'function')
@@ -15,7 +15,7 @@ export function addOperation(runtime: ExtensionRuntime, context: FullContext, op
     id,
     async run(options, { data, caller, flow }) {
       const own = { data, flow, accountability: caller && toAccountability(caller) };
-      // Not spread, because reading `database` loads the query builder.
+      // The context is not spread, because reading `database` loads the query builder.
       const result = await handler(options, Object.defineProperties(own, members) as never);
       return result === undefined ? null : result;
     },

@@ -14,13 +14,13 @@ export interface EventRefusals {
 
 interface RefusedEvents {
   /**
-   * Stays registered before the package's own listeners, and refuses while `isActive`, also if those are registered and
-   * broken.
+   * Refusing listeners that stay registered before the package's own listeners. They refuse while `isActive`, also if the
+   * package's listeners are registered and broken.
    */
   readonly permanent: Map<string, { isActive: boolean }>;
   /**
-   * Registered while the event is refused. An emit that has begun keeps its listeners, so these refuse it even if the
-   * package is loaded meanwhile.
+   * Refusing listeners that are registered only while the event is refused. An emit that has begun keeps its listeners, so these
+   * refuse it even if the package is loaded meanwhile.
    */
   readonly current: Map<string, () => void>;
 }

@@ -1,6 +1,6 @@
 import type { Db, Migration } from '../database/contract.ts';
 
-/** Required packages, and those with an admin's decision; one row for each name. */
+/** The table of required packages, and of packages with an admin's decision; one row for each name. */
 export const REQUIREMENTS = 'platform_extension_requirements';
 
 /** `decision` is an admin's, `declared` the manifest's; `filters` is null if the package's filters are not known. */

@@ -1,7 +1,10 @@
 import { BootFailure } from '#kernel';
 import type { PackageState } from '../extensions/contract.ts';
 
-/** Events that the packages of this name do not filter now. If several have one name, all of them must be loaded. */
+/**
+ * Events that the packages of this name declare to filter and do not filter now; `all` if such a package does not run. If several
+ * have one name, all of them must be loaded.
+ */
 export function findMissing(name: string, states: readonly PackageState[]): readonly string[] | 'all' {
   const own = states.filter((one) => one.name === name);
   if (own.length === 0 || own.some(({ missing }) => missing === 'all')) return 'all';

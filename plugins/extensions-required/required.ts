@@ -6,12 +6,12 @@ import { assertAllLoaded, findMissing } from './must-load.ts';
 import { createRequirementCache, type RequirementCache } from './requirement-cache.ts';
 import type { RequirementStore } from './store.ts';
 
-/** This plugin's settings. */
+/** The settings of the plugin `extensions-required`. */
 export interface OwnConfig {
   readonly EXTENSIONS_MUST_LOAD: readonly string[];
 }
 
-/** The setting of `extensions` that it reads. */
+/** The setting of the plugin `extensions` that `extensions-required` reads. */
 export interface SharedConfig {
   readonly SAFE_MODE: boolean;
 }
@@ -102,7 +102,7 @@ interface RefusalInput {
   readonly isSafe: boolean;
 }
 
-/** Refuses exactly the events of required packages that these do not filter now. */
+/** Refuses exactly the events that required packages have to filter and do not filter now. */
 function applyRefusals({ cache, refusals, loading, states, isSafe }: RefusalInput): void {
   /** In safe mode no package is loaded, and an admin must be able to sign in. */
   const refused = (filters: readonly string[] | null) =>

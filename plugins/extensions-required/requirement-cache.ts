@@ -8,7 +8,7 @@ import type { RequiredPackage, RequirementStore } from './store.ts';
 export interface RequirementCache {
   all(): readonly RequiredPackage[];
   find(name: string): RequiredPackage | undefined;
-  /** An admin's decision; without one the manifest or EXTENSIONS_MUST_LOAD. */
+  /** Whether the package is required: by an admin's decision, without one by the manifest or EXTENSIONS_MUST_LOAD. */
   isRequired(name: string): boolean;
   /** Takes over the state of a package. Members that are not known now keep their values. */
   learn(state: PackageState): void;

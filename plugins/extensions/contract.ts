@@ -82,15 +82,18 @@ export interface PackageConsent {
    * is consent.
    */
   check(extension: DiscoveredExtension): Promise<LoadFailure | undefined>;
-  /** The same for a third-party plugin; `authorities` are all that its manifest declares. */
+  /** Checks a third-party plugin like `check` an extension; `authorities` are all that its manifest declares. */
   checkPlugin(plugin: PluginInfo, authorities: readonly Authority[]): Promise<LoadFailure | undefined>;
-  /** Drops waiting extensions that are not in `all`, the extensions extension on disk. */
+  /** Drops waiting extensions that are not in `all`, the extensions on disk. */
   retainOnly(all: readonly DiscoveredExtension[]): void;
-  /** The same for third-party plugins, by their folders. */
+  /** Drops waiting third-party plugins whose folders are not among these. */
   retainOnlyPlugins(folders: readonly string[]): void;
 }
 
-/** `extensions` calls it before it loads a package. Without a contribution no third-party package is loaded. */
+/**
+ * The plugin that decides about consent. `extensions` calls it before it loads a package; without a contribution no third-party
+ * package is loaded.
+ */
 export const consents = facet<PackageConsent, PackageConsent | undefined>('extensions.consent', {
   combine: ([first]) => first?.value,
   coreOnly: true,
@@ -117,7 +120,10 @@ export interface RequiredPackages {
   assertLoaded(all: readonly PackageState[], reasons: ReadonlyMap<string, string>): void;
 }
 
-/** `extensions` calls it before and after every load. Without a contribution no package is required. */
+/**
+ * The plugin that knows the required packages. `extensions` calls it before and after every load; without a contribution no
+ * package is required.
+ */
 export const requirements = facet<RequiredPackages, RequiredPackages | undefined>('extensions.required', {
   combine: ([first]) => first?.value,
   coreOnly: true,
@@ -128,7 +134,7 @@ export const requirements = facet<RequiredPackages, RequiredPackages | undefined
 export interface ExtensionLoader {
   /** Marks a loaded extension as failed, for example because its process is parked; its row shows the failure. */
   reportFailed(id: string, failure: LoadFailure): void;
-  /** Removes that mark: the row is again as it was when the extension was loaded. */
+  /** Removes the mark of `reportFailed`: the row is again as it was when the extension was loaded. */
   reportRecovered(id: string): void;
   /** Reloads these packages by name in all processes, because a decision about them has changed. */
   reload(names: readonly string[]): Promise<void>;

@@ -72,7 +72,7 @@ export const REQUIRE: RouteDescription = {
   answers: dataAnswer(nullable(schemaRef('Extension'))),
 };
 
-/** A process that counts, or one that is alive and did not answer in time. */
+/** JSON Schema of a process in the audit: one that answered with its ledger, or one that is alive and did not answer in time. */
 const PROCESS = exactObject(
   { since: TEXT, answered: BOOLEAN },
   { id: TEXT, address: nullable(TEXT), left: { type: 'integer' } },

@@ -35,7 +35,10 @@ export const createExtensionFields = (extensions: Pick<Extensions, 'rows'>): rea
   },
 ];
 
-/** The extension itself, or the entries of a bundle whose browser half works: a bundle with a reason does not. */
+/**
+ * Names of this type in a row: the extension itself, or the entries of a bundle whose browser code works. The browser code of a
+ * bundle with a failure reason does not work.
+ */
 function listNames({ extension, status, reason }: ExtensionRow, type: AppType): readonly string[] {
   if (status === 'failed') return [];
   if (extension.type === type) return [extension.name];

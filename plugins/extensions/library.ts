@@ -8,7 +8,7 @@ export type {
   OnResolveResult,
   Plugin as BuildPlugin,
 } from 'esbuild';
-/** Which halves an extension has, and whether its server half is confined. */
+/** Whether an extension has browser code and server code, and whether its server code is confined. */
 export { hasAppPart, hasServerPart, isConfined } from './load/slot.ts';
 export { stripNamePrefix } from './manifest/names.ts';
 export { readManifest } from './manifest/read.ts';

@@ -103,7 +103,7 @@ export interface ExtensionManifest {
   readonly path: string | AppAndApiFiles;
   readonly source?: string | AppAndApiFiles;
   readonly hidden?: boolean;
-  /** What the package filters is refused while the package is not loaded. */
+  /** Whether the events that the package filters are refused while the package is not loaded. */
   readonly required?: boolean;
   /** The declaration of the settings, as written: `parseDeclaration` of `extension-settings` reads it. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -112,9 +112,7 @@ export interface ExtensionManifest {
   readonly events?: EventNames;
   readonly optionDelivery?: Readonly<Record<string, { readonly delivery: 'reference' }>>;
   readonly entries?: readonly BundleEntry[];
-  /**
-   * One context serves many calls, so that state is kept between callers. Confined runtime only; shown in the record.
-   */
+  /** Whether one context serves many calls, so that state is kept between callers. Confined runtime only; shown in the record. */
   readonly stateful?: true;
 }
 
@@ -216,7 +214,7 @@ export interface AppHalf {
 
 /** The result of a build of the browser code. */
 export interface AppBuild {
-  /** Halves that are left out, by id. */
+  /** Failures of extensions whose browser code is left out, by id of the extension. */
   readonly failed: ReadonlyMap<string, LoadFailure>;
   /** Set if the build failed as a whole: the service keeps serving the previous build. */
   readonly failure?: LoadFailure;
@@ -224,7 +222,7 @@ export interface AppBuild {
 
 /** The browser code of all extensions, in memory. */
 export interface AppBundle {
-  /** Bundles these halves and replaces what is served, all at once. Never rejects. */
+  /** Bundles the browser code of these extensions and replaces what is served, all at once. Never rejects. */
   build(halves: readonly AppHalf[]): Promise<AppBuild>;
   /** The text of a chunk by its file name. */
   chunk(name: string): string | undefined;

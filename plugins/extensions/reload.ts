@@ -9,7 +9,7 @@ import type { ThirdPartyLifecycle } from './third-party/plugins.ts';
 interface ReloadDeps {
   readonly extensions: Pick<Extensions, 'load'>;
   readonly plugins: Pick<ThirdPartyLifecycle, 'refresh'>;
-  /** Extensions and plugins. */
+  /** The rows of extensions and third-party plugins. */
   readonly rows: () => readonly ExtensionRow[];
   readonly events: EventsApi;
   readonly bus: Bus;
@@ -24,7 +24,7 @@ export interface ReloadControl {
   reloadChanged(): Promise<void>;
   /** Loads in all processes what changed, and `names` in any case; without names all failed extensions too. */
   reloadEverywhere(caller: Caller, names?: readonly string[]): Promise<void>;
-  /** Emits that all extensions are unloaded. */
+  /** Emits the event `extensions.unload` for all extensions. */
   announceUnload(): void;
 }
 

@@ -20,7 +20,7 @@ interface RouteDeps {
   readonly activity: Pick<Activity, 'record'>;
   /** The audit: what each package may do, and what it did in all processes. */
   readAudit(): Promise<unknown>;
-  /** Milliseconds for which browsers may keep the code for them. */
+  /** Milliseconds for which browsers may cache the browser code of extensions. */
   readonly cacheTtl: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** This plugin's settings, as its manifest declares them. */
+/** The settings of the plugin `extensions`, as its manifest declares them. */
 export interface ExtensionsConfig {
   readonly EXTENSIONS_PATH: string;
   readonly EXTENSIONS_AUTO_RELOAD: boolean;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 interface Package {
   readonly name: string;
-  /** Absolute; empty where there is none. */
+  /** Absolute path of the package; empty for a package without a folder. */
   readonly folder: string;
 }
 

@@ -62,7 +62,7 @@ export function createJanitor({ ledger, presence, bus, schedule, ...deps }: Deps
     await Promise.all(locations.map((location) => clearing.removeAll(location)));
   }
 
-  /** `stop` waits for the work. Never rejects. */
+  /** Keeps track of work that `stop` waits for. Never rejects. */
   function track(work: Promise<void>): Promise<void> {
     const settled = work
       .catch((error) => {

@@ -12,9 +12,9 @@ export interface LedgerEntry {
    * @throws SERVICE_UNAVAILABLE if another process has counted this one as ended and taken the entry.
    */
   transferToRow(): Promise<void>;
-  /** Call it after the commit. */
+  /** Closes the entry; called after the commit. */
   close(): void;
-  /** Call it after a failure: removes object and entry, or leaves both to the janitor. Never rejects. */
+  /** Gives the object up after a failure: removes the object and its entry, or leaves both to the janitor. Never rejects. */
   abandon(): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ interface Deps {
 export interface OrphanRemoval {
   /** Starts a run that sees all entries made before the call. False if another process works on the location. */
   tryRemove(location: string): Promise<boolean>;
-  /** The same, but waits until the other process is done. */
+  /** Removes all orphaned objects of a location, like `tryRemove`, but waits while another process works on it. */
   removeAll(location: string): Promise<void>;
   /** True if the last run failed to remove an object there. */
   isUnavailable(location: string): boolean;

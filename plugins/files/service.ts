@@ -21,7 +21,10 @@ type WriteRow = (
   values: Payload,
 ) => Promise<{ readonly key: string; readonly payload: Payload }>;
 
-/** Bytes first, row second: a row never names an object that is not there, and the ledger names what has no row yet. */
+/**
+ * Creates the service `files`. It writes bytes first and the row second: a row never names an object that is not there, and the
+ * ledger names objects without a row.
+ */
 export function createFiles(deps: FilesDeps): Files {
   const { access, config, db, events, items, ledger, log, media, waitForRemoval } = deps;
   const planner = createUploadPlanner(deps);

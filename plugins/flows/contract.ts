@@ -16,11 +16,13 @@ export interface Operation {
   run(options: Readonly<Record<string, unknown>>, context: OperationContext): Promise<unknown>;
   /** Options that are kept encrypted and handed over as references only. */
   readonly secretOptions?: readonly string[];
-  /** The package it belongs to, where a plugin contributes it for one; by default the contributing plugin. */
+  /**
+   * The package that the operation belongs to, where a plugin contributes it for a package; by default the contributing plugin.
+   */
   readonly owner?: string;
 }
 
-/** Every kind of step that flows can have, those of third-party packages included. One namespace. */
+/** Every kind of step that flows can have, also of third-party packages. All ids are in one namespace. */
 export interface Operations {
   /** The operation with this id; undefined without one, `ambiguous` with several. */
   find(id: string): Operation | 'ambiguous' | undefined;
@@ -32,7 +34,7 @@ export interface Operations {
 
 /**
  * Operations of all plugins, in any number and at any time. A second one of the same id hides neither: both are ambiguous until
- * one of them is taken away. The manifest section lists the ids, or says that they are those of packages the plugin runs.
+ * one of them is removed. The manifest section lists the ids, or declares that they are ids of packages the plugin runs.
  */
 export const flowOperations = facet<Operation, Operations>('flows.operations', {
   combine: createRegistry,

@@ -100,7 +100,7 @@ export function createValidatePayload({ permissions, substitute, unknownFields }
 
 const validated = new WeakMap<Collection, readonly Field[]>();
 
-/** The fields with a validation rule, looked up for each row of a batch: kept as long as the schema snapshot. */
+/** Fields with a validation rule, cached per collection of a schema snapshot, since every row of a batch needs them. */
 function validatedFieldsOf(collection: Collection): readonly Field[] {
   let fields = validated.get(collection);
   if (!fields) {
@@ -121,7 +121,10 @@ interface PayloadContext {
 const withJointKeys = (row: Row, { collection, schema, options }: PayloadContext): Row =>
   withJointValues(collection, row, schema, options?.nullUnlessSubmitted);
 
-/** For each field the validation of one permission that lists it must hold; the errors of fields for which none does. */
+/**
+ * Each field of the payload needs a permission that lists it and whose validation holds. Answers the errors of fields without
+ * one.
+ */
 function permissionErrors(
   collection: Collection,
   names: readonly string[],

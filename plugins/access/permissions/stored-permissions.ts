@@ -58,7 +58,9 @@ function parseRule(text: string | null): Record<string, unknown> | null {
   return Object.keys(value).length > 0 ? (value as Record<string, unknown>) : null;
 }
 
-/** Replaces a stored rule that is not a filter, so that it does not match every row: no field has this name. */
+/**
+ * Stands in for a stored rule that is not an object. No collection has a field with an empty name, so the rule matches no row.
+ */
 const MATCH_NONE: Record<string, unknown> = { '': { _submitted: true } };
 
 const parseList = (text: string | null): readonly string[] =>
@@ -67,7 +69,7 @@ const parseList = (text: string | null): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Skips malformed entries: they match no address and do not disable the others. */
+/** Parses the `ip_access` list of a role. Skips malformed entries, which match no address. */
 function parseRanges(entries: readonly string[]): readonly AddressRange[] | undefined {
   if (entries.length === 0) return undefined;
   return entries.flatMap((entry) => {

@@ -14,7 +14,7 @@ interface Deps {
 
 type Restrictions = Pick<Access, 'restrict' | 'restrictWrite' | 'restrictFilter' | 'rowPermissions'>;
 
-/** Adds permissions to query trees. By the type `Restricted` the engine runs no other trees. */
+/** Adds the caller's permissions to query trees. The engine runs only trees that have the type `Restricted`. */
 export function createRestrict({ permissions, query, seal }: Deps): Restrictions {
   const rules = createRules(query);
   return {

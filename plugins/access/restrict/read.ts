@@ -53,7 +53,10 @@ function restrictOrder(order: OrderBy, collection: Collection, context: Restrict
   return { ...order, path, use: restrictUse(order.use, at, context) };
 }
 
-/** Adds the key as an implied order when the caller sees it as null on some rows: without an order their pages would overlap. */
+/**
+ * Adds the primary key as a last sort key that permissions do not restrict, when the caller sees the key as null on some rows:
+ * pages of rows with equal sort values would overlap.
+ */
 function withTieBreaker(order: readonly OrderBy[], collection: Collection): readonly OrderBy[] {
   const columns = keyColumns(collection);
   const hidden = order.filter(
@@ -109,7 +112,10 @@ function restrictKeys(collection: Collection, context: RestrictContext): readonl
   return collection.key?.parts ? restrictProjections(picks, collection, context) : picks;
 }
 
-/** One collection of a many-to-any. Rows of an unreadable collection are null, like single unreadable rows. */
+/**
+ * Restricts the read of one target collection of a many-to-any. Rows of an unreadable collection are null, like single unreadable
+ * rows.
+ */
 const restrictTarget = (read: Read, context: RestrictContext): Read =>
   context.set.of(read.collection.name, 'read').length > 0
     ? restrictRead(read, context)

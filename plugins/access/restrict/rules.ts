@@ -31,7 +31,7 @@ export const listsField = (permission: Permission, name: string, field: Field | 
     ? field.parts.every((part) => listsField(permission, part.name, part))
     : permission.fields.includes(name) || (permission.fields.includes('*') && !field?.sensitive);
 
-/** A field, or the composite key, which is not one of `fields`. */
+/** Finds a field by its name, also the composite key, which `fields` does not contain. */
 const fieldNamed = ({ fields, key }: Collection, name: string): Field | undefined =>
   fields.get(name) ?? (key?.name === name ? key : undefined);
 

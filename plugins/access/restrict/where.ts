@@ -58,8 +58,9 @@ export function relatedRule(to: Collection, context: RestrictContext): Condition
 }
 
 /**
- * FORBIDDEN for an unreadable field. A field that is readable on some rows is null on the others. Of a `$FOLLOW` to `to` the foreign key in
- * that collection must be readable.
+ * Restricts one use of a field in a query. A field that is readable on some rows is null on the others. For `$FOLLOW`, the
+ * foreign key in the collection `to` must be readable on every row.
+ * @throws FORBIDDEN for an unreadable field.
  */
 export function restrictUse(
   use: FieldUse,

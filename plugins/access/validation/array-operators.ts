@@ -1,7 +1,7 @@
 import { isSameValue, NO_VALUE } from './compare.ts';
 import { type OperatorCheck, toList, toReported } from './operators.ts';
 
-/** Null has no element, so it is outside of every list. */
+/** The elements in the value of an array column; null has none. */
 const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const includesElement = (value: unknown, operand: unknown): boolean =>
@@ -28,7 +28,7 @@ const containsNone: OperatorCheck = (value, operand) =>
     ? { type: 'nin', invalid: toList(operand) }
     : undefined;
 
-/** Checks that differ for array columns: they compare elements or the whole list. */
+/** Checks of the filter operators that differ on array columns, where they compare elements or the whole list. */
 export const ARRAY_CHECKS: ReadonlyMap<string, OperatorCheck> = new Map<string, OperatorCheck>([
   [
     '_eq',

@@ -1,7 +1,7 @@
 import type { Collection, Field } from '../../schema/contract.ts';
 import type { ValidationError } from './validate-row.ts';
 
-/** Specials of fields that the service fills. */
+/** Values of `special` that mark a field whose value the service sets itself. */
 const FILLED_BY_PLATFORM = [
   'uuid',
   'date-created',
@@ -23,7 +23,10 @@ const hasDefaultKey = ({ column }: Field): boolean => column?.primary === true &
 
 const known = new WeakMap<Collection, readonly Field[]>();
 
-/** The fields that need a value of the client, looked up for each row of a batch: kept as long as the schema snapshot. */
+/**
+ * Fields that cannot be null and that the client must fill, cached per collection of a schema snapshot, since every row of a
+ * batch needs them.
+ */
 function requiredFieldsOf(collection: Collection): readonly Field[] {
   let fields = known.get(collection);
   if (!fields) {

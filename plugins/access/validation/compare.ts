@@ -43,7 +43,7 @@ function parseTimestamp(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The text of a value for operators on texts; undefined without one. */
+/** The text of a value for operators such as `_contains`; undefined for null and objects. */
 export function toText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

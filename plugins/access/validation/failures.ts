@@ -1,7 +1,7 @@
 import { type Failure, Failures, fail } from '#kernel';
 import type { ValidationError } from './validate-row.ts';
 
-/** @throws Failures of FAILED_VALIDATION, one per distinct error; returns without errors */
+/** @throws Failures of FAILED_VALIDATION, one per distinct error; returns when there are no errors */
 export function throwValidationErrors(
   errors: readonly (ValidationError & { readonly message?: string | null })[],
 ): void {

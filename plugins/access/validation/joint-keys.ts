@@ -8,7 +8,7 @@ export const UNKNOWN_UNTIL_WRITTEN = Symbol('unknown until it is written');
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The key that the object of a relation has; undefined when a part of the key is missing. */
+/** The key of the related row that a payload contains as an object; undefined when a part of the key is missing. */
 export function keyOfRelatedObject(
   schema: SchemaOverview,
   field: Field | undefined,
@@ -30,7 +30,7 @@ function targetKey({ collections }: SchemaOverview, field: Field | undefined, ro
 }
 
 /**
- * The row for validations: a composite foreign key and its columns have the same value, whichever of them the payload has.
+ * Completes a row for validations: the value of a composite foreign key follows from its columns, and the reverse.
  * @param absent whether a column is null when the payload does not have it
  */
 export function withJointValues(

@@ -9,7 +9,7 @@ export interface RuleProblem {
   readonly substring?: unknown;
 }
 
-/** The problem of a present value; undefined when it satisfies the rule. */
+/** Checks a value with one filter operator: answers the problem, or undefined when the value satisfies the rule. */
 export type OperatorCheck = (value: unknown, operand: unknown) => RuleProblem | undefined;
 
 export const toList = (operand: unknown): readonly unknown[] =>
@@ -22,7 +22,7 @@ export const toList = (operand: unknown): readonly unknown[] =>
 
 const isNull = (value: unknown) => value === null || value === undefined;
 const isEmpty = (value: unknown) => isNull(value) || value === '' || (Array.isArray(value) && value.length === 0);
-/** Whether the operand of a flag is on; stored rules have booleans, texts and numbers. */
+/** Whether the operand of an operator such as `_null` is on; stored rules have booleans, texts and numbers. */
 export const isFlagSet = (operand: unknown) =>
   operand !== false && operand !== 'false' && operand !== 0 && operand !== '0';
 export const toReported = (operand: unknown) => (operand === NO_VALUE ? null : operand);

@@ -1,14 +1,17 @@
 import { createContext, Script } from 'node:vm';
 
-/** The time limit of one match in milliseconds: some patterns take years for a text of 40 characters. */
+/** Milliseconds that one match of a regular expression may take; some patterns would take years for a text of 40 characters. */
 const DEADLINE = 100;
 
-/** Node applies a time limit only to scripts, so this one runs in its own context, which is created on first use. */
+/**
+ * `node:vm` limits the time of scripts only, so each match runs as a script in a context of its own, which is created on first
+ * use.
+ */
 const TEST = new Script('pattern.test(text)');
 let context: { pattern?: RegExp | undefined; text?: string } | undefined;
 
 /**
- * A regular expression as text, with or without enclosing slashes.
+ * Parses a regular expression that is written with or without enclosing slashes.
  * @throws SyntaxError
  */
 export function parsePattern(source: string): RegExp {

@@ -12,7 +12,10 @@ interface ValidationOptions {
   readonly nullUnlessSubmitted?: (field: string) => boolean;
   /** Whether this field is an array column. Default: false. */
   readonly isArray?: (field: string) => boolean;
-  /** The key that the object of a relation has, which must satisfy the rule as well; undefined without one. */
+  /**
+   * The key in the object that the payload has for a related row, which must satisfy the rule as well; undefined for other
+   * values.
+   */
   readonly keyOf?: (field: string, value: unknown) => unknown;
 }
 
@@ -28,7 +31,7 @@ const findIn =
   (field) =>
     Object.hasOwn(row, field) && row[field] !== undefined ? { value: row[field] } : undefined;
 
-/** A missing row counts as a row of nulls, as in queries. */
+/** Where a relation is null, all fields of the related row count as null, as in queries. */
 const findNull: FindValue = () => ({ value: null });
 
 /**
@@ -121,7 +124,10 @@ function validateOperator(
 const forbidsNull = (operator: string, operand: unknown): boolean =>
   ['_nnull', '_nempty'].includes(operator) || (['_null', '_empty'].includes(operator) && !isFlagSet(operand));
 
-/** A rule on a related row or on members of a JSON value. A bare key violates it, since the row behind it is not known. */
+/**
+ * Validates a rule on a related row or on members of a JSON value. A payload with only the key of the related row violates the
+ * rule, since the values of that row are not known.
+ */
 function validateNested(
   rule: Record<string, unknown>,
   found: FoundValue,

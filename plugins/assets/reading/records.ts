@@ -7,7 +7,7 @@ import { FILES_CHANNEL } from './file-change-triggers.ts';
 
 const MAX_RECORDS = 10_000;
 
-/** The row as the driver returns it: bigint is text. */
+/** A row of `platform_files` as the PostgreSQL driver returns it: bigint is text. */
 type RecordRow = Omit<FileRecord, 'filename_disk' | 'filesize'> & {
   readonly filename_disk: string | null;
   readonly filesize: string | null;
@@ -15,9 +15,9 @@ type RecordRow = Omit<FileRecord, 'filename_disk' | 'filesize'> & {
 
 /** Records of files that have bytes, by id. */
 export interface FileRecords {
-  /** For callers who may read every file. Cached until any file changes in any process. */
+  /** The record of a file, for callers who may read every file. Cached until any file changes in any process. */
   get(id: string): Promise<FileRecord | undefined>;
-  /** From the database, if the row satisfies the condition over `t`, whose parameters start at 2. */
+  /** Reads a record from the database if its row satisfies the condition on the alias `t`, whose parameters start at 2. */
   findAllowed(id: string, condition: GrantedCondition): Promise<FileRecord | undefined>;
   forget(): void;
   forgetOne(id: string): void;

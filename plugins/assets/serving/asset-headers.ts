@@ -3,14 +3,14 @@ import type { Validators } from './conditions.ts';
 import { renderContentDisposition, replaceExtension } from './content-disposition.ts';
 import { contentPolicy, toContentType } from './content-policy.ts';
 
-/** Headers of a response about these bytes, whole or in part. */
+/** Headers of a response with the bytes of a file or variant, whole or in part. */
 export interface AssetHeaders extends Validators {
   readonly type: string;
-  /** Headers of every response, also of one without bytes. */
+  /** Headers that every response has, also a 304 without bytes. */
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
-/** Entries of the cache of headers, over all records. */
+/** Maximum number of entries in the cache of headers, over all file records. */
 const MAX_REMEMBERED = 10_000;
 let remembered = new WeakMap<FileRecord, Map<string, AssetHeaders>>();
 let count = 0;
@@ -43,7 +43,7 @@ function createAssetHeaders(file: FileRecord, variant: Variant | undefined, down
       ['Accept-Ranges', 'bytes'],
       ['Content-Disposition', renderContentDisposition(download, name)],
       ['Content-Security-Policy', variant ? contentPolicy(variant.type) : contentPolicy(file.type, file.detected_type)],
-      // Pages of the same origin may embed it, as the policy says too.
+      // Pages of the same origin may embed the file, as the Content-Security-Policy allows too.
       ['X-Frame-Options', 'SAMEORIGIN'],
     ],
   };

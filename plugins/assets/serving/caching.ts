@@ -11,7 +11,7 @@ export interface CachingConfig {
 export interface AssetCachePolicy {
   /** Value of `Cache-Control`. */
   readonly control: string;
-  /** Every client gets the same response. */
+  /** Whether every client gets the same response. */
   readonly shared: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Validators of the current bytes. */
+/** The HTTP validators of the current bytes. */
 export interface Validators {
   /** Strong, with its quotes. */
   readonly etag: string;
@@ -8,7 +8,10 @@ export interface Validators {
   readonly modified: number | undefined;
 }
 
-/** True if the client has these bytes already. The ETag wins over the date (RFC 9110, 13.2.2). */
+/**
+ * Whether the request is answered with 304, because the client has these bytes already. The ETag wins over the date (RFC 9110,
+ * 13.2.2).
+ */
 export function isUnchanged(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   const tags = headers['if-none-match'];
   if (tags !== undefined) return tags.trim() === '*' || Boolean(tags.match(/"[^"]*"/g)?.some((tag) => tag === etag));
@@ -16,7 +19,7 @@ export function isUnchanged(headers: IncomingHttpHeaders, { etag, modified }: Va
   return since !== undefined && modified !== undefined && modified <= Date.parse(since);
 }
 
-/** True if `If-Range` matches: the client's other parts belong to the same bytes. */
+/** Whether `If-Range` matches: the parts that the client has belong to the same bytes. */
 export function isRangeCurrent(
   { 'if-range': condition }: IncomingHttpHeaders,
   { etag, modified }: Validators,

@@ -1,17 +1,23 @@
-/** Types whose documents can run scripts, or imitate our pages, when a browser opens their URL. */
+/** MIME types whose documents can run scripts, or imitate pages of the service, when a browser opens their URL. */
 const ACTIVE = /html|\bxml|xsl|svg|(?:java|ecma|live|vb|\bj)script|flash|^multipart\/|^message\//;
 
-/** No scripts, no requests, no forms; the document has an opaque origin without cookies and storage. */
+/**
+ * Content-Security-Policy of such types: no scripts, no requests, no forms; the document has an opaque origin without cookies and
+ * storage.
+ */
 const SANDBOXED =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox";
 
 /**
- * For all other types: no scripts either, but what viewers of browsers need. Without `sandbox`, in which PDF viewers do not work.
+ * Content-Security-Policy of all other types: no scripts either, but what the viewers of browsers need. Without `sandbox`, in
+ * which PDF viewers do not work.
  */
 const EMBEDDABLE =
   "default-src 'none'; img-src 'self' data:; media-src 'self' data:; object-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/** The policy for an object of these types, declared and detected: one active type is enough for the sandbox. */
+/**
+ * The Content-Security-Policy of an object with these types, declared and detected: one active type is enough for the sandbox.
+ */
 export const contentPolicy = (...types: readonly (string | null)[]): string =>
   types.some((type) => type !== null && ACTIVE.test(toEssence(type))) ? SANDBOXED : EMBEDDABLE;
 

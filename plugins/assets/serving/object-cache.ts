@@ -3,30 +3,30 @@ import type { ByteRange, OpenedObject, Storage } from '../../storage/contract.ts
 import { MAX_BUFFERED_BYTES, type WholeObject } from '../variant.ts';
 import { collectBytes } from './stream-length.ts';
 
-/** Bytes of all cached objects. */
+/** Maximum bytes of all cached objects together. */
 const MAX_CACHE_BYTES = 16 * 1024 * 1024;
 /** Milliseconds until storage is read again, so that an object removed by hand is not served for ever. */
 const CACHE_TTL = 60_000;
 
 /** Cache of small objects. Objects never change their bytes (`plugins/storage/contract.ts`). */
 export interface ObjectCache {
-  /** From memory, else by `open`; undefined if `open` finds nothing. */
+  /** Reads a whole object from memory, else by `open`; undefined if `open` finds nothing. */
   readWhole(
     location: string,
     name: string,
     open: () => Promise<WholeObject | undefined>,
   ): Promise<WholeObject | undefined>;
   open(location: string, name: string, range?: ByteRange): Promise<OpenedObject | undefined>;
-  /** Bytes; undefined if there is no such object. */
+  /** The size of an object in bytes; undefined if there is no such object. */
   size(location: string, name: string): Promise<number | undefined>;
-  /** The same, but from memory if it is known, without checking that the object still exists. */
+  /** The size of an object in bytes, from memory if it was read before, without checking that the object still exists. */
   cachedSize(location: string, name: string): Promise<number | undefined>;
 }
 
 export function createObjectCache(storage: Pick<Storage, 'at'>): ObjectCache {
   const buffers = new LRUCache<string, Buffer>({
     maxSize: MAX_CACHE_BYTES,
-    // Some 500 bytes are the entry itself.
+    // A cache entry takes about 500 bytes beside the bytes of the object.
     sizeCalculation: (bytes) => bytes.length + 500,
     ttl: CACHE_TTL,
   });

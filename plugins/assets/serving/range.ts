@@ -7,8 +7,8 @@ export interface RequestedRange {
 }
 
 /**
- * Undefined if the header is not a single range of bytes. Other units are unknown, and for several ranges the server may send the
- * whole object (RFC 9110, 14.2).
+ * Parses a `Range` header; undefined if it is not a single range of bytes. Other units are unknown, and for several ranges the
+ * server may send the whole object (RFC 9110, 14.2).
  */
 export function parseRange(header: string | undefined): RequestedRange | undefined {
   const spec = /^bytes=(.*)$/is.exec(header ?? '')?.[1];

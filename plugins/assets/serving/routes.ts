@@ -19,7 +19,7 @@ interface RouteDeps {
   readonly sendFile: SendFile;
 }
 
-/** How often the record is read again after its object was replaced meanwhile. */
+/** How often one request reads the record of its file again because the object was replaced meanwhile. */
 const MAX_REREADS = 5;
 const UNTRANSFORMED: VariantChoice = { varies: false };
 
@@ -56,7 +56,7 @@ export function assetRoutes({ findReadable, variants, objects, cachingFor, sendF
     await sendFile(ctx, about(), file);
   }
 
-  /** Ignores ranges. False if the bytes turn out to be no image. */
+  /** Sends a transformed image, always whole. Answers false if the bytes of the file turn out to be no image. */
   async function sendVariant(
     ctx: HttpContext,
     about: ResponseDetails,

@@ -12,14 +12,17 @@ import { assertLength, untilClientLeaves } from './stream-length.ts';
 export interface ResponseDetails {
   readonly headers: AssetHeaders;
   readonly caching: AssetCachePolicy;
-  /** The bytes depend on `Accept`. */
+  /** Whether the bytes depend on the request header `Accept`. */
   readonly varies: boolean;
 }
 
-/** For a row whose object is missing: the same failure as for a missing row. */
+/** The failure for a file whose object is missing in its storage: the same as for a file that does not exist. */
 export const createMissingBytesFailure = () => fail('FORBIDDEN', 'the bytes of the file are not in its storage');
 
-/** Called as late as possible, so that an error response has no headers of the file. */
+/**
+ * Sets the status and the headers of a response. Called as late as possible, so that an error response has no headers of the
+ * file.
+ */
 function setHeaders(ctx: HttpContext, { headers, caching, varies }: ResponseDetails, status: number): void {
   ctx.status = status;
   for (const [name, value] of headers.fields) ctx.res.setHeader(name, value);
@@ -33,7 +36,7 @@ function setHeaders(ctx: HttpContext, { headers, caching, varies }: ResponseDeta
 
 export const sendUnchanged = (ctx: HttpContext, about: ResponseDetails): void => setHeaders(ctx, about, 304);
 
-/** The response of a `GET` without the bytes. */
+/** Sets the status and the headers of a 200 or 206 response, without its bytes. */
 export function sendHead(ctx: HttpContext, about: ResponseDetails, size: number, part?: ByteRange): void {
   setHeaders(ctx, about, part ? 206 : 200);
   ctx.res.setHeader('Content-Type', about.headers.type);

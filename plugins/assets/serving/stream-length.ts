@@ -4,9 +4,9 @@ import type { OpenedObject } from '../../storage/contract.ts';
 import { reportStreamedBytes } from '../../storage/library.ts';
 
 /**
- * The bytes of an object, which must have the promised length: Content-Length is sent already, and a shorter body would look
- * complete to some clients, a longer one would run into the next response. Leaving the iterator destroys the reader at once, also
- * while it waits for a slow backend.
+ * Passes on the bytes of an object and throws unless they have the promised length: Content-Length is sent already, and a shorter
+ * body would look complete to some clients, a longer one would run into the next response. Leaving the iterator destroys the
+ * reader at once, also while it waits for a slow backend.
  */
 export function assertLength(bytes: Readable, length: number): AsyncIterable<Uint8Array> {
   const parts = bytes[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
@@ -32,7 +32,7 @@ export function assertLength(bytes: Readable, length: number): AsyncIterable<Uin
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** Runs `work` on `bytes`, and destroys them when the client leaves: a backend may hang. */
+/** Runs `work`, and destroys the stream `bytes` when the client disconnects, since the storage backend may hang. */
 export async function untilClientLeaves<T>(bytes: Readable, work: () => Promise<T>): Promise<T> {
   const signal = requestScope.getStore()?.signal;
   const leave = () => void bytes.destroy(signal?.reason);
@@ -45,7 +45,10 @@ export async function untilClientLeaves<T>(bytes: Readable, work: () => Promise<
   }
 }
 
-/** Reads a small object into memory. By events: the iterator of a stream costs more than the rest of the request. */
+/**
+ * Reads a small object into memory by stream events, since the async iterator of a stream costs more than the rest of the
+ * request.
+ */
 export const collectBytes = ({ bytes, size }: OpenedObject): Promise<Buffer> =>
   untilClientLeaves(
     bytes,

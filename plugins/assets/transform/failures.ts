@@ -3,7 +3,10 @@ import { type Failure, fail } from '#kernel';
 import type { ImagePlan } from '../../media/contract.ts';
 import type { MediaError } from '../../media/library.ts';
 
-/** Milliseconds. Long enough for many requests of a damaged image, short enough for an admin who has fixed the cause. */
+/**
+ * Milliseconds for which a failed transformation is remembered: long enough for many requests of a damaged image, short enough
+ * for an admin who has fixed the cause.
+ */
 const FAILURE_TTL = 10_000;
 
 /** The failure for an image that cannot be made. */
@@ -15,8 +18,8 @@ export function toFailure({ reason, message }: MediaError, plan: ImagePlan): Fai
   });
 }
 
-/** Recent failures by object, so that not every request repeats the attempt. */
+/** Cache of recent failures by object, so that not every request repeats a transformation that fails. */
 export const createFailureCache = () => new LRUCache<string, Failure>({ max: 1000, ttl: FAILURE_TTL });
 
-/** Objects that are no images, whatever their rows say. An object never changes, so an entry never expires. */
+/** Cache of objects that are no images, whatever their rows say. An object never changes, so an entry never expires. */
 export const createNonImageCache = () => new LRUCache<string, true>({ max: 5000 });

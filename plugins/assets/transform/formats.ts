@@ -28,7 +28,7 @@ export function sourceFormat({
 export const canBeAnimated = (format: ImageFormat): boolean => ANIMATED.includes(format);
 export const extensionFor = (format: ImageFormat): string => (format === 'jpeg' ? 'jpg' : format);
 
-/** The format with the smallest files first. */
+/** Formats that `format=auto` prefers, the one with the smallest files first. */
 const MODERN: readonly ImageFormat[] = ['avif', 'webp'];
 
 /** The format of `format=auto` for this client (specification, "Asset endpoints"). */

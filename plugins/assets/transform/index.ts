@@ -27,7 +27,7 @@ interface VariantDeps {
   readonly bus: Bus;
 }
 
-/** Images made on request (specification, "Asset endpoints"). */
+/** Creates the service of variants: images that are made on request (specification, "Asset endpoints"). */
 export function createVariants({ config, db, log, settings, storage, media, lock, bus }: VariantDeps): Variants {
   const limits = toLimits(config);
   const maxOperations = config.ASSETS_TRANSFORM_MAX_OPERATIONS;
@@ -47,7 +47,7 @@ export function createVariants({ config, db, log, settings, storage, media, lock
       const parameters = resolveParameters(request, await settings.current(), maxOperations);
       const source = sourceFormat(file);
       const plan = source && createPlan(parameters, file, source, accept, limits);
-      // Also for files served unchanged: their bytes may be replaced by an image later.
+      // A file that is sent unchanged varies by `Accept` as well: its bytes may be replaced by an image later.
       const varies = parameters.format === 'auto';
       return plan ? { variant: createVariant(file, plan), varies } : { varies };
     },

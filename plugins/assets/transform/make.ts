@@ -17,7 +17,7 @@ interface Deps {
 export interface VariantMaker {
   /** Makes a variant and stores it beside the object of its file. Answers its bytes if it is small, so that it is not read again. */
   make(location: Location, file: FileRecord, variant: Variant): Promise<Buffer | undefined>;
-  /** Resolves when all clean-up after images is done. Never rejects. */
+  /** Resolves when the temporary files and outdated variants of all made images are removed. Never rejects. */
   waitForCleanUp(): Promise<void>;
 }
 
@@ -38,7 +38,10 @@ export function createVariantMaker({ db, log, media }: Deps): VariantMaker {
     return count > 0;
   }
 
-  /** Runs in the background: the variant is stored already. */
+  /**
+   * Removes the temporary file, and the variant if its file was replaced meanwhile. Runs in the background, since the variant is
+   * stored already.
+   */
   function cleanUpAfter(location: Location, file: FileRecord, { name }: Variant, clean: () => Promise<void>): void {
     const removeIfOutdated = async () => (await isCurrent(file)) || location.remove(name);
     const work: Promise<unknown> = Promise.all([clean(), removeIfOutdated()])
@@ -76,7 +79,7 @@ export function createVariantMaker({ db, log, media }: Deps): VariantMaker {
 }
 
 async function store(location: Location, { name, type }: Variant, bytes: Readable): Promise<void> {
-  // The file may fail to open before the location reads; the reader gets that error too.
+  // A temporary file may fail to open before the location reads it; `location.write` gets that error as well.
   bytes.on('error', () => {});
   try {
     await location.write(name, bytes, { type });

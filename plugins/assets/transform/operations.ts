@@ -13,7 +13,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['toColorspace', 'toColourspace'],
 ]);
 
-/** Depth of arguments: more than any operation takes. */
+/** Maximum nesting depth of the arguments of an operation: more than any operation takes. */
 const MAX_DEPTH = 5;
 
 /** Parses the value of `transforms`: JSON text, or the list itself in a stored preset. */

@@ -7,10 +7,13 @@ import { canBeAnimated, chooseBestFormat, extensionFor } from './formats.ts';
 import type { TransformLimits } from './limits.ts';
 import type { TransformParameters } from './parameters.ts';
 
-/** Increment it when the same plan makes other bytes than before, so that stored images are made again. */
+/**
+ * Part of the hash that names a variant. Increment it when the same plan makes other bytes than before, so that stored images are
+ * made again.
+ */
 const RECIPE_VERSION = 1;
 
-/** Undefined if the parameters change nothing. Equivalent parameters make the same plan. */
+/** Plans the image of a request; undefined if the parameters change nothing. Equivalent parameters make the same plan. */
 export function createPlan(
   parameters: TransformParameters,
   file: FileRecord,
@@ -21,7 +24,7 @@ export function createPlan(
   const { width, height, quality, transforms } = parameters;
   if (!(width || height || quality || parameters.format) && transforms.length === 0) return undefined;
   const rotations = transforms.filter(([name]) => name === 'rotate');
-  // Without an angle it applies the orientation, which is the default.
+  // The operation `rotate` without an angle applies the orientation of the image, which is the default.
   const orient = rotations.length === 0 || rotations.some((one) => one.length === 1);
   const formatOperation = transforms.findLast(([name]) => name === 'toFormat');
   const format = chooseFormat(parameters, formatOperation, source, () => chooseBestFormat(source, accept));
@@ -69,20 +72,20 @@ function resizeOperations(
   const { width, height, fit = 'cover', withoutEnlargement } = parameters;
   if (width === undefined && height === undefined) return [];
   const enlargement = withoutEnlargement ? { withoutEnlargement: true } : {};
-  // One side alone decides the other: every fit is the same.
+  // With only one side, the other follows from the aspect ratio, so every fit is the same.
   if (width === undefined || height === undefined)
     return [['resize', width === undefined ? { height, ...enlargement } : { width, ...enlargement }]];
   const x = parameters.focal_point_x ?? file.focal_point_x;
   const y = parameters.focal_point_y ?? file.focal_point_y;
   const source = { width: file.width ?? 0, height: file.height ?? 0 };
-  // The point refers to the oriented image, so it is not valid without the orientation.
+  // The focal point refers to the oriented image, so it is not valid without the orientation.
   const isPointValid = source.width > 0 && source.height > 0 && orient;
   if (fit === 'cover' && isPointValid && x !== null && y !== null)
     return coverAround({ x, y }, source, { width, height }, { withoutEnlargement });
   return [['resize', { fit, height, width, ...enlargement }]];
 }
 
-/** The name is a hash of everything that determines the bytes, and of nothing else. */
+/** Describes the variant that a plan makes. Its name is a hash of everything that determines the bytes, and of nothing else. */
 export function createVariant(file: FileRecord, plan: ImagePlan): Variant {
   const { operations, format, quality, animated, orient, failOn } = plan;
   const text = JSON.stringify([RECIPE_VERSION, operations, format, quality ?? null, animated, orient, failOn]);

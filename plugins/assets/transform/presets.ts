@@ -19,7 +19,10 @@ const BUILT_IN: ReadonlyMap<string, TransformParameters> = new Map(
   ]),
 );
 
-/** The parameters of a request, by key or by name, if the policy of the settings allows them. @throws INVALID_QUERY. */
+/**
+ * The transform parameters of a request, from a preset or from the query, if the policy of the settings allows them.
+ * @throws INVALID_QUERY
+ */
 export function resolveParameters(
   request: TransformRequest,
   settings: PresetSettings,

@@ -19,7 +19,7 @@ interface Deps {
   readonly remoteCompletion: RemoteCompletion;
   readonly make: VariantMaker['make'];
   readonly log: Log;
-  /** Images being made, or queued, in this process. */
+  /** Maximum number of images that this process makes at a time. */
   readonly maxConcurrent: number;
 }
 
@@ -49,7 +49,7 @@ export function createSingleFlight({ lock, remoteCompletion, make, log, maxConcu
     variant: Variant,
     object: string,
   ): Promise<VariantOutcome> {
-    // Stored between the first look and the lock.
+    // Another process may have stored the variant before this process got the lock.
     if (await location.stat(variant.name)) return 'stored';
     const bytes = await semaphore.run(() => make(location, file, variant));
     // Not awaited: other processes also poll.

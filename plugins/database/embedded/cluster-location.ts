@@ -14,7 +14,7 @@ export interface ClusterLocation {
   readonly cluster: string;
 }
 
-/** Files of servers that root starts, in a folder that the server's user may enter. */
+/** Folder for the files of servers that root starts; the user that runs PostgreSQL may enter it. */
 const SHARED_FOLDER = '/var/lib/tenon';
 
 /**

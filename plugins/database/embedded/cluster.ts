@@ -17,7 +17,8 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /**
- * Creates the cluster where there is none, and answers its password. Several processes may do this at the same time.
+ * Creates the PostgreSQL cluster by `initdb` where there is none, and answers its password. Several processes may do this at the
+ * same time.
  */
 export async function prepareCluster(location: ClusterLocation, dataPath: string, log: Log): Promise<string> {
   const clusterExists = await exists(join(location.cluster, 'PG_VERSION'));

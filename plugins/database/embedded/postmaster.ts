@@ -34,7 +34,7 @@ function parsePidFile(text: string): Postmaster | undefined {
   return { pid, port, status: status === 'ready' || status === 'stopping' ? status : 'starting' };
 }
 
-/** After a restart of the machine another program may have this process id. */
+/** Whether the process is the server of this cluster: after a restart of the machine another program may have the process id. */
 async function isServerProcess(pid: number, cluster: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const command =
@@ -48,8 +48,9 @@ async function isServerProcess(pid: number, cluster: string): Promise<boolean> {
 }
 
 /**
- * PostgreSQL checks only that a process with this id exists, and then refuses to start. Another process may be starting
- * a server at the same time: the moved file is read again, and put back if its server runs.
+ * Removes a `postmaster.pid` whose server is gone: PostgreSQL checks only that a process with this id exists, and then refuses to
+ * start. Another process may be starting a server at the same time: the moved file is read again, and put back if its server
+ * runs.
  */
 export async function removeStalePidFile(cluster: string): Promise<void> {
   const asidePath = `${pidFile(cluster)}.${process.pid}`;

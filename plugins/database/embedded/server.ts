@@ -19,7 +19,7 @@ const DATABASE = 'tenon';
 const APPLICATION_NAME = `tenon ${process.pid}`;
 /** Milliseconds. After a crash PostgreSQL replays its log for minutes; a restart would only begin the replay again. */
 const START_TIMEOUT = 240_000;
-/** Milliseconds. */
+/** Milliseconds that `stop` waits for the server to end. */
 const STOP_TIMEOUT = 8_000;
 
 export interface EmbeddedServer {

@@ -10,8 +10,8 @@ import type { ClusterLocation } from './cluster-location.ts';
 import { findRunningServer, removeStalePidFile } from './postmaster.ts';
 
 /**
- * Small values: the server runs beside a Node process on small machines, and the file cache of the system holds most
- * data.
+ * PostgreSQL settings with small values: the server runs beside a Node process on small machines, and the file cache of the
+ * system holds most data.
  */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -28,8 +28,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts a server. Answers undefined once it is ready, or its log output where it exits logSize. The server gets its
- * own process session, so that Ctrl-C in a terminal stops this process, which then stops the server.
+ * Starts a server. Answers undefined once it is ready, or its log output where it exits before. The server gets its own process
+ * session, so that Ctrl-C in a terminal stops this process, which then stops the server.
  */
 export async function startServer(
   { account, binaries, cluster }: ClusterLocation,
@@ -68,7 +68,8 @@ export async function startServer(
 }
 
 /**
- * Where another program takes the port logSize the server does, the start fails and is tried again with another port.
+ * Finds a free TCP port. Where another program takes the port before the server does, the start fails and is tried again with
+ * another port.
  */
 async function findFreePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');

@@ -55,7 +55,7 @@ export async function buildScript(files: PackageFiles, built: string, limit: num
       absWorkingDir: files.root,
       bundle: true,
       write: false,
-      // The map gives authors the positions of failures; it needs no contents.
+      // The source map gives authors the positions of failures; it needs no contents.
       sourcemap: 'external',
       sourcesContent: false,
       outfile: join(files.root, 'artifact.js'),
@@ -69,7 +69,7 @@ export async function buildScript(files: PackageFiles, built: string, limit: num
       legalComments: 'none',
       minifyWhitespace: true,
       logLevel: 'silent',
-      // Without it esbuild would read a tsconfig.json and those that it extends.
+      // Without `tsconfigRaw` esbuild would read a tsconfig.json of the package and those that it extends.
       tsconfigRaw: '{}',
       plugins: [createContainmentPlugin(files, entry, limit, refusedImports)],
     });

@@ -11,7 +11,7 @@ export interface Contribution {
   readonly id: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly events: EventNames;
-  /** Options that it receives as references only. */
+  /** Options whose values the code receives as secret references only. */
   readonly secretOptions: readonly string[];
 }
 
@@ -91,7 +91,7 @@ function assertSameEvents(
     throw createIdentityMismatch(`${where} has a ${kind} for ${quoteName(more)}, an event that is not declared`);
 }
 
-/** Quotes a name from the code if it is safe to show; otherwise "otherwise". */
+/** Quotes a name from third-party code if it is safe to show; the word "otherwise" stands for any other name. */
 const quoteName = (name: string): string => (/^[\w.:-]{1,80}$/.test(name) ? `"${name}"` : 'otherwise');
 
 const createInvalidEntry = (what: string) => new LoadFailure('INVALID_ENTRY', `${capitalize(what)}.`);

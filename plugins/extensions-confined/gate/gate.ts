@@ -15,20 +15,20 @@ export interface GatedPackage {
   readonly script: ScriptText;
   readonly positions: SourcePositions;
   readonly contributions: readonly Contribution[];
-  /** A context serves several calls, because the manifest declares `stateful`. */
+  /** Whether one context serves several calls, as the manifest declares by `stateful`. */
   readonly isStateful: boolean;
 }
 
 export interface GateDeps extends ManifestDeps {
   readonly sandbox: Pick<Sandbox, 'probe' | 'maxArtifact'>;
-  /** Undefined if the package has consent. */
+  /** Answers the failure of a package that may not load without an admin's consent; undefined if the package has consent. */
   readonly consent: (extension: DiscoveredExtension) => Promise<LoadFailure | undefined>;
 }
 
 /**
- * What a confined package must pass before anything of it is registered, in this order (conventions, "Load gate"):
- * manifest, consent, sources, built entry, a run without any handler. It fails closed: a package that does not pass
- * every check never loads, and never loads with full authority either.
+ * Runs the checks that a confined package must pass before anything of it is registered, in this order (conventions, "Load
+ * gate"): manifest, consent, sources, built entry, a run without any handler. It fails closed: a package that does not pass every
+ * check never loads, and never loads with full authority either.
  * @throws LoadFailure
  */
 export async function passGate(extension: DiscoveredExtension, deps: GateDeps): Promise<GatedPackage> {

@@ -2,7 +2,7 @@ import type { SourceToken } from './tokens.ts';
 
 /** One import of a module, as written. */
 export interface ModuleImport {
-  /** Undefined if it is computed. */
+  /** The name of the imported module; undefined if the code computes the name. */
   readonly specifier: string | undefined;
   readonly kind: 'import' | 'require' | 'dynamic';
   /** Imported names, as the module exports them: of some modules only some exports are refused. */
@@ -14,7 +14,7 @@ export interface ModuleImport {
 const isToken = (token: SourceToken | undefined, kind: SourceToken['kind'], text?: string): boolean =>
   token?.kind === kind && (text === undefined || token.text === text);
 
-/** Tokens of a statement that are read: sources are third-party code, and a scan must not take long. */
+/** Maximum tokens of one statement that are read: sources are third-party code, and a scan must not take long. */
 const MAX_TOKENS = 5000;
 
 const isMember = (before: SourceToken | undefined): boolean =>

@@ -20,8 +20,8 @@ const LONGEST_MAP = 2 * 1024 * 1024;
 export const NO_POSITIONS: SourcePositions = { find: () => undefined };
 
 /**
- * `map`: the source map of the text that begins in line `firstLine` of the script, counted from 1; parsed at the first
- * use.
+ * Creates the positions of a script from its source map.
+ * `map`: the source map of the text that begins in line `firstLine` of the script, counted from 1; parsed at the first use.
  * `root`: the folder of the package.
  */
 export function createPositions(map: string, firstLine: number, root: string): SourcePositions {

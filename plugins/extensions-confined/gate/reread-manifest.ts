@@ -10,7 +10,7 @@ export interface VerifiedPackage {
   readonly extension: DiscoveredExtension;
   readonly manifest: ExtensionManifest;
   readonly version: string;
-  /** Built code, absolute. */
+  /** Absolute path of the built code. */
   readonly built: string;
 }
 

@@ -20,11 +20,10 @@ export interface SourceScan {
 }
 
 /**
- * Scans one source by tokens: comments, strings and regular expressions do not count, nor do members of
- * fullAuthorityName objects (`cache.fetch(…)`) and names that the file declares itself.
+ * Scans one source by tokens: comments, strings and regular expressions do not count, nor do members of other objects
+ * (`cache.fetch(…)`) and names that the file declares itself.
  *
- * The scan tells authors early what cannot work. It is not the confinement: code that evades it runs without these APIs
- * too.
+ * The scan shows authors early what cannot work. It is not the confinement: code that evades it runs without these APIs too.
  */
 export function scanSource(source: string): SourceScan {
   const tokens = tokenize(source);
@@ -78,7 +77,7 @@ function findGlobalUse(tokens: readonly SourceToken[], index: number): Omit<Forb
   return undefined;
 }
 
-/** Tokens between brackets that are read; real lists of names are short. */
+/** Maximum tokens between brackets that are read; real lists of names are short. */
 const MAX_TOKENS = 500;
 
 const GLOBALS: ReadonlySet<string> = new Set(['globalThis', 'global', 'window', 'self']);

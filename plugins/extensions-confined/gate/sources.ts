@@ -12,7 +12,7 @@ const isServer = (type: string): boolean => (SERVER_TYPES as readonly string[]).
 const serverHalf = (source: string | AppAndApiFiles | undefined): string | undefined =>
   typeof source === 'object' ? source.api : source;
 
-/** The sources of the server halves that the manifest names; browser sources are never scanned. */
+/** The source files of the server code that the manifest names; browser sources are never scanned. */
 export function listServerSources(manifest: ExtensionManifest): readonly string[] {
   if (manifest.type !== 'bundle') return [serverHalf(manifest.source)].filter((one) => one !== undefined);
   return (manifest.entries ?? [])
@@ -63,7 +63,7 @@ const createTooLarge = () =>
   new LoadFailure('SOURCE_READ_FAILED', `The sources are more than ${MAX_FILES} files or ${MAX_BYTES} bytes.`);
 
 const SCRIPTS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
-/** Styles, texts and data contain no code. */
+/** Endings of the files that are scanned: styles, texts and data contain no code. */
 const SCANNED: ReadonlySet<string> = new Set([...SCRIPTS, '.tsx', '.jsx']);
 /** Endings to try for an import of `./name`; in TypeScript `./name.js` may also mean `./name.ts`. */
 const ENDINGS = ['', ...SCRIPTS, '.tsx', '.jsx', '.json', '.d.ts', ...SCRIPTS.map((ending) => `/index${ending}`)];

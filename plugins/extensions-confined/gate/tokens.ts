@@ -5,7 +5,7 @@
 export interface SourceToken {
   readonly kind: 'name' | 'mark' | 'string' | 'template' | 'regex' | 'number';
   readonly text: string;
-  /** Offset of its first character. */
+  /** Offset of the token's first character in the source. */
   readonly at: number;
 }
 

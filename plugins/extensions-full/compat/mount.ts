@@ -21,7 +21,7 @@ export function createRouterMount(runtime: ExtensionRuntime, path: string, route
     confined: false,
     async handle(ctx, next) {
       const parts = await createRequestParts(runtime, ctx);
-      // The client disconnected meanwhile.
+      // The client disconnected while the body was read.
       if (ctx.res.closed) return detachKoa(ctx);
       const outcome = await runRouter(runtime, ctx, parts, path, router);
       if (outcome === 'answered') return detachKoa(ctx);

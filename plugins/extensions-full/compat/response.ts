@@ -62,7 +62,7 @@ const members = {
     this.appendHeader(name, value);
     return this;
   },
-  /** `json`, `.html` or a whole media type. */
+  /** Sets Content-Type by `json`, `.html` or a whole media type. */
   type(this: Own, type: string) {
     if (type.includes('/')) this.setHeader('Content-Type', type);
     else this[CTX].type = type;

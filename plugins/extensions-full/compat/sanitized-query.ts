@@ -13,7 +13,7 @@ function parseJson(name: string, value: unknown): unknown {
   }
 }
 
-/** `a,b`, `["a","b"]`, or a list already. */
+/** Parses a list that is written as `a,b` or `["a","b"]`, or that is a list already. */
 function parseList(name: string, value: unknown): string[] {
   const all = typeof value === 'string' && value.startsWith('[') ? parseJson(name, value) : value;
   if (Array.isArray(all)) return all.flatMap((one) => parseList(name, one));

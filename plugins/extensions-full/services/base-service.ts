@@ -5,7 +5,7 @@ import type { ExtensionRuntime } from '../extension-runtime.ts';
 /** Constructor options of services. `schema` is accepted and ignored. */
 export interface ServiceOptions {
   readonly schema?: unknown;
-  /** The caller whose permissions apply; null or absent for none. */
+  /** The caller whose permissions apply; without a caller no permissions apply, and the service acts as the system. */
   readonly accountability?: object | null;
   /** A transaction of `database`, in which the service runs. */
   readonly knex?: unknown;

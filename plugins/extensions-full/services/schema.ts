@@ -8,7 +8,7 @@ type Input = Readonly<Record<string, unknown>>;
 
 const createMissing = (what: string) => fail('FORBIDDEN', `there is no ${what}, or it may not be read`);
 
-/** What the three classes share. */
+/** What `CollectionsService`, `FieldsService` and `RelationsService` share. */
 interface SchemaServiceDeps {
   readonly Acting: BaseServiceClass;
   readonly writes: ExtensionRuntime['deps']['schemaWrites'];

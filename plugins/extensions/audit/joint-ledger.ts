@@ -11,7 +11,7 @@ export interface LedgerProcess {
   readonly answered: boolean;
   /** The address of a process that did not reply, as PostgreSQL reports it; null on the same machine. */
   readonly address?: string | null;
-  /** Number of ledger entries that did not fit into its messages. */
+  /** Number of ledger entries that did not fit into the messages of the reply. */
   readonly left?: number;
 }
 

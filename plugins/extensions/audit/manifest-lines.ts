@@ -30,7 +30,9 @@ export const createExtensionLines = (all: readonly DiscoveredExtension[], deps: 
     return { name, version, runtime: isConfinedPackage ? 'confined' : 'full', authorities };
   });
 
-/** The same for third-party plugins that would run in this process. */
+/**
+ * What third-party plugins that would run in this process may do according to their manifests. None of their code runs for this.
+ */
 export async function createPluginLines(folder: string | undefined, deps: Deps): Promise<readonly AuditLine[]> {
   const lines: AuditLine[] = [];
   for (const path of await pluginFolders(folder)) {

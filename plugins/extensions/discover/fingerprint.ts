@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Installed dependencies and version control are large, and an author does not change them. */
+/**
+ * Folders that the fingerprint leaves out: installed dependencies and version control are large, and an author does not change
+ * them.
+ */
 const SKIPPED: ReadonlySet<string> = new Set(['node_modules', '.git']);
 const MAX_FILES = 20_000;
 const MAX_DEPTH = 32;

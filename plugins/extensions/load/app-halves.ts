@@ -2,8 +2,8 @@ import type { AppHalf, ExtensionType } from '../model.ts';
 import { hasAppPart, type PackageSlot } from './slot.ts';
 
 /**
- * The halves that the browser build contains. Packages that failed are left out, because their browser half would act
- * with the rights of the user who is signed in to the admin app.
+ * The browser code that the build contains. Packages that failed are left out, because their browser code would act with the
+ * rights of the user who is signed in to the admin app.
  */
 export const toAppHalves = (slots: readonly PackageSlot[]): readonly AppHalf[] =>
   slots
@@ -16,7 +16,7 @@ export const toAppHalves = (slots: readonly PackageSlot[]): readonly AppHalf[] =
       file: files.app,
       revision,
     }))
-    // An operation in the single-file layout may have no browser half.
+    // An operation in the single-file layout may have no browser code.
     .filter(({ type, file }) => file !== undefined || type !== 'operation');
 
 const isFailed = (loaded: PackageSlot['loaded']): boolean =>

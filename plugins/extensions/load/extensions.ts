@@ -48,7 +48,7 @@ export function createExtensions(deps: LoadDeps, toReason: ToReason): Extensions
   let queue: Promise<unknown> = Promise.resolve();
   const steps = createLoadSteps(deps, () => isStopped);
 
-  /** The order is that of the conventions, "Mounting, order, collisions". */
+  /** Runs one load. The order of its steps is that of the conventions, "Mounting, order, collisions". */
   async function loadOnce(request: ReloadRequest): Promise<LoadChanges> {
     const all = await deps.discover();
     const plan = createLoadPlan(slots, all, request, laterFailures);
@@ -88,7 +88,7 @@ export function createExtensions(deps: LoadDeps, toReason: ToReason): Extensions
   }
 
   const row = (slot: PackageSlot) => toRow(slot, toReason, laterFailures.get(slot.extension.id));
-  /** Queued behind a running load, which calls `afterLoad` itself. */
+  /** Runs `afterLoad` behind a running load, which calls it itself. */
   const afterLoadInBackground = () => {
     queue = queue.then(() => deps.afterLoad()).catch((error) => log.error({ err: error }, 'required packages'));
   };
@@ -147,7 +147,7 @@ async function checkSlots(
 }
 
 /**
- * Unloads, then loads. Kept confined slots are loaded again if an extension with full authority was added or removed.
+ * Unloads slots, then loads slots. Kept confined slots are loaded again if an extension with full authority was added or removed.
  */
 async function replaceSlots(
   steps: LoadSteps,

@@ -2,7 +2,7 @@ import type { DiscoveredExtension, ReasonCode } from '../model.ts';
 import { hasServerPart, isConfined, type PackageSlot } from './slot.ts';
 
 export interface LoadPlan {
-  /** Keep running. */
+  /** Extensions that keep running. */
   readonly kept: readonly PackageSlot[];
   /** Loaded now and to be unloaded: changed, removed from disk, or to be tried again. */
   readonly toUnload: readonly PackageSlot[];
@@ -12,10 +12,10 @@ export interface LoadPlan {
 
 /** Extensions to load again although their files did not change. */
 export interface ReloadRequest {
-  /** Loaded again in any case, by name. */
+  /** Names of extensions that are loaded again in any case. */
   readonly names?: readonly string[];
   /**
-   * All failed extensions are tried again, since the cause may be outside of their files. If false, only those that
+   * Whether all failed extensions are tried again, since the cause may be outside of their files. If false, only extensions that
    * failed because of another extension are tried again, since an attempt may take long.
    */
   readonly retryFailed?: boolean;

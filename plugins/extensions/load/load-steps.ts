@@ -17,7 +17,7 @@ const phaseOf = ({ extension }: PackageSlot): LoadPhase | undefined =>
 
 /** The steps of a load. No step throws: a failure is kept in its slot. */
 export interface LoadSteps {
-  /** A few at a time, because a probe needs a process of its own. */
+  /** Runs the gate for confined packages, a few at a time, because a probe needs a process of its own. */
   passGates(slots: readonly PackageSlot[], runtime: RuntimeState): Promise<void>;
   /** Checks consent for extensions that are not confined. */
   checkConsent(slots: readonly PackageSlot[]): Promise<void>;

@@ -3,7 +3,7 @@ import type { ExtensionRow } from '../records/record.ts';
 import type { ThirdPartyRecord } from '../third-party/plugins.ts';
 import { isConfined, type PackageSlot } from './slot.ts';
 
-/** What a package filters, and which of it is not filtered now: for plugins that rely on packages. */
+/** Which events a package filters, and which of them it does not filter now: for plugins that rely on packages. */
 export interface PackageState {
   /** A UUID computed from the location of the package. */
   readonly id: string;

@@ -6,8 +6,8 @@ import type { PackageSlot } from './slot.ts';
 /** What a load does with one slot. No step throws: a failure is kept in the slot. */
 export interface SlotSteps {
   /**
-   * Runs `work`. On an error the log has the whole error and the slot what may be shown. False if it failed or did not
-   * run.
+   * Runs `work`. An error is logged as a whole, and the slot keeps what may be shown of it. Answers false if `work` failed or did
+   * not run.
    */
   attempt(slot: PackageSlot, code: ReasonCode, work: () => Promise<void>): Promise<boolean>;
   /** Loads within `limit` milliseconds; an extension that finishes later is unloaded at once. */

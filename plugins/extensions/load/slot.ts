@@ -17,7 +17,7 @@ export interface PackageSlot {
   loaded?: LoadedExtension;
   failure?: LoadFailure;
   failedAtGate?: boolean;
-  /** Only the browser half failed. */
+  /** The failure of the browser code, if only this code failed. */
   appFailure?: LoadFailure;
   settings?: SettingsStatus;
 }

@@ -4,7 +4,7 @@ import type { Broker } from '../../broker/contract.ts';
 /** Capabilities that confined code may request (conventions, "Capabilities"). All others are for plugins. */
 const GRANTABLE = ['log', 'request', 'items', 'template', 'endpoint'] as const;
 
-/** Valid in a manifest, without an effect yet. */
+/** Capabilities that are valid in a manifest and have no effect yet. */
 const RESERVED = {
   files: {
     type: 'object',

@@ -14,7 +14,7 @@ export function stripNamePrefix(name: string): string {
   return name.replace(/^@[^/]+\//, '');
 }
 
-/** Folders of the single-file layout under EXTENSIONS_PATH. */
+/** The type of extension in each folder of the single-file layout under EXTENSIONS_PATH. */
 export const TYPE_FOLDERS = {
   interfaces: 'interface',
   displays: 'display',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { LoadFailure } from '../model.ts';
 import { type ManifestDeps, type ValidatedPackage, validatePackage } from './validate.ts';
 
-/** Limit for a package.json in bytes. The gate of confined packages has a lower one. */
+/** Maximum bytes of a package.json. The gate of confined packages has a lower limit. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface PackageJson {

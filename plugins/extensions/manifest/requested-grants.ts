@@ -2,7 +2,7 @@ import type { ExtensionSettings } from '../../extension-settings/contract.ts';
 import { type BundleEntry, type ExtensionManifest, SERVER_TYPES } from '../model.ts';
 import { selectGrants } from './capabilities.ts';
 
-/** Grants by capability, as `Subjects` takes them. */
+/** Grants by capability, as the broker takes them. */
 export type Grants = Readonly<Record<string, unknown>>;
 
 /**

@@ -92,7 +92,7 @@ export const PACKAGE_SCHEMA = {
   type: 'object',
   required: ['name', 'version', 'service:extension'],
   properties: {
-    // Together they are `name@version` in history.
+    // Name and version are written together as `name@version` in the history.
     name: { ...text, maxLength: 214, pattern: '^@?[!-?A-~]+$', description: 'the name of a package' },
     version: { ...text, maxLength: 100, pattern: '^[!-?A-~]+$', description: 'a version' },
     type: { enum: ['module', 'commonjs'] },

@@ -25,7 +25,7 @@ export interface ValidatedPackage {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Keys that are valid for confined code only. */
+/** Keys of a manifest that are valid for confined code only. */
 const CONFINED = ['capabilities', 'events', 'optionDelivery', 'stateful'] as const;
 const MAX_PROBLEMS = 3;
 
@@ -63,7 +63,10 @@ function declarationProblems(manifest: Raw, { subjects, settings }: ManifestDeps
   return found;
 }
 
-/** The gate, not this function, refuses two server entries of one name and hooks without events. */
+/**
+ * Problems of the entries of a bundle. The gate, not this function, refuses two server entries of one name and hooks without
+ * events.
+ */
 function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly string[] {
   return (manifest.entries as readonly Raw[]).flatMap((entry, at) => {
     const where = `/entries/${at}`;
@@ -79,7 +82,10 @@ function bundleProblems(manifest: Raw, { subjects }: ManifestDeps): readonly str
   });
 }
 
-/** Compares with the API version, which packages are written for, and with the service's version, which admins see. */
+/**
+ * Whether the range of a manifest's `host` includes the API version, which packages are written for, or the service's version,
+ * which admins see.
+ */
 const isForThisHost = (range: string): boolean => satisfies(API_VERSION, range) || satisfies(VERSION, range);
 
 /**
@@ -101,7 +107,8 @@ const selectSchema = <S extends Record<string, object>>(schemas: S, type: string
   (Object.hasOwn(schemas, type) ? schemas[type] : schemas.app) as object;
 
 /**
- * Writes pointers such as `/entries/0/type` as `entries.0.type`, because redaction takes text with slashes for a path.
+ * Throws MANIFEST_INVALID with the first problems, if any. Writes pointers such as `/entries/0/type` as `entries.0.type`, because
+ * redaction takes text with slashes for a path.
  */
 function assertNoProblems(found: readonly string[]): void {
   if (found.length === 0) return;

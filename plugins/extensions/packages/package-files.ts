@@ -5,7 +5,7 @@ import { LoadFailure, type ReasonCode } from '../model.ts';
 
 /** A file of a package, with links resolved. */
 export interface PackageFile {
-  /** Absolute, after links. */
+  /** Absolute path, with links resolved. */
   readonly path: string;
   /** Path for messages: relative to the package, with slashes. */
   readonly displayPath: string;
@@ -15,7 +15,7 @@ export interface PackageFile {
 export interface PackageFiles {
   readonly root: string;
   /**
-   * Undefined if there is no such regular file.
+   * Finds a file of the package; undefined if there is no such regular file.
    * @throws LoadFailure LOCAL_PATH_ESCAPES_ROOT if it lies outside of the package.
    */
   find(path: string): Promise<PackageFile | undefined>;
@@ -79,7 +79,7 @@ export async function readCompleteFile(
       if (!(await isSameFile(file.path, about))) throw createEscapeFailure();
       if (!about.isFile()) throw new LoadFailure(unreadable, `"${file.displayPath}" is not a file.`);
       if (about.size > limit) return undefined;
-      // One byte more than its size shows that it grew meanwhile.
+      // The buffer has one byte more than the file, which shows whether the file grew meanwhile.
       const buffer = Buffer.allocUnsafe(about.size + 1);
       let length = 0;
       for (;;) {

@@ -25,7 +25,7 @@ export interface ExtensionRow {
   readonly reason?: FailureReason;
   readonly entries?: readonly EntryOutcome[];
   readonly settings?: SettingsStatus;
-  /** Its events are refused while it is not loaded. */
+  /** Whether the events that the package filters are refused while the package is not loaded. */
   readonly required?: true;
   readonly failures?: readonly ContributionFailure[];
 }

@@ -31,7 +31,7 @@ export function redactGateDetail(detail: string, redactEnvironment: Redact, name
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 
-/** Names of packages and settings and reason codes are long and not secret. */
+/** Redacts long tokens, which may be secrets. Names of packages and settings, and reason codes, are long and no secrets. */
 const withoutTokens = (text: string, name: string): string =>
   text.replace(TOKEN, (token, at: number) => {
     if (name.includes(token)) return token;

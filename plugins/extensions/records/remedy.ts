@@ -40,7 +40,7 @@ const REMEDIES: Partial<Record<ReasonCode, string>> = {
   UNKNOWN: 'See the log of the service for the error.',
 };
 
-/** Characters of a detail that leave room for the remedy. */
+/** Maximum characters of a detail that is followed by a remedy. */
 const ROOM = 200;
 
 /**

@@ -9,7 +9,7 @@ export interface ThirdPartyRecord {
   readonly name: string;
   readonly version?: string;
   readonly folder: string;
-  /** Absent if it cannot be read. */
+  /** Absent if the manifest cannot be read. */
   readonly manifest?: PluginInfo['manifest'];
   readonly status: 'loaded' | 'failed';
   readonly failure?: BootFailure;
@@ -63,7 +63,7 @@ export class ThirdPartyPlugins implements ThirdPartyLifecycle {
   readonly #records = new Map<string, ThirdPartyRecord>();
   readonly #deps: Deps;
   #isStarted = false;
-  /** One change at a time. */
+  /** The queue of changes, which run one at a time. */
   #queue: Promise<void> = Promise.resolve();
 
   constructor(deps: Deps) {

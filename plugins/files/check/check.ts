@@ -3,7 +3,10 @@ import type { Location, Storage, StoredObject } from '../../storage/contract.ts'
 import { countReferencedObjects, findMissingObjects } from './missing.ts';
 import { classifyAgain, classifyObjects } from './objects.ts';
 
-/** Milliseconds: a younger object may belong to a process that has just lost its connection to the database. */
+/**
+ * Minimum age of a stray object in milliseconds: a younger object may belong to a process that has just lost its connection to
+ * the database.
+ */
 const GRACE_PERIOD = 3_600_000;
 const PROGRESS_EVERY = 5000;
 

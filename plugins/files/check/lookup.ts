@@ -3,7 +3,7 @@ import { parseStem } from '../object-names.ts';
 
 /** What the database knows about some objects of one location. */
 export interface KnownObjects {
-  /** Bytes by object name, as the row says; null if it does not. */
+  /** Sizes in bytes of the objects that rows name, by object name; null if the row has no size. */
   readonly files: ReadonlyMap<string, number | null>;
   readonly orphans: ReadonlySet<string>;
   /** Stems of objects of rows or of the ledger: they may have variants. */
@@ -16,7 +16,7 @@ interface LookupRow {
   readonly isOrphan: boolean;
 }
 
-/** One statement: between two, an object could move from the ledger to its row and be in neither result. */
+/** Looks up objects in one statement: between two, an object could move from the ledger to its row and be in neither result. */
 export async function lookUpObjects(db: Db, location: string, names: readonly string[]): Promise<KnownObjects> {
   const ids = [...new Set(names.flatMap((name) => parseStem(name)?.slice(0, 36) ?? []))];
   const { rows } = await db.query<LookupRow>(

@@ -57,7 +57,7 @@ async function followRedirects(
         reach: 'private',
         headers: { accept: '*/*', 'user-agent': 'tenon' },
         signal: deadline.signal,
-        // Longer than the deadline here, which fires first and gives the reason.
+        // Longer than the deadline of the import, which ends first and gives the reason.
         timeout: deadline.remaining() + 1000,
         maxBytes,
       }),

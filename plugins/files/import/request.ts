@@ -6,7 +6,7 @@ export interface ImportRequest {
   readonly data: Payload;
 }
 
-/** Characters of the longest URL. */
+/** Maximum characters of a URL. */
 const MAX_URL_LENGTH = 8192;
 
 /** Parses `{ url, data }` of a body or of GraphQL arguments. @throws INVALID_PAYLOAD. */

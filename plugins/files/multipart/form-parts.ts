@@ -12,7 +12,9 @@ export interface FormPart {
 
 /** The parts of a body in their order. Each is read from the connection on demand. */
 export interface FormParts {
-  /** Undefined after the last. @throws INVALID_PAYLOAD, ClientGone, or OUT_OF_TIME when the client stops sending. */
+  /**
+   * The next part; undefined after the last. @throws INVALID_PAYLOAD, ClientGone, or OUT_OF_TIME when the client stops sending.
+   */
   next(): Promise<FormPart | undefined>;
   /** Discards the rest of the body. If the form has not ended, readers fail with `reason`. */
   close(reason?: Error): void;
@@ -28,7 +30,7 @@ const HEADERS = { maxHeaderPairs: 20, maxHeaderSize: 16 * 1024 };
 
 const createMalformedFailure = () => fail('INVALID_PAYLOAD', 'The form is malformed or breaks off.');
 
-/** The parser is loaded with the first form. */
+/** Reads the parts of a multipart form from a request. The parser is loaded with the first form. */
 export async function readParts(req: IncomingMessage, { boundary, idleTimeout }: PartOptions): Promise<FormParts> {
   const { Dicer } = await import('@fastify/busboy');
   return new ParsedParts(req, new Dicer({ boundary, ...HEADERS }), idleTimeout);

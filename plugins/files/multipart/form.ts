@@ -18,7 +18,7 @@ export interface FormFile {
 }
 
 export interface FormReader {
-  /** The next file. The bytes of the previous one must be read. */
+  /** The next file of the form. The bytes of the previous file must be read before. */
   nextFile(): Promise<FormFile | undefined>;
   /** The fields behind the last file. */
   remainingFields(): FormFields;
@@ -30,7 +30,7 @@ interface FormOptions {
   countMemory(bytes: number): void;
 }
 
-/** Characters of a name; bytes of all fields of one file; parts of one form. */
+/** Maximum characters of a name, bytes of all fields of one file, and parts of one form. */
 const MAX_NAME_LENGTH = 255;
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_PARTS = 1000;

@@ -19,7 +19,7 @@ export function parseHeaderValue(header: string): HeaderValue {
     if (!found) throw fail('INVALID_PAYLOAD', 'A header of the form cannot be read.');
     at = PARAMETER.lastIndex;
     const [, name, quoted, plain = ''] = found;
-    // Only these two are escaped: other backslashes are path separators of old clients, which send whole paths.
+    // Only quotes and backslashes are escaped: other backslashes are path separators of old clients, which send whole paths.
     const value = quoted?.replaceAll(/\\(["\\])/g, '$1') ?? plain;
     if (name !== undefined && !parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value);
   }

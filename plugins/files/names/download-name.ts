@@ -17,7 +17,7 @@ export function defaultName(type: string | undefined): string {
   return extension === undefined ? 'file' : `file.${extension}`;
 }
 
-/** Shortened in front of its extension. */
+/** Shortens a name in front of its extension. */
 function shorten(name: string): string {
   const letters = [...name];
   if (letters.length <= MAX_LENGTH) return name;

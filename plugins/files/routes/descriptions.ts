@@ -19,7 +19,7 @@ const FILE_SCHEMA = itemSchema(FILES);
 /** Error codes of uploads and of writes of rows. */
 export const FILE_ERRORS: readonly ErrorCode[] = [...WRITE_ERRORS, 'OUT_OF_TIME'];
 
-/** Fields of the row precede their file, as texts. */
+/** JSON Schema of a form with a file: the fields of the row precede the file, as texts. */
 const FORM_SCHEMA: JsonSchema = { ...objectOf({ file: {} }), additionalProperties: TEXT };
 
 /** Adds a form to the description of a route that takes JSON. */

@@ -57,7 +57,7 @@ export function fileRoutes(deps: RouteDeps): readonly Route[] {
   ];
 }
 
-/** `route` handles JSON, `handleForm` handles forms. */
+/** A route that accepts forms beside JSON: `route` handles JSON, `handleForm` handles forms. */
 const acceptForm = (
   { access, items, readBody }: RouteDeps,
   route: Route,
@@ -72,7 +72,7 @@ const acceptForm = (
       ctx.state.body = await readBody(ctx as never);
       return route.handle(ctx);
     }
-    // Before a byte of the form is read.
+    // The permission is checked before a byte of the form is read.
     await access.assertAllowed(ctx.state.caller, action, FILES);
     await assertAnswerShape(items, ctx, FILES);
     await handleForm(ctx);

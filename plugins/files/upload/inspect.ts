@@ -9,7 +9,9 @@ import { temporaryFolder } from '../../storage/library.ts';
 import { isPlainText } from './plain-text.ts';
 import type { ReceivedBytes } from './receive.ts';
 
-/** Bytes: of a larger object that would have to be copied, only the head is inspected. */
+/**
+ * Maximum bytes that are copied for an inspection. Of a larger object that would have to be copied, only the head is inspected.
+ */
 const MAX_COPIED = 256 * 1024 ** 2;
 const HEAD_SIZE = 4 * 1024 ** 2;
 const MEDIA_TYPE = /^(?:image|audio|video)\//;

@@ -27,7 +27,7 @@ export interface UploadPlan extends ReceiveTarget {
   readonly declared: MimeType | undefined;
   /** The download name, if the sender or the row has one. */
   readonly name: string | undefined;
-  /** Values of the sender, which his permissions must allow. */
+  /** Values of the sender, which the caller's permissions must allow. */
   readonly payload: Payload;
   /** Values that the platform adds, whatever the sender may write. */
   readonly platformValues: Payload;
@@ -175,7 +175,7 @@ async function filesCollection({ access, schema }: Deps, caller: Caller) {
   return { access, collection, schemaSnapshot, caller };
 }
 
-/** Bytes of the largest upload. */
+/** Maximum bytes of an upload. */
 const maxUploadBytes = ({ config }: Deps, { maxBytes }: UploadOptions): number =>
   Math.min(config.FILES_MAX_UPLOAD_SIZE ?? Number.POSITIVE_INFINITY, maxBytes ?? Number.POSITIVE_INFINITY);
 

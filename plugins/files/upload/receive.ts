@@ -8,7 +8,7 @@ export interface ReceiveTarget {
   readonly location: Location;
   readonly object: string;
   readonly type: string | undefined;
-  /** Bytes of the largest file; Infinity without a limit. */
+  /** Maximum bytes of the file; Infinity without a limit. */
   readonly limit: number;
 }
 
@@ -17,7 +17,7 @@ export interface ReceivedBytes {
   readonly head: Uint8Array;
 }
 
-/** `size`: bytes, if they are known before the end of the upload. */
+/** The failure of an upload that is too large. `size`: its bytes, if they are known before the end of the upload. */
 export const createTooLargeFailure = (limit: number, size?: number) =>
   fail(
     'CONTENT_TOO_LARGE',
