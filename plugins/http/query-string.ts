@@ -4,7 +4,7 @@ import type { HttpContext } from './contract.ts';
 import type { QueryLimits } from './settings.ts';
 
 const DEFAULT_LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
-/** Neither nested nor encoded: such text needs no parser. */
+/** A query string without brackets and escapes, which needs no full parser. */
 const UNENCODED = /^[^%+[\]\0]*$/;
 
 /**

@@ -194,8 +194,8 @@ export interface SelectionRequest {
   /** Everything that the selection depends on: the same text always means the same selection of this collection. */
   readonly text?: string;
   /**
-   * Values of conditions that are no part of `text`, so that one statement serves all of them. `selection(true)` has a
-   * placeholder (`Given`) in place of each, by its name; `selection()` has the values themselves.
+   * Values of conditions that are no part of `text`, so that one statement serves all of them. `selection(true)` has an
+   * `OperandPlaceholder` in place of each, by its name; `selection()` has the values themselves.
    */
   readonly placeholders?: PlaceholderValues;
   /** One row by its key; never part of `text`. */

@@ -25,7 +25,7 @@ export type ImageOperation = readonly [name: string, ...args: unknown[]];
 
 /** How an image is transformed. */
 export interface ImagePlan {
-  /** In order. */
+  /** Methods of sharp, applied in this order. */
   readonly operations: readonly ImageOperation[];
   readonly format: ImageFormat;
   /** 1 to 100; the format's own default without it. */

@@ -30,7 +30,7 @@ export function functionGroupOf(field: Field): FunctionGroup | undefined {
   if (field.concealed) return undefined;
   if (field.relation?.kind === 'many') return 'count';
   const group = field.column ? GROUP_BY_TYPE[field.type] : undefined;
-  // An array has a count, but no path inside.
+  // A PostgreSQL array of JSON values has a count, but no path inside.
   return field.column?.array && group === 'json' ? 'count' : field.column?.array ? undefined : group;
 }
 

@@ -62,7 +62,10 @@ export function describeItems(grant: ItemsGrant): readonly Authority[] {
   );
 }
 
-/** Full access is more than the user's permissions, and no list is more than any list. */
+/**
+ * Whether `after` permits more than `before`. Full access is more than the user's permissions, and a grant without a
+ * list of collections is more than any list.
+ */
 export function widensItemsGrant(before: ItemsGrant | undefined, after: ItemsGrant): boolean {
   if (before === undefined) return true;
   const [grantBefore, grantAfter] = [normalizeItemsGrant(before), normalizeItemsGrant(after)];

@@ -29,7 +29,7 @@ const unsafeNumberFailure = (field: Field) =>
   });
 
 /**
- * The value of a payload as its column accepts it.
+ * Converts a value of a payload to a parameter that its column accepts.
  * @throws INVALID_PAYLOAD with the field for a value of the wrong type
  */
 export function toParameter(field: Field, value: unknown): StatementParameter {
@@ -71,7 +71,7 @@ function toColumnValue(field: Field, value: unknown): unknown {
       return toText(field, value).trim().replace(/\..*$/, '');
     case 'decimal':
     case 'float':
-      // Accepted in the form in which they are read, so that a row can be sent back.
+      // `Infinity` and `NaN` are accepted as texts, as a read answers them, so that a client can send a row back.
       if (field.type === 'float' && typeof value === 'string' && NOT_FINITE.test(value)) return value;
       if (!NUMBER.test(toText(field, value).trim())) throw invalidValue(field, 'a number');
       return assertRange(field, toText(field, value).trim());
