@@ -43,7 +43,7 @@ export const clientSignal = ({ res }: Pick<Context, 'res'>): (() => AbortSignal)
   };
 };
 
-/** One signal for each request, however many writes it has. */
+/** The signals of requests, one for each request, however many writes it has. */
 const disconnectSignals = new WeakMap<Context['res'], AbortSignal>();
 
 function createDisconnectSignal(res: Context['res']): AbortSignal {

@@ -47,7 +47,7 @@ export interface ParameterDescription {
   /** One line of text. */
   readonly description: string;
   readonly schema: JsonSchema;
-  /** For query parameters; default false. Path parameters are always required. */
+  /** Whether a query parameter is required; default false. Path parameters are always required. */
   readonly required?: boolean;
 }
 

@@ -39,7 +39,10 @@ export function parseQueryString(text: string, limits: QueryLimits = DEFAULT_LIM
   }
 }
 
-/** Undefined for texts that need the full parser: many parameters, or a repeated name, which makes a list. */
+/**
+ * Parses a plain query string; undefined for texts that need the full parser: many parameters, or a repeated name,
+ * which makes a list.
+ */
 function parseFlat(text: string): Record<string, unknown> | undefined {
   const parts = text.split('&');
   if (parts.length > 50) return undefined;

@@ -25,5 +25,5 @@ export interface Notifications {
   notify(sender: string | null, notices: readonly NotificationText[]): Promise<void>;
 }
 
-/** For plugins that notify users, such as `comments`. */
+/** The service for plugins that notify users, such as `comments`. */
 export const notifications = service<Notifications>('notifications', { version: '1.0.0' });

@@ -26,5 +26,5 @@ export interface Passwords {
   verify(stored: string | null, text: string, client?: PasswordClient): Promise<boolean>;
 }
 
-/** For `auth`, `users` and `items`, which hashes fields of the type `hash`. */
+/** The service for `auth`, `users` and `items`, which hashes fields of the type `hash`. */
 export const passwords = service<Passwords>('passwords', { version: '1.0.0' });

@@ -8,7 +8,7 @@ export interface PartStep {
   readonly upTo: number;
   /** Bytes. */
   readonly size: number;
-  /** Where a part is collected and kept until it has been sent. */
+  /** Where the bytes of a part are collected and kept until the part has been sent. */
   readonly kept: 'memory' | 'disk';
 }
 

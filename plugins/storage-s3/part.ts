@@ -4,7 +4,7 @@ import { open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { temporaryFile } from '../storage/library.ts';
 
-/** One part of a multipart upload, from its first byte until it has been sent. */
+/** One part of an object, from its first byte until it has been sent. */
 export interface UploadPart {
   /** Bytes so far. */
   size(): number;

@@ -25,7 +25,10 @@ const GROUP_BY_TYPE: Partial<Readonly<Record<FieldType, FunctionGroup>>> = {
   json: 'json',
 };
 
-/** Undefined for a field without functions. Functions of a concealed field would reveal it. */
+/**
+ * The group of functions of a field; undefined for a field without functions. Functions of a concealed field would
+ * reveal it.
+ */
 export function functionGroupOf(field: Field): FunctionGroup | undefined {
   if (field.concealed) return undefined;
   if (field.relation?.kind === 'many') return 'count';

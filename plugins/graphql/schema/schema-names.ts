@@ -120,7 +120,7 @@ function computeNames(
     return free;
   };
   const enums = createColumnEnums(names.keys(), (name) => claimName(name, '_filter_operators'));
-  // In the order of the snapshot, which is also the order in the schema.
+  // Collections stay in the order of the snapshot, which is also the order in the GraphQL schema.
   const collections = new Map(
     [...snapshot.collections.values()].flatMap((one): [string, NamedCollection][] => {
       const name = names.get(one);

@@ -124,7 +124,7 @@ function createWriteVerbs(
 
 type Item = Record<string, unknown>;
 
-/** Null for a missing row and for one that may not be read. */
+/** Converts FORBIDDEN to null: a row is missing or may not be read. */
 function nullIfForbidden(error: unknown): null {
   if (error instanceof Failure && error.code === 'FORBIDDEN') return null;
   throw error;

@@ -46,7 +46,7 @@ export const itemsGrantSchema: Capability['schema'] = {
 export const normalizeItemsGrant = (grant: ItemsGrant): ItemsGrantObject =>
   typeof grant === 'string' ? ALIASES[grant] : grant;
 
-/** Whose permissions apply, in words. */
+/** For the audit: whose permissions apply to the reads and writes of a package. */
 export const ACCOUNTABILITY_TEXTS = {
   user: 'as the calling user',
   'full-access': 'without permissions (full access)',

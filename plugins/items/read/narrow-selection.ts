@@ -5,7 +5,7 @@ import type { RestLayout } from './rest-representation.ts';
 
 /** The parameters of a query for the rows of one level. */
 interface QueryLevel {
-  /** Undefined: all fields. */
+  /** The requested field paths; undefined for all fields. */
   readonly paths: readonly FieldPath[] | undefined;
   readonly alias: unknown;
   readonly deep: unknown;

@@ -13,7 +13,7 @@ import {
 } from './postgres-error.ts';
 import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts';
 
-/** What is known of a statement that may be rejected. */
+/** What is known of a write statement when PostgreSQL rejects it. */
 export interface StatementFields {
   readonly action?: RefusedStatement['action'];
   readonly paramCount?: number;

@@ -51,7 +51,7 @@ async function withConstraint(deps: ExplainDeps, caller: Caller, refusal: Statem
   const constraintFields = constraint.columns.map((column) => fieldOfColumn(collection, column));
   const namedFields = constraintFields.flatMap((field) => (field && names.has(field.name) ? [field] : []));
   const writtenFields = namedFields.filter((field) => written.has(field));
-  // Of several columns with the same domain, those that the statement sets.
+  // Where several columns have the same domain, only the columns that the statement sets are named.
   const fields = (constraint.isOfDomain && writtenFields.length > 0 ? writtenFields : namedFields).map(
     ({ name }) => name,
   );

@@ -129,7 +129,7 @@ function toText(field: Field, value: unknown): string {
   return String(value);
 }
 
-/** Checked here because PostgreSQL does not say which column's precision was exceeded. */
+/** The range is checked here because PostgreSQL does not say which column's precision was exceeded. */
 function assertRange(field: Field, text: string): string {
   const { precision, scale } = field.column ?? {};
   const largest = 10 ** ((precision ?? 0) - (scale ?? 0)) - 0.5 * 10 ** -(scale ?? 0);
@@ -141,7 +141,7 @@ function assertRange(field: Field, text: string): string {
   return text;
 }
 
-/** Checked here because PostgreSQL does not say which column's length was exceeded. */
+/** The length is checked here because PostgreSQL does not say which column's length was exceeded. */
 function assertLength(field: Field, text: string): string {
   const max = field.column?.maxLength;
   // A character has one or two code units, so most texts need not be counted.

@@ -15,9 +15,9 @@ export type StatementDeps = Pick<Deps, 'db' | 'activity' | 'statements' | 'isRep
 export interface WriteStatement {
   readonly caller: Caller;
   readonly collection: Collection;
-  /** One for each row, in a nested write of rows with revisions. */
+  /** The revisions of the rows, one for each row, in a nested write of rows with revisions. */
   readonly revisionPlaces?: readonly RevisionPlace[];
-  /** One for each row. */
+  /** The paths of the rows in the request, one for each row. */
   readonly paths: readonly RowPath[];
   /** The rows have nested rows, which are written later. */
   readonly hasNestedRows: boolean;

@@ -232,7 +232,7 @@ async function upsertRow(
   const findRow = () => findKeysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
   let [key] = await findRow();
   if (key === undefined) {
-    // Of several writers that find no row one creates it; the others wait and find it.
+    // Where several writers find no row, one creates it; the others wait for the lock and find the row.
     await deps.db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`singleton ${name}`]);
     [key] = await findRow();
   }
