@@ -61,7 +61,7 @@ export const SEARCH: RouteDescription = {
   ...base,
   summary: 'Shows the statement and the plan of a list read whose query is in the body.',
   params: { collection },
-  // A list has no member "query", so it means a read without one.
+  // A list is accepted as the body, too: it has no member "query", so the read has no query parameters.
   body: jsonBody(anyOf(objectOf({ query: schemaRef('Query') }), listOf(ANYTHING)), { required: false }),
   answers: dataAnswer(schemaRef('ReadPlan')),
 };

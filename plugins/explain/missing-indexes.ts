@@ -4,15 +4,18 @@ export interface MissingIndex {
   readonly collection: string;
   readonly field: string;
   readonly related: string | null;
-  /** The service does not run it: an index slows down every write, so an operator must decide. */
+  /**
+   * `create index concurrently …`, for an operator to run. The service does not run the statement: an index slows down
+   * every write, so an operator must decide.
+   */
   readonly statement: string;
 }
 
 const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * Foreign keys that are not the first column of any index. Without one, PostgreSQL reads the whole table to find the rows that refer to a
- * row, for nested lists and for every delete of that row.
+ * Foreign keys that are not the first column of any index. Without such an index PostgreSQL reads the whole table to
+ * find the rows that refer to a row, for nested lists and for every delete of that row.
  */
 export function missingIndexes({ relations, collections }: SchemaOverview): readonly MissingIndex[] {
   return relations.flatMap(({ collection, field, related, schema }) => {

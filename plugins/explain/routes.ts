@@ -12,7 +12,10 @@ interface Deps {
   readonly schema: Schema;
 }
 
-/** For admins only: a plan shows tables, their sizes and row rules. */
+/**
+ * The routes that show the statement and the plan of a read. For admins only: a plan shows tables, their sizes and row
+ * rules.
+ */
 export function explainRoutes({ items, schema }: Deps): readonly Route[] {
   async function explain(ctx: HttpContext, query: RawQuery): Promise<void> {
     const { collection = '', id } = ctx.params;

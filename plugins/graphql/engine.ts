@@ -14,7 +14,10 @@ import type { GraphqlRequest } from './http/request.ts';
 import type { ContributedFields } from './schema/contributed.ts';
 import { createSchemaCache } from './schema/schema-cache.ts';
 
-/** Runs documents. The first document loads it: the graphql package and the schemas are a tenth of all code. */
+/**
+ * Runs GraphQL documents. The engine is loaded with the first document: the graphql package and the schemas are a tenth
+ * of all code.
+ */
 export interface GraphqlEngine {
   /** Runs one request. @throws DocumentFailure for an invalid request, before any field runs. */
   run(scope: GraphqlScope, request: GraphqlRequest, ctx: HttpContext): Promise<GraphqlResponse>;
@@ -30,13 +33,13 @@ export interface GraphqlEngineDeps {
   /** Returns the same list until a field is added or removed: cached schemas depend on its identity. */
   readonly contributed: () => ContributedFields;
   readonly limits: { readonly tokens: number; readonly aliases: number; readonly rootFields: number };
-  /** Schemas in the cache. */
+  /** Number of GraphQL schemas in the cache. */
   readonly capacity: number;
   readonly introspection: boolean;
   readonly log: Log;
 }
 
-/** Printed schemas: printing a large one takes long. */
+/** Schemas in the schema language: printing a large one takes long. */
 const printedSchemas = new WeakMap<GraphQLSchema, string>();
 
 export function createGraphqlEngine(deps: GraphqlEngineDeps): GraphqlEngine {

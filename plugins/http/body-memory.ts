@@ -3,7 +3,6 @@ import type { HealthCheck } from '../server/contract.ts';
 
 /** Bytes that one part of a body costs besides its content: the buffer object and its entry in the list of parts. */
 const PART_OVERHEAD_BYTES = 64;
-/** Seconds. */
 const RETRY_AFTER_SECONDS = 5;
 /** The health check warns above this share of the limit, of one address or of all. */
 const WARN_SHARE = 0.8;

@@ -176,14 +176,14 @@ function isJson(ctx: Context): boolean {
 const toJsonPost = (req: BodySource, request: object): Context =>
   ({ req, request, method: 'POST', is: (types: string[]) => types.includes('application/json') }) as never;
 
-/** The same error that the parser throws. */
+/** The error that koa-body throws for a body over its limit. */
 const createTooLargeError = () => Object.assign(new Error('too large'), { status: 413 });
 
 function toFailure(error: unknown, limit: number, length: string | undefined) {
   if (error instanceof Failure) return error;
   const { status, message } = error as { status?: number; message?: string };
   if (status === 413) {
-    // A compressed or chunked body has no Content-Length of its text to name.
+    // A compressed or chunked body has no Content-Length of its text, so the message names no size.
     const size = Number(length) > limit ? `has ${Number(length)} bytes, more than` : 'is larger than';
     return fail('CONTENT_TOO_LARGE', `The body ${size} the ${limit} allowed (MAX_PAYLOAD_SIZE).`, { limit });
   }

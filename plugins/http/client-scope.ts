@@ -32,8 +32,8 @@ export class ClientScope implements RequestScope {
 }
 
 /**
- * The signal that the client of a request disconnected, for requests of any method. A write uses it: it is rolled back
- * with its client until its commit begins.
+ * The signal that the client of a request disconnected, for requests of any method. A write is rolled back by it when
+ * the client disconnects before the commit begins.
  */
 export const clientSignal = ({ res }: Pick<Context, 'res'>): (() => AbortSignal) => {
   return () => {
@@ -43,7 +43,7 @@ export const clientSignal = ({ res }: Pick<Context, 'res'>): (() => AbortSignal)
   };
 };
 
-/** One signal for each request, however many writes it has. */
+/** The signals of requests, one for each request, however many writes it has. */
 const disconnectSignals = new WeakMap<Context['res'], AbortSignal>();
 
 function createDisconnectSignal(res: Context['res']): AbortSignal {

@@ -47,7 +47,7 @@ export interface ParameterDescription {
   /** One line of text. */
   readonly description: string;
   readonly schema: JsonSchema;
-  /** For query parameters; default false. Path parameters are always required. */
+  /** Whether a query parameter is required; default false. Path parameters are always required. */
   readonly required?: boolean;
 }
 
@@ -157,7 +157,9 @@ export interface RouteMount {
   handle(ctx: HttpContext, next: () => Promise<void>): Promise<void>;
 }
 
-/** For plugins that answer on behalf of extensions, whose paths no manifest can list. */
+/**
+ * Path prefixes of extensions, whose paths no manifest can list. For core plugins that answer on behalf of extensions.
+ */
 export const mounts = facet<RouteMount>('http.mounts', {
   coreOnly: true,
   describe: () => authorities('serves', ['paths that no route takes'], 'for the packages it runs'),
@@ -191,7 +193,7 @@ export type PathClaimKind = 'route' | 'reserved' | 'mount';
  * The service `routing`: free paths, bodies and descriptions, for plugins that contribute mounts or describe the API.
  */
 export interface Routing {
-  /** Undefined for a free path. Case-insensitive. */
+  /** Why a path is not free; undefined for a free path. Case-insensitive. */
   claimOf(path: string): PathClaimKind | undefined;
   /**
    * The parsed JSON body of a request, within the same limits as for routes; undefined without a body.

@@ -10,7 +10,7 @@ export interface DiscardLimits {
 const LIMITS: DiscardLimits = { deadline: 30_000, idleTimeout: 5000, maxBytes: 64 * 1024 * 1024 };
 /** Connections whose bodies are discarded at the same time; others are closed. */
 const MAX_CONNECTIONS = 32;
-/** Milliseconds until the other connections are closed, in which their clients can read the response. */
+/** Milliseconds until a connection over MAX_CONNECTIONS is closed, in which its client can read the response. */
 const CLOSE_DELAY = 100;
 /**
  * Bytes of all bodies together that are discarded in each tick: without a bound, discarding could take most of the CPU.
@@ -20,7 +20,7 @@ const TICK_DURATION = 20;
 /** Ticks that a delayed refill makes up for, so that a busy process does not cut the connections of its slow clients. */
 const MAX_TICKS = 25;
 
-/** Bytes left for this tick. */
+/** Bytes of all bodies that may still be discarded in this tick. */
 let budget = BYTES_PER_TICK;
 let refilledAt = 0;
 /** Bodies that continue with the next tick. */
@@ -74,7 +74,7 @@ export function discardBody(req: IncomingMessage, { deadline, idleTimeout, maxBy
   readWithinBudget();
 }
 
-/** Bodies continue in the order in which they began to wait. */
+/** Starts the next tick. Waiting bodies continue in the order in which they began to wait. */
 function refillBudget(): void {
   const now = performance.now();
   const ticks = Math.min(MAX_TICKS, Math.max(1, (now - refilledAt) / TICK_DURATION));

@@ -18,7 +18,7 @@ export type RunErrorFilters = (ctx: Context, error: unknown) => Promise<unknown>
  */
 export function createErrorFilters({ events, log }: Deps): RunErrorFilters {
   async function runNotFoundFilter(ctx: Context, error: unknown): Promise<unknown> {
-    // With "path" only: requests for a missing collection have a route and answer the same code.
+    // Only errors with `path`: a request for a missing collection has a route and answers the same code without it.
     const isMissing = error instanceof Failure && error.code === 'ROUTE_NOT_FOUND' && 'path' in error.extensions;
     if (!isMissing || !events.hasListeners('filter', 'request.not_found')) return error;
     const { caller } = (ctx as unknown as HttpContext).state;

@@ -65,8 +65,8 @@ export default definePlugin<HttpConfig>({
         await match.route.handle(context);
       },
     });
-    // Built at the start, when every plugin has contributed its routes. A change replaces the router and the mounts as
-    // a whole, so a request sees the routes of before or after the change.
+    // The router and the mounts are built at the start, when every plugin has contributed its routes. A change replaces
+    // both as a whole, so a request sees the routes of before or after the change.
     host.onStart(() => {
       const updateRoutes = () => {
         findRoute = createRouter(allRoutes());

@@ -1,6 +1,6 @@
 import type { HttpContext, RouteMount } from './contract.ts';
 
-/** Mounts by path; those of one path in the order of their contribution. */
+/** Finds the route mounts of a path. Several mounts of one path stay in the order of their contribution. */
 export class MountTable {
   readonly #byPath = new Map<string, readonly RouteMount[]>();
 

@@ -4,7 +4,7 @@ import type { HttpContext } from './contract.ts';
 import type { QueryLimits } from './settings.ts';
 
 const DEFAULT_LIMITS: QueryLimits = { depth: 10, list: 500, parameters: 1000 };
-/** Neither nested nor encoded: such text needs no parser. */
+/** A query string without brackets and escapes, which needs no full parser. */
 const UNENCODED = /^[^%+[\]\0]*$/;
 
 /**
@@ -39,7 +39,10 @@ export function parseQueryString(text: string, limits: QueryLimits = DEFAULT_LIM
   }
 }
 
-/** Undefined for texts that need the full parser: many parameters, or a repeated name, which makes a list. */
+/**
+ * Parses a plain query string; undefined for texts that need the full parser: many parameters, or a repeated name,
+ * which makes a list.
+ */
 function parseFlat(text: string): Record<string, unknown> | undefined {
   const parts = text.split('&');
   if (parts.length > 50) return undefined;

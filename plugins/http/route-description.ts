@@ -10,7 +10,7 @@ import {
   type Route,
 } from './contract.ts';
 
-// Parts of route descriptions. They run once, when a plugin contributes a route.
+// Constants and functions from which plugins make route descriptions. They run once, when a plugin contributes a route.
 
 const JSON_TYPE = 'application/json';
 
@@ -42,9 +42,9 @@ export const exactObject = (
   additionalProperties: false,
 });
 
-/** A shape of `components.schemas`. */
+/** A reference to a schema in `components.schemas`. */
 export const schemaRef = (name: string): JsonSchema & ComponentReference => ({ $ref: `#/components/schemas/${name}` });
-/** A parameter of `components.parameters`. */
+/** A reference to a parameter in `components.parameters`. */
 export const parameterRef = (name: string): ComponentReference => ({ $ref: `#/components/parameters/${name}` });
 
 export const parameter = (description: string, schema: JsonSchema = TEXT): ParameterDescription => ({
@@ -73,7 +73,7 @@ export const jsonBody = (schema: JsonSchema, { required = true } = {}): BodyDesc
   required,
 });
 
-/** The body of every refusal. `extensions` has members of its own for many codes beside `code`. */
+/** The body of every error response. Many codes have further members of `extensions` beside `code`. */
 export const ERRORS_SCHEMA: JsonSchema = exactObject({
   errors: {
     ...listOf(exactObject({ message: TEXT, extensions: objectOf({ code: TEXT }, ['code']) })),
@@ -81,7 +81,9 @@ export const ERRORS_SCHEMA: JsonSchema = exactObject({
   },
 });
 
-/** `Errors`, for answers that carry a code which is not in the table. */
+/**
+ * The schema `Errors` as components of a description, for answers with a code that `kernel/errors.ts` does not list.
+ */
 export const errorComponents = { schemas: { Errors: ERRORS_SCHEMA } } as const;
 
 /**

@@ -22,7 +22,7 @@ interface CompiledRoute {
 export interface RouteMatch {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
-  /** Names of its query parameters; undefined when it describes none. */
+  /** Names of the route's query parameters; undefined when it describes none. */
   readonly parameters: ReadonlySet<string> | undefined;
 }
 

@@ -65,6 +65,9 @@ export const createRequestSettings = (
   proxies: config.IP_TRUST_PROXY === 'true' ? 1 : Number(config.IP_TRUST_PROXY) || 0,
 });
 
-/** Bytes; at least four times MAX_PAYLOAD_SIZE, so that the largest body fits into the half of one address. */
+/**
+ * The memory limit of unfinished bodies in bytes: at least four times MAX_PAYLOAD_SIZE, so that the largest body fits
+ * into the half that one address may hold.
+ */
 export const memoryLimit = ({ MAX_PAYLOAD_MEMORY: memory, MAX_PAYLOAD_SIZE: size }: HttpConfig): number =>
   Math.max(memory, 4 * size);

@@ -81,5 +81,5 @@ export function createParameterCheck(mode: UnknownParametersMode, log: Log): Par
   };
 }
 
-/** Characters that are allowed in a quoted text of a header. */
+/** Replaces the characters that a quoted text of a header may not contain. */
 const toHeaderText = (name: string): string => name.replace(/[^\w.:$-]/g, '?');

@@ -20,7 +20,10 @@ import {
 } from './request-bodies.ts';
 import { answerShapeOf, assertAnswerShape, sendWrittenRows } from './written-response.ts';
 
-/** The read of a list route. The route of /items caches by the text of the query string. */
+/**
+ * Reads for the GET routes: a list, or with `key` one row. The routes of /items cache the read by the text of the query
+ * string.
+ */
 export type ReadList = (
   caller: Caller,
   collection: string,

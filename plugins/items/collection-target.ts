@@ -61,6 +61,6 @@ function joinKeyColumns({ parts = [] }: Field, raw: Record<string, unknown>): st
   return fits && Object.keys(raw).length === parts.length ? joinKey(values.map(String)) : undefined;
 }
 
-/** The type a list of keys is cast to. Every integer index accepts an int8 list, whatever its values. */
+/** The SQL type to which a list of keys is cast. Every integer index accepts an int8 list, whatever its values. */
 export const keyType = (field: Field): string =>
   field.type === 'integer' || field.type === 'bigInteger' ? 'int8' : (field.column?.sqlType ?? 'text');

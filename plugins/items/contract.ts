@@ -170,7 +170,7 @@ export interface ItemPermissions {
   readonly share: { readonly access: boolean };
 }
 
-/** What a plugin adds to a write. */
+/** Options of a write that only plugins set, not clients. */
 export interface WriteOptions extends WriteCancellation {
   /**
    * Values that the platform sets: they override the payload, take part in validation and need no grant of the caller.
@@ -194,8 +194,8 @@ export interface SelectionRequest {
   /** Everything that the selection depends on: the same text always means the same selection of this collection. */
   readonly text?: string;
   /**
-   * Values of conditions that are no part of `text`, so that one statement serves all of them. `selection(true)` has a
-   * placeholder (`Given`) in place of each, by its name; `selection()` has the values themselves.
+   * Values of conditions that are no part of `text`, so that one statement serves all of them. `selection(true)` has an
+   * `OperandPlaceholder` in place of each, by its name; `selection()` has the values themselves.
    */
   readonly placeholders?: PlaceholderValues;
   /** One row by its key; never part of `text`. */
@@ -206,7 +206,7 @@ export interface SelectionRequest {
   readonly streaming?: 'long';
 }
 
-/** For every plugin that reads or writes rows for a caller. */
+/** The service for every plugin that reads or writes rows for a caller. */
 export const items = service<Items>('items', {
   version: '1.0.0',
   callers: {
@@ -243,7 +243,7 @@ export interface ReferenceRemoval {
   clear(collection: string, keys: readonly string[], caller: Caller): Promise<void>;
 }
 
-/** For plugins whose rows own bytes: `files`. */
+/** The service for plugins whose rows own bytes, such as `files`. */
 export const references = service<ReferenceRemoval>('references', { version: '1.0.0', callers: { clear: 2 } });
 
 /**

@@ -24,6 +24,9 @@ export interface Deps {
   readonly timeout: number;
   /** The rows are written to find the one that the database rejects (`replay.ts`), and are rolled back. */
   readonly isReplay?: true;
-  /** Called before rows are written, nested ones included, where a writer may do less than its caller; throws. */
+  /**
+   * Asserts that the writer may write these rows, nested ones included, where it may do less than its caller. Throws a
+   * Failure.
+   */
   readonly guard?: (collection: string, action: 'create' | 'update' | 'delete') => void;
 }

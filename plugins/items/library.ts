@@ -5,8 +5,8 @@
 export { collectionRoutes } from './collection-routes.ts';
 /** Casts a key to the type of its column. @throws FORBIDDEN for an invalid key */
 export { castKey } from './collection-target.ts';
-/** Bodies and answers of these routes, for descriptions of other routes. */
+/** Bodies and answers of the routes of a collection, for descriptions of other routes. */
 export { itemSchema, WRITE_ERRORS } from './descriptions/collection.ts';
 export { LIST_PARAMETERS, queryComponents, SHAPE_PARAMETERS, SINGLE_ROW_PARAMETERS } from './descriptions/query.ts';
-/** What these routes check before a write and send after it, for routes of other forms. */
+/** The check of the routes of a collection before a write, and their answer after it, for routes of other forms. */
 export { assertAnswerShape, sendWrittenRows } from './written-response.ts';

@@ -14,7 +14,10 @@ interface ItemRouteDeps {
 
 /** `/items/<collection>` (specification, "Items endpoints"). */
 export function itemRoutes(items: Items, reads: ReadVerbs, { schema, access }: ItemRouteDeps): readonly Route[] {
-  /** A caller without any permission gets the answer of a collection that does not exist. */
+  /**
+   * Whether the path names a singleton; false for a caller without any permission on it, which gets the answer of a
+   * collection that does not exist.
+   */
   const isSingleton = async (ctx: HttpContext) => {
     const name = collectionNameOf(ctx);
     const { collections } = await schema.snapshot();

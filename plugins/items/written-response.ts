@@ -13,7 +13,7 @@ const ignoreForbidden = (error: unknown): void => {
   if ((error as { code?: string }).code !== 'FORBIDDEN') throw error;
 };
 
-/** Validates the query of the answer before anything is written. */
+/** Validates the query parameters that shape the answer, before anything is written. */
 export async function assertAnswerShape(
   items: Pick<Items, 'checkQuery'>,
   ctx: HttpContext,

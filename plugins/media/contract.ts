@@ -10,7 +10,7 @@ export interface FileInspection {
   readonly height?: number;
   /** Milliseconds of sound, video or an animation. */
   readonly duration?: number;
-  /** By group (`ifd0`, `exif`, `gps`, `iptc`, `xmp`, `icc`) and name, all that was found: JSON values only. */
+  /** All metadata that was found, by group (`ifd0`, `exif`, `gps`, `iptc`, `xmp`, `icc`) and name: JSON values only. */
   readonly metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
@@ -25,7 +25,7 @@ export type ImageOperation = readonly [name: string, ...args: unknown[]];
 
 /** How an image is transformed. */
 export interface ImagePlan {
-  /** In order. */
+  /** Methods of sharp, applied in this order. */
   readonly operations: readonly ImageOperation[];
   readonly format: ImageFormat;
   /** 1 to 100; the format's own default without it. */
@@ -38,7 +38,7 @@ export interface ImagePlan {
   readonly maxSource: number;
   /** Pixels of the longest side of the result. */
   readonly maxResult: number;
-  /** From which fault on an image counts as damaged (sharp's `failOn`). */
+  /** The first severity of fault with which an image counts as damaged (sharp's `failOn`). */
   readonly failOn: 'none' | 'truncated' | 'error' | 'warning';
   /** Milliseconds of work; time in the queue does not count. */
   readonly timeout: number;
@@ -53,9 +53,9 @@ export interface ImageInfo {
 }
 
 /**
- * Why an image is not made. `unsupported`: no image, or a kind that is not transformed. `damaged`: cannot be decoded to its end.
- * `tooLarge`: above `maxSource` or `maxResult`. `invalid`: an operation has invalid arguments. `timeout`: not done in time.
- * `broken`: the process that works on the image ended.
+ * Why an image is not transformed. `unsupported`: no image, or a kind that is not transformed. `damaged`: cannot be
+ * decoded to its end. `tooLarge`: above `maxSource` or `maxResult`. `invalid`: an operation has invalid arguments.
+ * `timeout`: not done in time. `broken`: the process that works on the image ended.
  */
 export type MediaReason = 'unsupported' | 'damaged' | 'tooLarge' | 'invalid' | 'timeout' | 'broken';
 
@@ -77,5 +77,5 @@ export interface Media {
   readonly pending: number;
 }
 
-/** For `files`, which inspects what it stores, and `assets`, which transforms it. */
+/** The service for `files`, which inspects what it stores, and `assets`, which transforms images. */
 export const media = service<Media>('media', { version: '1.0.0' });

@@ -1,18 +1,18 @@
 /** Times in milliseconds. */
 
-/** Around one child process. */
+/** Limits and priorities of one child process that inspects files and transforms images. */
 export const PROCESS = {
   /** Processes for images, but not more than cores. */
   count: 4,
-  /** Until the process reports that it is ready. */
+  /** Milliseconds until the process reports that it is ready. */
   start: 20_000,
-  /** Idle time after which the process is ended. */
+  /** Milliseconds without a job after which the process is ended. */
   idle: 60_000,
   /** `nice` value, 0 to 19: other work on the machine comes first. */
   niceness: 10,
   /** `oom_score_adj`, 0 to 1000: how early Linux kills the process when memory runs out. */
   outOfMemoryScore: 700,
-  /** MiB of its JavaScript heap. */
+  /** MiB of the JavaScript heap of the process. */
   heap: 256,
   /** MiB of memory without mapped files (RLIMIT_DATA). Where the system has no such limit, only the pixel limits apply. */
   data: 2048,
@@ -22,20 +22,20 @@ export const PROCESS = {
   processor: 900,
 } as const;
 
-/** Time limit of an inspection, from the start of its job. */
+/** Milliseconds that one inspection may take, from the start of its job. */
 export const INSPECTION_TIMEOUT = 10_000;
 
 /** Limits on the metadata of one file. */
 export const METADATA = {
-  /** Characters of all of it as JSON. */
+  /** Characters of all metadata of a file as JSON. */
   total: 64 * 1024,
-  /** Of one text. */
+  /** Characters of one text. */
   text: 2000,
-  /** Of one list. */
+  /** Entries of one list. */
   entries: 200,
   /** Bytes of a value that is no text: more are left out. */
   bytes: 32,
-  /** Values in values. */
+  /** Levels of values inside of values. */
   depth: 4,
 } as const;
 

@@ -6,13 +6,13 @@ export type Job =
   | { readonly kind: 'inspect'; readonly path: string; readonly declared?: string | undefined }
   | { readonly kind: 'transform'; readonly source: string; readonly target: string; readonly plan: ImagePlan };
 
-/** The end of a job. */
+/** The last message of a job: the written image, null for an inspection, or the reason of a failure. */
 export type MediaWorkerReply =
   | { readonly done: ImageInfo | null }
   | { readonly failed: MediaReason; readonly message: string };
 
 /**
- * What a process sends. A note is a part of an inspection, sent at once so that it survives a crash of the process. The process
- * decodes hostile bytes: `worker-reply.ts` validates every message.
+ * A message of a media process. A note is a part of an inspection, sent at once so that it survives a crash of the
+ * process. The process decodes hostile bytes: `worker-reply.ts` validates every message.
  */
 export type MediaWorkerMessage = WorkerMessage<MediaWorkerReply, FileInspection>;

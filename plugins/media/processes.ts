@@ -5,7 +5,10 @@ import { PROCESS } from './limits.ts';
 /** The lane that limits transformations (`WorkerPoolOptions.lanes`). Inspections have no lane. */
 export const TRANSFORM_LANE = 'transform';
 
-/** No variable of the service. The threshold keeps decoded images in memory, so that they do not fill `/tmp`. */
+/**
+ * The environment of a media process, without variables of the service. The threshold keeps decoded images in memory,
+ * so that they do not fill `/tmp`.
+ */
 const ENVIRONMENT = { TZ: 'UTC', MALLOC_ARENA_MAX: '2', VIPS_DISC_THRESHOLD: '64g' };
 
 /**
@@ -28,8 +31,8 @@ export interface ProcessOptions {
 }
 
 /**
- * Transformations take `count` processes at most. There is one more, so that an upload, which is inspected, does not wait for slow
- * images.
+ * The options of the worker pool. Transformations take `count` processes at most. There is one more process, so that an
+ * upload, which is inspected, does not wait for slow images.
  */
 export function processOptions({
   count = Math.max(1, Math.min(availableParallelism(), PROCESS.count)),

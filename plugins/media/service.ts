@@ -56,7 +56,9 @@ async function transform(pool: WorkerPool, source: string, target: string, plan:
   }
 }
 
-/** Never overwrites a file, and fails before the work if the target cannot be written. */
+/**
+ * Creates the empty target file. Never overwrites a file, and fails before the work if the target cannot be written.
+ */
 async function createTarget(target: string): Promise<void> {
   try {
     await (await open(target, 'wx', 0o600)).close();

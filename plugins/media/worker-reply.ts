@@ -24,7 +24,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const toCount = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_COUNT ? (value as number) : undefined;
 
-/** Keeps the valid members. */
+/** Keeps the valid members of a reply to an inspection. */
 export function parseInspection(found: unknown): FileInspection {
   if (!isObject(found)) return {};
   const { type, metadata } = found;

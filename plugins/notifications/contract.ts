@@ -19,11 +19,11 @@ export interface NotificationText {
  */
 export interface Notifications {
   /**
-   * Writes the notices. `sender`: the user that caused them; null for the service itself.
-   * @throws INVALID_PAYLOAD, VALUE_TOO_LONG and INVALID_FOREIGN_KEY for a notice that cannot be stored.
+   * Writes the notifications. `sender`: the user that caused them; null for the service itself.
+   * @throws INVALID_PAYLOAD, VALUE_TOO_LONG and INVALID_FOREIGN_KEY for a notification that cannot be stored.
    */
   notify(sender: string | null, notices: readonly NotificationText[]): Promise<void>;
 }
 
-/** For plugins that notify users, such as `comments`. */
+/** The service for plugins that notify users, such as `comments`. */
 export const notifications = service<Notifications>('notifications', { version: '1.0.0' });

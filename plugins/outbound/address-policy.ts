@@ -37,7 +37,10 @@ export function createAddressPolicy(denied: readonly string[], allowed: readonly
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 const NAT64 = ipaddr.IPv6.parse('64:ff9b::');
 
-/** Of IPv6 only global unicast and NAT64. Other forms that embed IPv4 are outside of it or excluded by range. */
+/**
+ * Whether an address is public. Of IPv6 only global unicast and NAT64 addresses are; other forms that embed IPv4 are
+ * outside of them or excluded by range.
+ */
 function isPublic(address: Address): boolean {
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
   return address.match(NAT64, 96) || (address.match(GLOBAL_UNICAST, 3) && address.range() === 'unicast');
@@ -49,7 +52,7 @@ const isPrivate = (address: Address): boolean => ['private', 'uniqueLocal'].incl
 const listEmbeddedIpv4 = (address: Address): readonly Address[] =>
   address instanceof ipaddr.IPv6 && address.match(NAT64, 96) ? [new ipaddr.IPv4(address.toByteArray().slice(12))] : [];
 
-/** Read for each check, since interfaces change. */
+/** Whether the address belongs to this machine. The interfaces are read for each check, since they change. */
 function isOwnInterface(address: Address): boolean {
   const text = address.toString();
   return Object.values(networkInterfaces()).some((all) =>

@@ -23,7 +23,7 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /**
- * Reads `10.0.0.1`, `10.0.0.0/8`, `10.0.0.1-10.0.0.9`, and the same of IPv6.
+ * Parses `10.0.0.1`, `10.0.0.0/8`, `10.0.0.1-10.0.0.9`, and the same of IPv6.
  * @throws AddressListError
  */
 export function parseRange(entry: string): AddressRange {
@@ -55,7 +55,7 @@ function parsePrefix(entry: string): AddressRange | undefined {
   return { kind: address.kind(), first: last - host, last };
 }
 
-/** False where the address is in none of the ranges. */
+/** Whether the address is in one of the ranges. */
 export function isInRanges(address: Address, ranges: readonly AddressRange[]): boolean {
   const number = toNumber(address);
   return ranges.some(({ kind, first, last }) => kind === address.kind() && first <= number && number <= last);

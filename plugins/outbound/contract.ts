@@ -60,7 +60,7 @@ export interface Outbound {
   open(request: OutboundRequest): Promise<OutboundStream>;
 }
 
-/** For core plugins that fetch URLs of users, such as `files`. Extensions use the capability `request`. */
+/** The service for core plugins that fetch URLs of users, such as `files`. Extensions use the capability `request`. */
 export const outbound = service<Outbound>('outbound', { version: '1.0.0' });
 
 /** A request of confined code (conventions, "request.send"). */

@@ -13,8 +13,8 @@ export interface ReceivedResponse {
 }
 
 /**
- * One request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used. The
- * signal closes the connection until `end` is called.
+ * Sends one request on a connection of its own to one of these addresses. No redirect is followed and no proxy is used.
+ * The signal closes the connection until `end` is called.
  */
 export async function performRequest(
   { method, url, headers = {}, body }: OutboundRequest,

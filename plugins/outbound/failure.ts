@@ -1,6 +1,6 @@
 import { Failure } from '#kernel';
 
-/** Why a request failed, for code that reports it itself. Clients get one text for all reasons. */
+/** Why an outgoing request failed, for code that reports the failure itself. Clients get one text for all reasons. */
 export type OutboundReason = 'denied' | 'timeout' | 'unreachable';
 
 /** What an operator can do about a denied address. */

@@ -4,7 +4,7 @@ import { OutboundFailure } from './failure.ts';
 /** The deadline of one request: aborts after its timeout or with the sender's signal, whichever is first. */
 export interface RequestDeadline {
   readonly signal: AbortSignal;
-  /** Rejects where the work is not done at the deadline. */
+  /** Rejects where `work` is not done at the deadline. */
   race<T>(work: Promise<T>): Promise<T>;
   /** Cancels the deadline. */
   cancel(): void;

@@ -11,7 +11,10 @@ interface OutboundOptions {
   readonly resolve: ResolveHost;
 }
 
-/** Creates the service. Name resolution, connection and response share one deadline, to the last byte. */
+/**
+ * Creates the service `outbound`. Name resolution, connection and response of a request share one deadline, to the last
+ * byte.
+ */
 export function createOutbound({ policy, resolve }: OutboundOptions): Outbound {
   async function open(request: OutboundRequest): Promise<OutboundStream> {
     const { url, maxBytes } = request;

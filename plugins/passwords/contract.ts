@@ -1,6 +1,9 @@
 import { type Caller, service } from '#kernel';
 
-/** The client that causes the work, which the fair queue counts: the user, else the network of the address. */
+/**
+ * The client that requests a hash or a comparison, which the fair queue counts: the user, else the network of the
+ * address.
+ */
 export type PasswordClient = Pick<Caller, 'user' | 'ip'>;
 
 /**
@@ -12,16 +15,16 @@ export interface Passwords {
   /** A hash of the text; the same text twice has different ones. Without `client` the work is the service's own. */
   hash(text: string, client?: PasswordClient): Promise<string>;
   /**
-   * The same in this process, without waiting for a place: for the first admin, before requests are served. Starting a process of
-   * low priority takes several times as long as the hash. Never for a password of a request.
+   * Hashes in this process, without waiting for a place: for the first admin, before requests are served. Starting a
+   * process of low priority takes several times as long as the hash. Never for a password of a request.
    */
   hashBeforeServing(text: string): Promise<string>;
   /**
-   * False for a wrong text, for a stored value that is no hash, and for null, which takes as long as a hash of today's cost: so the
-   * time does not tell a user who does not exist.
+   * False for a wrong text, for a stored value that is no hash, and for null. Null takes as long as a hash of today's
+   * cost, so that the time of the answer does not show whether a user exists.
    */
   verify(stored: string | null, text: string, client?: PasswordClient): Promise<boolean>;
 }
 
-/** For `auth`, `users` and `items`, which hashes fields of the type `hash`. */
+/** The service for `auth`, `users` and `items`, which hashes fields of the type `hash`. */
 export const passwords = service<Passwords>('passwords', { version: '1.0.0' });

@@ -1,35 +1,35 @@
-/** Around one process that hashes. Times in milliseconds. */
+/** Limits and priorities of one process that hashes passwords. Times in milliseconds. */
 export const PROCESS = {
-  /** Until it says that it is there. */
+  /** Milliseconds until the process reports that it is ready. */
   start: 20_000,
-  /** One hash may take so long. */
+  /** Milliseconds that one hash may take. */
   deadline: 30_000,
-  /** Without work for so long it is ended: it holds 50 MiB. */
+  /** Milliseconds without a job after which the process is ended: it holds 50 MiB. */
   idle: 10_000,
-  /** How far its work stands back for that of others, from 0 to 19: requests that need no password go first. */
+  /** `nice` value, 0 to 19: requests that need no password come first. */
   niceness: 10,
   /**
    * Share of the processors that hashes run on. Four lanes would keep four of them busy, and a process that wakes up on a busy one
    * waits for milliseconds even where its priority is higher.
    */
   processors: 0.5,
-  /** How soon the system ends it when the machine runs out of memory, from 0 to 1000. */
+  /** `oom_score_adj`, 0 to 1000: how early Linux kills the process when memory runs out. */
   outOfMemoryScore: 500,
-  /** MiB of its memory that is not a file, beside those that one hash takes. Node itself reserves 560. */
+  /** MiB of memory without mapped files, beside the memory that one hash takes. Node itself reserves 560. */
   data: 1024,
-  /** Seconds of processor time after which it is replaced when its job is done, */
+  /** Seconds of processor time after which the process is replaced when its job is done. */
   worn: 600,
-  /** and those at which the system ends it. */
+  /** Seconds of processor time at which the system kills the process. */
   processor: 1200,
 } as const;
 
-/** The queue of clients that wait for a process. */
+/** Limits of the queue in which clients wait for a hashing process. */
 export const QUEUE = {
-  /** Of all clients together. */
+  /** Waiting jobs of all clients together. */
   all: 128,
-  /** Of one client. */
+  /** Waiting jobs of one client. */
   client: 32,
-  /** Milliseconds that one may wait. */
+  /** Milliseconds that a job may wait. */
   deadline: 10_000,
   /** Seconds after which a refused client may try again. */
   retryAfter: 5,

@@ -7,12 +7,12 @@ export interface HashCost {
   readonly parallelism: number;
 }
 
-/** What a process receives. */
+/** A job of a hashing process: hash a text, or compare a text with a stored hash. */
 export type Job =
   | { readonly text: string; readonly cost: HashCost }
   | { readonly text: string; readonly stored: string };
 
-/** The hash, or whether the text is the one that is stored. */
+/** The reply to a job: the hash, or whether the text matches the stored hash. */
 export type PasswordWorkerReply = string | boolean;
 
 export type PasswordWorkerMessage = WorkerMessage<PasswordWorkerReply>;

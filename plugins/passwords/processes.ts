@@ -3,8 +3,9 @@ import { PROCESS } from './limits.ts';
 import type { HashCost } from './messages.ts';
 
 /**
- * The library's work takes one thread of the process, which starts `parallelism` more. Memory of one hash is kept for the next: taken
- * from the system each time, a quarter of the work would be clearing its pages, which slows other processes down as well.
+ * The environment of a hashing process. argon2 takes one thread of the process, which starts `parallelism` more. The
+ * memory of one hash is kept for the next: taken from the system each time, a quarter of the work would be clearing its
+ * pages, which slows other processes down as well.
  */
 const ENVIRONMENT = {
   UV_THREADPOOL_SIZE: '1',
@@ -22,7 +23,7 @@ const FLAGS = [
   '--disallow-code-generation-from-strings',
 ];
 
-/** `count` processes, each of which has one hash at a time. */
+/** The options of the worker pool: `count` processes, each of which computes one hash at a time. */
 export const processOptions = (count: number, cost: HashCost): WorkerPoolOptions => ({
   program: new URL('./child.ts', import.meta.url),
   flags: FLAGS,

@@ -8,7 +8,7 @@ import type { HashCost, Job } from './messages.ts';
 
 interface Deps {
   readonly pool: Pick<WorkerPool, 'run'>;
-  /** Processes of the pool. */
+  /** Number of processes of the pool. */
   readonly processes: number;
   readonly cost: HashCost;
 }

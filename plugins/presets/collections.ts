@@ -18,7 +18,7 @@ export const presets: SystemCollection = {
   accountability: null,
   fields: [
     { field: 'id', type: 'integer', primary: true, autoIncrement: true },
-    // Null for the default view of a collection.
+    // The name of a bookmark; null for the default view of a collection.
     stringField('bookmark', 255),
     { field: 'user', type: 'uuid', nullable: true, references: { collection: 'platform_users', onDelete: 'CASCADE' } },
     { field: 'role', type: 'uuid', nullable: true, references: { collection: 'platform_roles', onDelete: 'CASCADE' } },

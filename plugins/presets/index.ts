@@ -16,7 +16,7 @@ export default definePlugin({
     const used = host.use({ items, access });
     host.contribute(systemCollections, presets);
     addPresetRules(used, events);
-    // Deletes the presets, so that a new collection of the same name starts without any.
+    // Deletes the presets of a deleted collection, so that a new collection of the same name starts without any.
     events.onFilter('collections.delete', async (_payload, { keys }) => {
       await db
         .table(PRESETS)

@@ -26,6 +26,6 @@ export function addPresetRules({ access }: Deps, events: EventsApi): void {
   }
 }
 
-/** A user is a key or an object with one. */
+/** The key of the user that a payload names by its key or by an object with the key. */
 const userKeyOf = (user: unknown): unknown =>
   typeof user === 'object' && user !== null ? (user as { id?: unknown }).id : user;

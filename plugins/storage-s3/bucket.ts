@@ -36,7 +36,7 @@ export function createBucket(settings: S3Settings): BucketClient {
 }
 
 async function connect(settings: S3Settings): Promise<S3> {
-  // Loaded here: services without such a location save some megabytes of code.
+  // The AWS SDK is loaded here: services without such a location save some megabytes of code.
   const { S3 } = await import('@aws-sdk/client-s3');
   return new S3(toClientConfig(settings));
 }
@@ -55,7 +55,7 @@ const toClientConfig = ({ region, endpoint, forcePathStyle, credentials, checksu
   requestChecksumCalculation: checksums ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
   // Validation wraps the body in another stream, and destroying that one would leave the connection open.
   responseChecksumValidation: 'WHEN_REQUIRED',
-  // With it, each part of a large object would open a connection of its own.
+  // With `Expect: 100-continue`, each part of a large object would open a connection of its own.
   expectContinueHeader: false,
   requestHandler: {
     connectionTimeout: CONNECT_TIMEOUT,

@@ -7,7 +7,7 @@ import { removeObject } from './remove.ts';
 import type { S3Settings } from './settings.ts';
 import { writeObject } from './write.ts';
 
-/** Stores objects in a bucket. Sends no request before the first object. */
+/** Opens the storage driver that stores objects in a bucket. Sends no request before the first object. */
 export function openS3(settings: S3Settings, plan: PartPlan = DEFAULT_PLAN): StorageDriver {
   const bucket = createBucket(settings);
   return {

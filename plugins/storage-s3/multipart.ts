@@ -11,7 +11,7 @@ import type { ObjectInput } from './write.ts';
 export interface Multipart {
   /** Resolves when the previous part has arrived: one part is sent while the next is collected. Discards the part. */
   send(number: number, part: UploadPart): Promise<void>;
-  /** `size` is that of the whole object. */
+  /** Completes the upload. `size` is the size of the whole object, in bytes. */
   complete(size: number): Promise<void>;
   /** Aborts the upload, so that nothing is left if the server is reachable. Never rejects. */
   abandon(): Promise<void>;
@@ -81,7 +81,7 @@ export async function beginMultipart(bucket: BucketClient, name: string, objectI
       stop.abort();
       // A part that arrives after the abort would stay.
       await pendingPart.catch(() => {});
-      // `remove` finds what fails here.
+      // Where this abort fails, the next `remove` of the object finds the upload and aborts it.
       await abortUpload(bucket, name, UploadId).catch(() => {});
       if (isCompleting) await deleteObject(bucket, name).catch(() => {});
     },

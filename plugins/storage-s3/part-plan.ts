@@ -1,12 +1,14 @@
 const MIB = 2 ** 20;
 
-/** Sizes of the parts of an object. S3 allows 10,000 parts, all but the last with 5 MiB at least. */
+/**
+ * The size of the parts up to a part number. S3 allows 10,000 parts of an object, all but the last with 5 MiB at least.
+ */
 export interface PartStep {
   /** The last part of this size, counted from 1. */
   readonly upTo: number;
   /** Bytes. */
   readonly size: number;
-  /** Where a part is collected and kept until it has been sent. */
+  /** Where the bytes of a part are collected and kept until the part has been sent. */
   readonly kept: 'memory' | 'disk';
 }
 

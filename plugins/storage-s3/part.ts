@@ -4,12 +4,12 @@ import { open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { temporaryFile } from '../storage/library.ts';
 
-/** One part, from its collection until it has been sent. */
+/** One part of an object, from its first byte until it has been sent. */
 export interface UploadPart {
   /** Bytes so far. */
   size(): number;
   add(bytes: Uint8Array): Promise<void>;
-  /** True if the SDK can resend it. */
+  /** True if the SDK can send the part again. */
   readonly isRepeatable: boolean;
   /**
    * The body to send. A stream is created by each call, which destroys the previous one. `broken` is called if the stream fails: the

@@ -3,7 +3,10 @@ import { RESPONSE_TIMEOUT } from './time-limits.ts';
 
 const limits = { requestTimeout: RESPONSE_TIMEOUT };
 
-/** Aborts uploads first: one that completes at this moment becomes an object, which is deleted next. */
+/**
+ * Deletes an object. Unfinished uploads of it are aborted first: one that completes at this moment becomes an object,
+ * which is deleted next.
+ */
 export async function removeObject(bucket: BucketClient, name: string): Promise<void> {
   for (const id of await unfinishedUploads(bucket, name)) await abortUpload(bucket, name, id);
   await deleteObject(bucket, name);

@@ -27,7 +27,7 @@ export async function* splitIntoParts(source: AsyncIterable<Uint8Array>, plan: P
         rest = rest.subarray(taken.length);
         if (part.size() < findStep(plan, number).size) continue;
         const whole = { number: number++, part, isAll: false };
-        // From here on the consumer discards it.
+        // From here on the consumer discards the part.
         part = undefined;
         yield whole;
       }

@@ -75,7 +75,7 @@ async function putObject(
     const limits = { requestTimeout: uploadTimeout(part.size()), abortSignal: broken.signal };
     await bucket.request(`writing ${name}`, (s3) => s3.putObject(input, limits));
   } catch (error) {
-    // Only the response may have been lost: then the object exists and must be removed.
+    // The object may exist although its response was lost, so it must be removed.
     await deleteObject(bucket, name).catch(() => {});
     throw error;
   } finally {

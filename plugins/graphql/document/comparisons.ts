@@ -10,8 +10,9 @@ import { schemaIndependentFailure } from './limits.ts';
 import { fragmentsOf, operationsOf } from './selection-size.ts';
 
 /**
- * Fields with one response key must be the same field. So validation compares each with each, arguments included, and
- * fragments with each other for their fields. A comparison takes about a microsecond; real documents need dozens.
+ * Field comparisons that the validation of one document may take. Fields with one response key must be the same field,
+ * so GraphQL validation compares each with each, arguments included, and fragments with each other for their fields. A
+ * comparison takes about a microsecond; real documents need dozens.
  */
 const MAX_COMPARISONS = 20_000;
 /** Comparing so many characters of arguments takes as long as comparing two fields without arguments. */
@@ -20,8 +21,9 @@ const CHARACTERS_PER_COMPARISON = 8;
 const FRAGMENT_COST = 2;
 
 /**
- * Counts the comparisons of validation in one pass over the fields. Only for documents without fragment cycles.
- * @throws DocumentFailure
+ * Counts in one pass over the fields how many comparisons the validation of a document takes. Only for documents
+ * without fragment cycles.
+ * @throws DocumentFailure over MAX_COMPARISONS.
  */
 export function assertComparisons(document: DocumentNode): void {
   const fragments = fragmentsOf(document);

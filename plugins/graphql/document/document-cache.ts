@@ -22,7 +22,7 @@ export interface DocumentCache {
 
 export type CreateDocumentCache = (schema: GraphQLSchema) => DocumentCache;
 
-/** Tokens of all documents: one costs some 250 bytes, so the cache stays below about 50 MB. */
+/** Tokens of all cached documents: a token costs some 250 bytes, so the cache stays below about 50 MB. */
 const MAX_TOKENS = 200_000;
 /** Overhead of a document in tokens: the smallest documents cost some 5 KB. */
 const TOKENS_PER_DOCUMENT = 20;

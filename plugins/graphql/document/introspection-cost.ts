@@ -59,7 +59,10 @@ function measureOperations(
   return operationsOf(document).map((operation) => ({ operation, cost: weigh(operation.selectionSet, false) }));
 }
 
-/** `inside`: below `__schema` or `__type`, where every field counts. Outside only these two count. */
+/**
+ * Creates a function that estimates the cost of a selection set. `inside`: below `__schema` or `__type`, where every
+ * field counts. Outside only these two count.
+ */
 function createCostFunction(fragments: ReadonlyMap<string, FragmentDefinitionNode>, types: number) {
   const fragmentCosts = new Map<string, number>();
   const listSize = (name: string) => (name === 'types' ? types : (TYPICAL_LIST_SIZES[name] ?? 1));

@@ -15,11 +15,14 @@ import { type DocumentLimits, schemaIndependentFailure } from './limits.ts';
 /** Nested braces and brackets, as for JSON bodies, so that no visitor of a document overflows the stack. */
 const MAX_NESTING = 100;
 /**
- * Characters of a name. Names of PostgreSQL have 63 bytes, and type names add a prefix and a suffix. Messages repeat
- * names.
+ * Characters of a name. Names of PostgreSQL have 63 bytes, and type names add a prefix and a suffix. Error messages
+ * repeat names, so they must be short.
  */
 const MAX_NAME_LENGTH = 200;
-/** The package counts lines to locate an error, which takes long for a million empty lines. */
+/**
+ * Lines of a document for each token of its limit: the graphql package counts lines to locate an error, which takes
+ * long for a million empty lines.
+ */
 const LINES_PER_TOKEN = 2;
 
 /** Names that other services use for types of variables. */
@@ -47,7 +50,7 @@ export function parseDocument(text: string, limits: Pick<DocumentLimits, 'tokens
 
 function parseText(text: string, tokens: number): DocumentNode {
   try {
-    // An empty selection set is invalid GraphQL, which the package accepts by default.
+    // An empty selection set is invalid GraphQL, which the graphql package accepts by default.
     return parse(text, { maxLexicalTokens: tokens, maxComments: tokens, allowEmptySelectionSets: false });
   } catch (error) {
     if (error instanceof GraphQLError) throw new DocumentFailure('INVALID_PAYLOAD', [error]);
@@ -99,7 +102,7 @@ function assertShape(document: DocumentNode, maxAliases: number): void {
         );
     },
     [Kind.STRING](node) {
-      // PostgreSQL cannot store it; JSON bodies are refused for the same reason.
+      // PostgreSQL cannot store a NUL character; JSON bodies are refused for the same reason.
       if (node.value.includes('\0')) throw schemaIndependentFailure('A text contains a NUL character.', node);
     },
     [Kind.FIELD](node) {

@@ -16,7 +16,10 @@ import type { DocumentLimits } from './limits.ts';
 import { assertSelectionSize } from './selection-size.ts';
 import { variablePositionsRule } from './variable-positions.ts';
 
-/** A suggestion compares all names of a type, possibly thousands, so each error takes milliseconds. */
+/**
+ * Errors that one response reports: the suggestion of a similar name compares all names of a type, possibly thousands,
+ * so each error takes milliseconds.
+ */
 const MAX_ERRORS = 5;
 
 const REPLACED_RULES: readonly ValidationRule[] = [OverlappingFieldsCanBeMergedRule, VariablesInAllowedPositionRule];
@@ -38,7 +41,7 @@ export function assertValidDocument(document: DocumentNode, schema: GraphQLSchem
   }
   const rules = limits.introspection ? RULES : [NoSchemaIntrospectionCustomRule, ...RULES];
   assertRules(rules);
-  // Last, since it compares fields with each other: they must exist, without fragment cycles.
+  // This rule runs last, since it compares fields with each other: they must exist, without fragment cycles.
   assertRules([OverlappingFieldsCanBeMergedRule]);
 
   function assertRules(rules: readonly ValidationRule[]): void {

@@ -57,7 +57,10 @@ function relaxedUsages(context: ValidationContext, operation: OperationDefinitio
   });
 }
 
-/** Only conditions use StringOrFloat. For other scalars the parent decides, which is unknown for elements of a list. */
+/**
+ * Whether a position of a document takes an operand of a filter condition. Only conditions use StringOrFloat; for other
+ * scalars the parent input type decides, which is unknown for elements of a list.
+ */
 const isOperand = (type: string, parent: unknown): boolean =>
   type === StringOrFloatScalar.name || isOperatorsType(parent);
 

@@ -2,7 +2,10 @@ import { type Failure, fail } from '#kernel';
 import type { ReadText, RowStream } from '../../query/contract.ts';
 import { jsonTextOf } from './reads.ts';
 
-/** Half of the database connections of a process by default, so that one request never holds all of them. */
+/**
+ * Root fields of a request that are read at the same time: half of the database connections of a process by default, so
+ * that one request never holds all of them.
+ */
 const CONCURRENCY = 5;
 /**
  * Characters of all root fields, which stay in memory until the last one is done. A single list is streamed instead.

@@ -39,7 +39,10 @@ export async function resolveContributed(
   return { text: jsonTextOf(answer) };
 }
 
-/** A request may try one secret. @throws DocumentFailure for two fields with `once`. */
+/**
+ * Refuses a second field with `once` in a request, so that one request cannot try several secrets.
+ * @throws DocumentFailure
+ */
 export function assertOncePerRequest(roots: readonly RootField[]): void {
   const [, second] = roots.filter(({ binding }) => binding?.kind === 'contributed' && binding.field.once);
   if (second)

@@ -8,7 +8,10 @@ export interface ErrorLocation {
   readonly nodes: readonly ASTNode[];
 }
 
-/** The entries of one field's error in `errors`. Unexpected errors are logged as such. */
+/**
+ * Converts the error of a field to entries of the response's `errors`, and logs it: on level error for an unexpected
+ * error, else on level debug.
+ */
 export function toErrorEntries(
   log: Log,
   caller: Caller,

@@ -13,7 +13,7 @@ const singleFieldDocuments = new WeakMap<RootField, DocumentNode>();
 export async function executeByLibrary(run: OperationRun, root: RootField, value?: unknown): Promise<RootResult> {
   const document = singleFieldDocuments.get(root) ?? createDocument(run, root);
   singleFieldDocuments.set(root, document);
-  // The package executes a field without a pause, so other requests run between the fields.
+  // The graphql package executes a field synchronously: other requests run before each field.
   await new Promise((resume) => setImmediate(resume));
   const { data, errors = [] }: ExecutionResult = await execute({
     schema: run.callerSchema.schema,

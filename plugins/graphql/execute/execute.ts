@@ -13,7 +13,10 @@ import type { RootResult } from './root-result.ts';
 import { assertVariableRepetition } from './variable-repetition.ts';
 import { executeWrite } from './writes.ts';
 
-/** Executes operations. Each read is one statement of the engine; the JSON texts are joined unchanged. */
+/**
+ * Creates the function that executes GraphQL operations. Each read is one statement of the items engine, whose JSON
+ * texts are joined unchanged.
+ */
 export function createExecute(deps: ExecuteDeps): ExecuteOperation {
   return async (callerSchema, operation, call) => {
     const { document, node } = operation;

@@ -26,7 +26,7 @@ export async function resolveIntrospection(run: OperationRun, root: RootField): 
   return result;
 }
 
-/** Undefined when rendering fails: then the graphql package answers, with its errors. */
+/** Renders introspection as text; undefined when this fails: then the graphql package answers, with its errors. */
 function renderResult(
   { callerSchema, document, coercedVariables }: OperationRun,
   root: RootField,

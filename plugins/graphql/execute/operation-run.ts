@@ -29,7 +29,7 @@ export interface ExecuteDeps {
   readonly showsSuggestions: boolean;
 }
 
-/** One running operation. */
+/** The execution of a GraphQL operation for one request. */
 export interface OperationRun extends Operation {
   readonly callerSchema: CallerSchema;
   readonly call: GraphqlCall;
@@ -77,7 +77,7 @@ export function createCounter(limit: number, tooMany: () => Error): () => void {
   };
 }
 
-/** The context for the translation of one root field. */
+/** The context in which one root field is translated to a selection of the items engine. */
 export function createTranslation(
   { ceilings }: ExecuteDeps,
   { callerSchema, document, coercedVariables: variables }: OperationRun,

@@ -51,7 +51,7 @@ function joinMembers(all: readonly RootMember[]): string {
   return text;
 }
 
-/** The response with all members. */
+/** The response with the values and the errors of all root fields. */
 export function createResponse(all: readonly RootMember[]): GraphqlResponse {
   const errors = all.flatMap((one) => one.errors);
   const data = all.some(({ isFatal }) => isFatal) ? 'null' : `{${joinMembers(all)}}`;

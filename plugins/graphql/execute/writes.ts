@@ -41,7 +41,7 @@ function readArguments({ field, nodes }: RootField, { coercedVariables }: Operat
   return Object.fromEntries(present.map(({ name, type }) => [name, toPayload(type, values[name])]));
 }
 
-/** Writes; returns the key of a single row, or the keys of several. */
+/** Writes the rows of a mutation. Returns the key of a single row, or the keys of several. */
 async function writeRows(
   { items }: ExecuteDeps,
   { call: { caller, ctx } }: OperationRun,

@@ -12,7 +12,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** The route of the page's files. It serves files of the bundle in memory and never reads a path. */
+/**
+ * The route of the explorer page's files (scripts, styles, fonts). It serves files of the bundle in memory and never
+ * reads a path.
+ */
 export const assetRoute = (loadBundle: () => Promise<ExplorerBundle>): Route => ({
   method: 'GET',
   path: '/graphql/explorer/:file',

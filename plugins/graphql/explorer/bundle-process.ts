@@ -5,10 +5,10 @@ import { gzip } from 'node:zlib';
 import { type BuildOptions, type BuildResult, build } from 'esbuild';
 import type { ExplorerBundle } from './bundle.ts';
 
-// The child process that bundles the page's files. It needs a few hundred megabytes, which are free again when it
-// exits.
+// The child process that bundles the files of the GraphQL explorer. It needs a few hundred megabytes, which are free
+// again when it exits.
 
-/** Workers by the labels that the editor requests (`client/main.jsx`). */
+/** Web workers of the editor by the labels that the editor requests (`client/main.jsx`). */
 const WORKERS = {
   editor: 'monaco-editor/esm/vs/editor/editor.worker.js',
   json: 'monaco-editor/esm/vs/language/json/json.worker.js',

@@ -2,13 +2,13 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** The files of the page, with names that contain a hash of their content. */
+/** The files of the GraphQL explorer page, with names that contain a hash of their content. */
 export interface ExplorerBundle {
   readonly script: string;
   readonly style: string;
-  /** File names by the labels that the editor requests. */
+  /** File names of the editor's web workers, by the labels that the editor requests. */
   readonly workers: Readonly<Record<string, string>>;
-  /** Contents compressed with gzip, which nearly every client accepts. */
+  /** File contents by name, compressed with gzip, which nearly every client accepts. */
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -16,8 +16,8 @@ export interface ExplorerBundle {
 const TIMEOUT = 60_000;
 
 /**
- * Bundles the page's files from npm packages, in a child process. Equal packages give equal files with equal names, so
- * several processes of the service can serve one page.
+ * Bundles the files of the GraphQL explorer from npm packages, in a child process. Equal packages give equal files with
+ * equal names, so several processes of the service can serve one page.
  */
 export async function buildBundle(): Promise<ExplorerBundle> {
   const child = fork(fileURLToPath(new URL('./bundle-process.ts', import.meta.url)), [], {

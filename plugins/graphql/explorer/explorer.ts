@@ -12,7 +12,7 @@ export interface ExplorerDeps {
   readonly build?: () => Promise<ExplorerBundle>;
 }
 
-/** The page in which a person writes and runs documents beside the schema. */
+/** The GraphQL explorer: the page in which a person writes and runs documents beside the schema. */
 export interface Explorer {
   /** Whether the request is of a browser that prefers HTML. */
   acceptsPage(ctx: HttpContext): boolean;

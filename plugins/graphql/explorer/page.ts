@@ -2,8 +2,8 @@ import type { HttpContext } from '../../http/contract.ts';
 import type { ExplorerBundle } from './bundle.ts';
 
 /**
- * The page loads from its own origin only, and runs only its own scripts. Inline styles are allowed, since the editor
- * sets them on its elements.
+ * Content security policy: the page loads from its own origin only, and runs only its own scripts. Inline styles are
+ * allowed, since the editor sets them on its elements.
  */
 const POLICY = [
   "default-src 'none'",

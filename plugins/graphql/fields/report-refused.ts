@@ -1,7 +1,10 @@
 import type { Log } from '#kernel';
 import { fieldNameOf, type OwnedField } from './distinct-fields.ts';
 
-/** Logs each field that is left out because another one has its name, once while it is left out. */
+/**
+ * Logs each contributed GraphQL field that is left out because another field has its name, once for as long as it is
+ * left out.
+ */
 export function createRefusedReporter(log: Pick<Log, 'warn'>): (refused: readonly OwnedField[]) => void {
   let reported: readonly OwnedField[] = [];
   return (refused) => {

@@ -22,14 +22,17 @@ function readBodyMembers(ctx: HttpContext): Members {
   const body = bodyOf(ctx);
   if (ctx.is('multipart')) throw fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON.', { where: 'body' });
   if (body === undefined) throw fail('INVALID_PAYLOAD', 'The body must be JSON with a member "query".');
-  // A browser sends other types across origins without a CORS preflight.
+  // A body without Content-Type is refused: a browser sends such a request to another origin without a CORS preflight.
   if (ctx.req.headers['content-type'] === undefined)
     throw fail('UNSUPPORTED_MEDIA_TYPE', 'The header Content-Type must say that the body is JSON.', { where: 'body' });
   if (Array.isArray(body)) throw fail('INVALID_PAYLOAD', 'The body must be one object: send one request at a time.');
   return body as Members;
 }
 
-/** Reads the raw query string: brackets of a document are not those of filters. */
+/**
+ * Reads the raw query string: brackets of a GraphQL document are not nested parameters, as they are in REST
+ * (`filter[title]`).
+ */
 function readQueryMembers(ctx: HttpContext): Members {
   const url = ctx.req.url ?? '';
   const at = url.indexOf('?');
@@ -67,7 +70,7 @@ function validateMembers({ query, variables, operationName, extensions }: Member
   if (typeof query !== 'string') throw fail('INVALID_PAYLOAD', '"query" must be a text.');
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string')
     throw fail('INVALID_PAYLOAD', '"operationName" must be a text.');
-  // Unused, but an invalid member is refused.
+  // `extensions` is unused, but an invalid member is refused.
   assertObject('extensions', extensions);
   return { query, variables: assertObject('variables', variables), operationName: operationName || undefined };
 }

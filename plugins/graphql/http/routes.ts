@@ -47,7 +47,8 @@ async function answerGet(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: Http
 async function answerDocument(deps: GraphqlRoutesDeps, scope: GraphqlScope, ctx: HttpContext): Promise<void> {
   const type = mediaTypeFor(ctx);
   const cacheControl = ctx.response.get('Cache-Control');
-  // Holds for errors, which the kernel sends with these headers. The answer of a query by GET replaces it below.
+  // Error responses, which the kernel sends with these headers, are not stored. The answer to a query by GET gets
+  // another value below.
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Content-Type', type);
   try {

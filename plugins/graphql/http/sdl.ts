@@ -35,7 +35,7 @@ export function sdlRoutes(engine: LoadEngine): readonly Route[] {
   ];
 }
 
-/** The same as a root field. */
+/** The GraphQL field that answers the same text as these routes. */
 export const sdlField = (engine: LoadEngine): GraphqlField => ({
   scope: 'system',
   operation: 'query',

@@ -20,7 +20,7 @@ export interface DocumentContext {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: VariableValues;
-  /** Called for every visited entry; throws over the limit. */
+  /** Counts every visited entry of a document; throws over the limit. */
   readonly spend: () => void;
 }
 
@@ -28,7 +28,7 @@ export interface DocumentContext {
 export interface CollectedField {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown>;
-  /** One or more, of the same field and with the same arguments. */
+  /** One or more nodes of the same field, with the same arguments. */
   readonly nodes: readonly [FieldNode, ...FieldNode[]];
 }
 

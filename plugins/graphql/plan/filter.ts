@@ -23,6 +23,6 @@ export function toFilter(type: GraphQLInputObjectType, input: object): Record<st
   return Object.fromEntries(rules);
 }
 
-/** `{ year: { _gt: 2020 } }` is `{ "year(field)": { _gt: 2020 } }`. */
+/** Converts `{ year: { _gt: 2020 } }` below `<field>_func` to `{ "year(field)": { _gt: 2020 } }`. */
 const toFunctionRules = (field: string, rules: Record<string, unknown>): [string, unknown][] =>
   Object.entries(rules).map(([fn, rule]) => [`${fn}(${field})`, rule]);

@@ -17,7 +17,7 @@ import { findConditionVariables, findVariables } from './variables.ts';
 
 /** A selected field of `Query` or `Mutation`. */
 export interface RootField extends CollectedField {
-  /** Undefined for introspection fields. */
+  /** What the field reads or writes; undefined for introspection fields. */
   readonly binding: RootBinding | undefined;
   /** If the field fails, `data` is null. */
   readonly nonNull: boolean;

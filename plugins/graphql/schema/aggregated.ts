@@ -10,7 +10,7 @@ const COUNT_FUNCTIONS = ['count', 'countDistinct'] as const;
 const NUMERIC_FUNCTIONS = ['avg', 'sum', 'avgDistinct', 'sumDistinct', 'min', 'max'] as const;
 const NUMERIC_TYPES: readonly FieldType[] = ['integer', 'bigInteger', 'decimal', 'float'];
 
-/** The type of a group of rows. */
+/** The GraphQL object type of a group of rows: its group keys, count and aggregates. */
 export function aggregatedType(types: TypeRegistry, collection: string): GraphQLObjectType | undefined {
   const named = types.model.names.collections.get(collection);
   if (!named || !types.model.readable.has(collection)) return undefined;
@@ -29,7 +29,7 @@ export function aggregatedType(types: TypeRegistry, collection: string): GraphQL
   });
 }
 
-/** Counts of values for each field. Concealed fields have no counts. */
+/** The GraphQL object type with a count of values for each field. Concealed fields have no counts. */
 export const countsType = (types: TypeRegistry, collection: string): GraphQLObjectType | undefined =>
   createFieldsType(types, collection, 'counts', GraphQLInt, ({ column, concealed }) => column !== null && !concealed);
 

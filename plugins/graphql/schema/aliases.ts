@@ -47,7 +47,10 @@ const unescapeAlias = (alias: string): string =>
       )
     : alias;
 
-/** Escapes the characters that a name may not have at their position, and the `last` ones in any case. */
+/**
+ * Escapes the characters that a GraphQL name may not have at their position, and the last `last` characters in any
+ * case.
+ */
 function escapeText(text: string, last: number): string {
   let alias = '';
   let open = '';

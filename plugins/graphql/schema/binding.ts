@@ -69,7 +69,7 @@ export type Extensions = Readonly<Record<symbol, unknown>>;
 /** `extensions` of fields and arguments without a binding. */
 export const NO_EXTENSIONS: Extensions = Object.freeze(Object.create(null));
 
-/** Undefined for introspection fields, and below contributed fields. */
+/** What a field of the schema means; undefined for introspection fields, and below contributed fields. */
 export const bindingOf = (field: GraphQLField<unknown, unknown>): FieldBinding | undefined =>
   field.extensions[BINDING] as FieldBinding | undefined;
 
@@ -103,6 +103,6 @@ export const filterExtensions = (binding: FilterBinding): Extensions => {
   return extensions;
 };
 
-/** Undefined for a field with the same name in REST. */
+/** The key or the functions that an input field stands for; undefined for a field with the same name in REST. */
 export const filterBindingOf = (field: GraphQLInputField): FilterBinding | undefined =>
   field.extensions[FILTER] as FilterBinding | undefined;

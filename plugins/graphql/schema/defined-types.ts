@@ -27,9 +27,9 @@ export interface TypeProblem {
 }
 
 export interface DefinedTypes {
-  /** Checks all types that the definition reaches. */
+  /** Returns the first problem among all types that the definition reaches. */
   findObstacle(field: FieldDefinitionNode): TypeProblem | undefined;
-  /** Only for a definition without obstacle. */
+  /** Converts a definition for which `findObstacle` finds no problem. */
   toFieldConfig(field: FieldDefinitionNode): GraphQLFieldConfig<unknown, unknown>;
 }
 

@@ -45,7 +45,7 @@ export class ColumnEnum extends GraphQLEnumType {
     });
   }
 
-  /** Undefined for a text that is neither a name nor a value nor dynamic. */
+  /** The database value of a text; undefined for a text that is neither a name nor a value nor a dynamic value. */
   #toValue(value: unknown): string | undefined {
     if (typeof value !== 'string') return undefined;
     const enumValue = this.getValue(value);

@@ -25,12 +25,15 @@ const GROUP_BY_TYPE: Partial<Readonly<Record<FieldType, FunctionGroup>>> = {
   json: 'json',
 };
 
-/** Undefined for a field without functions. Functions of a concealed field would reveal it. */
+/**
+ * The group of functions of a field; undefined for a field without functions. Functions of a concealed field would
+ * reveal it.
+ */
 export function functionGroupOf(field: Field): FunctionGroup | undefined {
   if (field.concealed) return undefined;
   if (field.relation?.kind === 'many') return 'count';
   const group = field.column ? GROUP_BY_TYPE[field.type] : undefined;
-  // An array has a count, but no path inside.
+  // A PostgreSQL array of JSON values has a count, but no path inside.
   return field.column?.array && group === 'json' ? 'count' : field.column?.array ? undefined : group;
 }
 

@@ -85,7 +85,7 @@ function buildInputType(
   });
 }
 
-/** Undefined for a list of rows that the caller may not write. */
+/** The input type of the value of a field; undefined for a list of rows that the caller may not write. */
 function valueType(types: TypeRegistry, collection: Collection, field: Field) {
   const { relation } = field;
   if (relation?.kind === 'any') return GraphQLString;

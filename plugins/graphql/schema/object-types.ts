@@ -11,7 +11,7 @@ import type { TypeRegistry } from './type-registry.ts';
 type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
 type FieldEntries = [name: string, config: FieldConfig][];
 
-/** The type of a row. */
+/** The GraphQL object type of the rows of a collection. */
 export function objectType(types: TypeRegistry, name: string): GraphQLObjectType | undefined {
   const named = types.model.names.collections.get(name);
   const readableFields = types.model.readable.get(name);
@@ -40,7 +40,7 @@ function createFieldConfig(
   const { collection } = named;
   const { name, relation } = field;
   const target = relation && relation.kind !== 'any' ? types.get('object', relation.to) : undefined;
-  // A many-to-one row that does not match is null; arguments of order and paging have no effect on one row.
+  // A many-to-one row that does not match the filter is null; arguments of order and paging have no effect on one row.
   if (target && relation && relation.kind !== 'any')
     return {
       type: relation.kind === 'many' ? new GraphQLList(target) : target,

@@ -89,7 +89,7 @@ export const OPERATORS_BY_KIND = {
 
 OPERATOR_TYPES.add(OPERATORS_BY_KIND.json);
 
-/** Whether a type is an input of operators. */
+/** Whether a GraphQL type is an input of filter operators. */
 export const isOperatorsType = (type: unknown): boolean => OPERATOR_TYPES.has(type as GraphQLInputObjectType);
 
 /** What an operator compares with: a value or a whole list, or the two bounds of a range. */
@@ -122,7 +122,7 @@ const BY_TYPE: Partial<Readonly<Record<FieldType, GraphQLInputObjectType>>> = {
   unknown: OPERATORS_BY_KIND.unknown,
 };
 
-/** The operators of a column. */
+/** The GraphQL input type with the filter operators of a column. */
 export function operatorsOf(field: Field, isKey: boolean): GraphQLInputObjectType {
   if (field.concealed) return OPERATORS_BY_KIND.hash;
   if (field.column?.array) return OPERATORS_BY_KIND.list;
@@ -142,6 +142,6 @@ export const FUNCTION_OPERATORS: Readonly<Record<FunctionGroup, GraphQLInputObje
   time: createFunctionOperators('time', FUNCTIONS.time),
   datetime: createFunctionOperators('datetime', FUNCTIONS.datetime),
   count: COUNT,
-  // Values inside are compared by `_json`.
+  // Values inside a JSON column are compared by `_json`.
   json: COUNT,
 };

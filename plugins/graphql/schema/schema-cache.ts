@@ -9,7 +9,7 @@ import { buildSchema } from './build.ts';
 import type { ContributedFields } from './contributed.ts';
 import type { LogWarning } from './schema-names.ts';
 
-/** The schema of callers with one set of permissions. */
+/** The GraphQL schema of callers with one set of permissions. */
 export interface CallerSchema {
   readonly schema: GraphQLSchema;
   readonly scope: GraphqlScope;
@@ -31,7 +31,7 @@ interface Deps {
   readonly access: Pick<Access, 'permissions' | 'permittedFields'>;
   /** Contributed fields, which may change at run time. Returns the same list until one changes. */
   readonly contributed: () => ContributedFields;
-  /** Schemas in the cache. */
+  /** Number of GraphQL schemas in the cache. */
   readonly capacity: number;
   readonly createDocuments: (schema: GraphQLSchema, scope: GraphqlScope) => DocumentCache;
   readonly log: Pick<Log, 'warn'>;
@@ -45,7 +45,7 @@ interface CachedSchema extends CallerSchema {
 /** Types of all cached schemas: each costs some 6 KB, and a schema of many collections has thousands. */
 const MAX_TYPES = 30_000;
 
-/** Creates a cache with the latest schema of each scope and set of permissions. */
+/** Creates a cache with the latest GraphQL schema of each scope and set of permissions. */
 export function createSchemaCache({ schema, access, contributed, capacity, createDocuments, log }: Deps): SchemaCache {
   const cache = new LRUCache<string, CachedSchema>({
     max: capacity,

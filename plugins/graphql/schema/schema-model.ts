@@ -64,8 +64,8 @@ const isWritableColumn = ({ field: { column } }: GrantedField): boolean =>
   !column?.generated && !column?.identityAlways;
 
 /**
- * Readable fields by collection, without lists of unreadable collections; that may leave a collection without fields,
- * too.
+ * Readable fields by collection, without to-many fields that lead to unreadable collections. A collection that has no
+ * fields left is unreadable as well.
  */
 function findReadable(
   names: SchemaNames,

@@ -29,11 +29,11 @@ export const typeName = (kind: TypeKind, name: string): string => TYPE_NAMES[kin
 /** The GraphQL names of a collection and of everything derived from it. */
 export interface NamedCollection {
   readonly collection: Collection;
-  /** The base of its type names: its own name, or an alias. */
+  /** The base of the collection's GraphQL type names: its own name, or an alias. */
   readonly name: string;
-  /** The base of its root fields; null when it has none in this scope. */
+  /** The base of the collection's root fields; null when it has none in this scope. */
   readonly rootName: string | null;
-  /** Its note, and its database name if it has an alias. */
+  /** The collection's note, and its database name if it has an alias. */
   readonly description: string | undefined;
   readonly fields: readonly Field[];
   /** Aliases of fields by database name. */
@@ -120,7 +120,7 @@ function computeNames(
     return free;
   };
   const enums = createColumnEnums(names.keys(), (name) => claimName(name, '_filter_operators'));
-  // In the order of the snapshot, which is also the order in the schema.
+  // Collections stay in the order of the snapshot, which is also the order in the GraphQL schema.
   const collections = new Map(
     [...snapshot.collections.values()].flatMap((one): [string, NamedCollection][] => {
       const name = names.get(one);

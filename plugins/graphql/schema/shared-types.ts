@@ -20,7 +20,7 @@ export const DELETE_MANY = new GraphQLObjectType({
   fields: { ids: { type: new GraphQLNonNull(new GraphQLList(GraphQLID)) } },
 });
 
-/** Types that all schemas share, by name. */
+/** GraphQL types that the schemas of all callers share, by name. */
 export const SHARED_TYPES: ReadonlyMap<string, GraphQLNamedType> = new Map(
   [
     ...specifiedScalarTypes,

@@ -13,7 +13,7 @@ type TypeByKind = {
     : GraphQLInputObjectType;
 };
 
-/** The types derived from collections, each built on first use. Undefined: the caller has no fields for it. */
+/** The GraphQL types derived from collections, each built on first use. Undefined: the caller has no fields for it. */
 export interface TypeRegistry {
   readonly model: SchemaModel;
   get<K extends TypeKind>(kind: K, collection: string): TypeByKind[K] | undefined;

@@ -14,7 +14,7 @@ import { runInInvocation } from './invocation-scope.ts';
 import { createItemRights, type ItemRights } from './item-rights.ts';
 import { parseItemKey, parseKeys, parsePayload, parsePayloads, WRITE_BOUNDS } from './payload.ts';
 
-/** Largest answer, in bytes of JSON. */
+/** Largest reply to one call of confined code, in bytes of JSON. */
 export const MAX_REPLY = 2 * 1024 * 1024;
 
 type ListenerFreeReads = Pick<ReadVerbs, 'readWithoutListeners'>;
@@ -32,7 +32,10 @@ export function createItemsApi(
 ): ItemsApi {
   const rights = createItemRights(grant, subject);
   const api: ItemsApi = { ...createReadVerbs(deps, reads, rights), ...createWriteVerbs(deps, rights) };
-  /** Inside of a unit of work there is one connection, so a call that waits for a free place could deadlock. */
+  /**
+   * Limits concurrent calls, except inside of a unit of work: it has one connection, so a call that waits for a free
+   * place could deadlock.
+   */
   const withConcurrencyLimit =
     <Args extends unknown[], T>(run: (invocation: Invocation, ...args: Args) => Promise<T>) =>
     (invocation: Invocation, ...args: Args): Promise<T> => {
@@ -121,7 +124,7 @@ function createWriteVerbs(
 
 type Item = Record<string, unknown>;
 
-/** Null for a missing row and for one that may not be read. */
+/** Converts FORBIDDEN to null: a row is missing or may not be read. */
 function nullIfForbidden(error: unknown): null {
   if (error instanceof Failure && error.code === 'FORBIDDEN') return null;
   throw error;

@@ -9,8 +9,9 @@ import { collectReadCollections } from './read-collections.ts';
 type ReadableDeps = Pick<Deps, 'access' | 'query' | 'schema'>;
 
 /**
- * Asserts that the caller may read everything that the query names; a request would only omit it from its answer
- * (conventions, "items"). `grantedCollections` are the collections that the query may use, undefined for all.
+ * Asserts that the caller may read everything that the query names; an HTTP request would only omit unreadable fields
+ * from its answer (conventions, "items"). `grantedCollections` are the collections that the query may use, undefined
+ * for all.
  * @throws FORBIDDEN
  */
 export async function assertReadable(
@@ -45,7 +46,7 @@ export async function assertReadable(
       }
     }
     for (const path of boundedQuery.fields.filter((one) => one !== '*')) {
-      // Each path by itself: only then does an empty result show that permissions removed a part of it.
+      // Each path is checked by itself: only then does an empty result show that permissions removed a part of it.
       if (!(await parse({ fields: [path] })).every(isFullyReadable))
         throw fail('FORBIDDEN', `${path} of ${name} may not be read`);
     }

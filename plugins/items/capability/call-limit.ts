@@ -8,7 +8,7 @@ const MAX_CONCURRENT_CALLS = 4;
 /** Runs `work` once the package has a free place. @throws Refusal `timeout` where `signal` aborts before that. */
 export type RunLimited = <T>(name: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
-/** Calls of one package wait first in, first out. */
+/** Creates the limit of concurrent calls. Waiting calls of one package run first in, first out. */
 export function createCallLimit(
   semaphores: Semaphores = createSemaphores({ limit: MAX_CONCURRENT_CALLS }),
 ): RunLimited {

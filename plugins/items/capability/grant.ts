@@ -46,7 +46,7 @@ export const itemsGrantSchema: Capability['schema'] = {
 export const normalizeItemsGrant = (grant: ItemsGrant): ItemsGrantObject =>
   typeof grant === 'string' ? ALIASES[grant] : grant;
 
-/** Whose permissions apply, in words. */
+/** For the audit: whose permissions apply to the reads and writes of a package. */
 export const ACCOUNTABILITY_TEXTS = {
   user: 'as the calling user',
   'full-access': 'without permissions (full access)',
@@ -62,7 +62,10 @@ export function describeItems(grant: ItemsGrant): readonly Authority[] {
   );
 }
 
-/** Full access is more than the user's permissions, and no list is more than any list. */
+/**
+ * Whether `after` permits more than `before`. Full access is more than the user's permissions, and a grant without a
+ * list of collections is more than any list.
+ */
 export function widensItemsGrant(before: ItemsGrant | undefined, after: ItemsGrant): boolean {
   if (before === undefined) return true;
   const [grantBefore, grantAfter] = [normalizeItemsGrant(before), normalizeItemsGrant(after)];

@@ -12,7 +12,7 @@ export interface ItemRights {
   assertGranted(name: string, verb: ItemsVerb): void;
   /** @throws Refusal `denied` where the invocation has no user to act for. */
   callerOf(invocation: Invocation): Caller;
-  /** Like `createCaller`, but history names the package as the writer, also where it acts for a user. */
+  /** Like `callerOf`, but history names the package as the writer, also where it acts for a user. */
   writingCallerOf(invocation: Invocation): Caller;
 }
 

@@ -4,7 +4,7 @@ import { invalidRequest, isObject } from './input-checks.ts';
 /** Bounds of the payloads of confined code (conventions, "items"). */
 export const WRITE_BOUNDS = { bytes: 128 * 1024, depth: 64, batch: 100, mutations: 500 } as const;
 
-/** A plain object within the bounds. */
+/** Asserts that a payload is a plain object within the bounds. */
 export function parsePayload(payload: unknown): Payload {
   if (!isObject(payload)) throw invalidRequest('A payload is an object.');
   assertDepth(payload);
@@ -15,7 +15,7 @@ export function parsePayload(payload: unknown): Payload {
 
 export const parsePayloads = (list: unknown): readonly Payload[] => parseBatch(list).map(parsePayload);
 
-/** Keys that also differ as texts, since rows are found by texts. */
+/** Parses a list of keys that also differ as texts, since rows are found by texts. */
 export function parseKeys(list: unknown): readonly Key[] {
   const keys = parseBatch(list).map(parseItemKey);
   if (new Set(keys.map(String)).size < keys.length) throw invalidRequest('A key is listed more than once.');

@@ -158,7 +158,7 @@ const describeBase = ({ collection, tag, holds }: DocumentedCollection): BaseDes
   access: 'permissions',
   params: collection === '{collection}' ? { collection: parameter('The name of the collection.') } : {},
   components: queryComponents,
-  // Admins get it where the collection does not exist.
+  // Admins get ROUTE_NOT_FOUND where the collection does not exist.
   ...(holds === 'either' ? { errors: ['ROUTE_NOT_FOUND'] } : {}),
 });
 

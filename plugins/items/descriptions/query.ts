@@ -66,7 +66,10 @@ export const SINGLE_ROW_PARAMETERS = toParameterReferences({
 });
 export const SHAPE_PARAMETERS = toParameterReferences(SHAPE_DESCRIPTIONS);
 
-/** In a body numbers and flags may be texts and lists may be objects by index, as in a query string. */
+/**
+ * The schema of a query parameter inside of a body: numbers and flags may be texts and lists may be objects by index,
+ * as in a query string.
+ */
 const toBodyMember = ({ schema }: ParameterDescription): JsonSchema => nullable(anyOf(schema, TEXT, RECORD));
 
 /** The parameters as one object, in the bodies of SEARCH and of changes by query. */

@@ -74,7 +74,7 @@ async function findMatchingPermissions(
   return rules.filter((_rule, at) => answers[at]);
 }
 
-/** Null for a key of the wrong type, which identifies no row. */
+/** Casts a key; null for a key of the wrong type, which identifies no row. */
 function castOrNull<T>(cast: () => T): T | null {
   try {
     return cast();

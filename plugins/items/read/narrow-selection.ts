@@ -5,7 +5,7 @@ import type { RestLayout } from './rest-representation.ts';
 
 /** The parameters of a query for the rows of one level. */
 interface QueryLevel {
-  /** Undefined: all fields. */
+  /** The requested field paths; undefined for all fields. */
   readonly paths: readonly FieldPath[] | undefined;
   readonly alias: unknown;
   readonly deep: unknown;
@@ -22,7 +22,10 @@ interface FieldPath {
 
 const QUERY_TERMS = ['filter', 'sort', 'limit', 'offset', 'page', 'search'] as const satisfies (keyof ListParameters)[];
 
-/** Takes the conditions of the query. Fields that listeners removed read null, since the answer has to have them. */
+/**
+ * Applies a query that listeners changed to the selection: takes its conditions, and replaces fields that the listeners
+ * removed by null, since the answer has to have them.
+ */
 export function narrowSelection(
   selection: Selection | GroupSelection,
   layout: RestLayout | undefined,

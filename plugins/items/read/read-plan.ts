@@ -22,7 +22,7 @@ import { estimateBytes } from './statement-size.ts';
 /** A read as a route requests it. `query` is called only where no compiled statement is cached for `text`. */
 export interface ReadRequest {
   readonly query: () => RawQuery;
-  /** In place of the query; `open` for placeholders (`Given`) in it. */
+  /** In place of the query. `open`: with an `OperandPlaceholder` in place of each value of `placeholders`. */
   readonly selection?: (open?: boolean) => Selection | GroupSelection;
   /** The values of the placeholders, which are no part of `text`. */
   readonly placeholders?: PlaceholderValues;
@@ -60,7 +60,9 @@ export type ReadPlanner = (
   request: ReadRequest,
 ) => Promise<ReadPlan>;
 
-/** From a request to a statement with the caller's permissions, compiled or cached. */
+/**
+ * Creates the planner: it makes a statement of a read request and the caller's permissions, or takes it from the cache.
+ */
 export function createReadPlanner({ schema, access, query, events }: Deps): ReadPlanner {
   /** Compiled statements by everything they depend on: text, schema version, permission set. Never by user or key. */
   const plans = new LRUCache<string, ReadPlan>({

@@ -28,8 +28,8 @@ export function createReads(deps: Deps): ReadVerbs {
 
   async function withPlan<T>(caller: Caller, name: string, request: ReadRequest, usePlan: UseReadPlan<T>): Promise<T> {
     const set = await access.permissions(caller);
-    // The check comes first, so that a caller without permission learns nothing of the collection or the query, and
-    // causes no schema refresh for unknown names.
+    // The permission check comes first, so that a caller without permission learns nothing of the collection or the
+    // query, and causes no schema refresh for unknown names.
     if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
     const target = await findCollection(schema, name, caller);
     try {
@@ -100,12 +100,15 @@ export function createReads(deps: Deps): ReadVerbs {
 const withCastKeys = (request: ReadRequest, { collection }: CollectionTarget): ReadRequest =>
   request.keys ? { ...request, keys: request.keys.map((key) => castKey(keyField(collection), key)) } : request;
 
-/** A query object has a text as well. The leading line break keeps it apart from query strings, which have none. */
+/**
+ * The cache key of a query object is its JSON text. The leading line break keeps it apart from query strings, which
+ * have none.
+ */
 const toReadRequest = (raw: RawQuery): ReadRequest => ({ query: () => raw, text: `\n${JSON.stringify(raw)}` });
 
 const emptyQuery = (): RawQuery => ({});
 
-/** The prefix keeps selections apart from queries. */
+/** The prefix `selection` of the cache key keeps selections apart from queries. */
 const toSelectionReadRequest = ({ text, ...request }: SelectionRequest): ReadRequest =>
   text === undefined
     ? { ...request, query: emptyQuery }

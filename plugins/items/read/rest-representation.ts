@@ -101,7 +101,7 @@ function buildRestLayout(shown: readonly SelectionItem[]): RestLayout {
 
 const isEmpty = (one: object): boolean => Object.keys(one).length === 0;
 
-/** Members of an object are fields of the same row. */
+/** The columns and relations of an entry: members of an `object` entry are fields of the same row. */
 const namedItemsOf = (one: SelectionItem): readonly NamedItem[] =>
   one.kind === 'object' ? one.items.flatMap(namedItemsOf) : one.kind === 'constant' ? [] : [one];
 
@@ -143,7 +143,7 @@ function assignNames(itemsByIdentity: ReadonlyMap<string, readonly NamedItem[]>)
 
 const nameRankOf = (one: NamedItem): number => (one.kind !== 'column' ? 0 : one.fn ? 2 : 1);
 
-/** `year(published)` in a query, `published_year` in a row. */
+/** The name of an entry in a query: `year(published)`, where `published_year` is its key in a row. */
 const queryNameOf = (one: NamedItem): string => {
   const fn = one.kind === 'column' ? one.fn : undefined;
   return fn ? `${fn.name}(${[one.field, ...(fn.path === undefined ? [] : [fn.path])].join(', ')})` : one.field;

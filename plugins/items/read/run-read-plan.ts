@@ -8,7 +8,10 @@ import { applyReadListeners, hasReadListeners } from './read-listeners.ts';
 import type { ReadPlan, ReadRequest } from './read-plan.ts';
 import { singletonDefaults } from './singleton-defaults.ts';
 
-/** What is done with a plan; repeated where the tables have changed since it was made. */
+/**
+ * Uses a read plan, for example runs it. Called again with a new plan where the tables have changed since the plan was
+ * made.
+ */
 export type UseReadPlan<T> = (
   caller: Caller,
   target: CollectionTarget,

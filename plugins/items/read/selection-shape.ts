@@ -34,7 +34,9 @@ function shapeValue(one: SelectionItem, layout: RestLayout, row: Row): unknown {
   return selection ? createRowShape(selection, layout.nested.get(`${key}:${name}`) as RestLayout)(value) : null;
 }
 
-/** Converts a row of groups. Exact types are texts in the row and numbers in the answer. */
+/**
+ * Creates the conversion of a row of groups to the answer. Exact types are texts in the row and numbers in the answer.
+ */
 export function createGroupShape({ groups }: GroupSelection, { aggregate }: Read): (row: unknown) => unknown {
   const keys = aggregate?.groups.map(({ key }) => key) ?? [];
   const numbers = new Set(
@@ -65,7 +67,7 @@ const isRow = (value: unknown): value is Row => typeof value === 'object' && val
 
 const readMember = (row: Row, key: string): unknown => (Object.hasOwn(row, key) ? (row[key] ?? null) : null);
 
-/** Lists and objects are returned unchanged. */
+/** Converts a value to the output format `as`. Lists and objects are returned unchanged. */
 function toRequestedForm(value: unknown, as: Extract<SelectionItem, { kind: 'column' }>['as']): unknown {
   if (typeof as === 'object') return toLabels(value, as.labels);
   if (typeof value === 'object' || as === undefined) return value;

@@ -44,7 +44,7 @@ function completeDefaultOf(pick: Projection, primary: string | null): unknown {
   }
 }
 
-/** Undefined where the default is no literal. */
+/** The default of a column as a value; undefined where the default is no literal. */
 function literalDefaultOf({ field }: ColumnProjection, primary: string | null): unknown {
   if (field.name === primary) return null;
   const literal = DEFAULT_LITERAL.exec(field.column?.default ?? '');

@@ -18,7 +18,7 @@ export function createWrittenRowSql(
   plan: ReadPlanner,
   toReadRequest: (raw: RawQuery) => ReadRequest,
 ): WrittenRowSql {
-  /** By the trees of cached plans. */
+  /** SQL of rows by the parsed tree of a cached plan. */
   const cachedSql = new WeakMap<object, { readonly sql: string | undefined }>();
   return async (caller, name, raw) => {
     const set = await access.permissions(caller);

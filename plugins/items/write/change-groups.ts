@@ -19,7 +19,7 @@ export interface PreparedChange {
   readonly requestedFields: string;
   readonly parentRevision: RevisionSlot | null;
   readonly path: RowPath;
-  /** One for each key. */
+  /** The revisions of the rows, one for each key. */
   readonly revisions: readonly RevisionSlot[];
 }
 

@@ -140,7 +140,10 @@ async function assertRowRulesFirst(
       );
 }
 
-/** Prepares everything before the statement. Changes of the same fields share their row rule. */
+/**
+ * Creates the function that prepares a change before the statement: event filters, permissions, validation. Changes of
+ * the same fields share their row rule.
+ */
 function createChangePreparer(
   { deps, countRows }: WriteContext,
   caller: Caller,
@@ -225,7 +228,8 @@ async function updateGroup(
     (hasRevisions && revisionPlaces.some(({ revision, parent }) => parent !== null || revision.id !== null));
   const paths = rows.flatMap(({ keys, path }) => keys.map(() => path));
   const [ownColumns] = columns as readonly [Payload];
-  // A foreign key that cascades to its row's new key changes after the statement, also where the row refers to itself.
+  // A statement that changes the key does not answer its row: foreign keys that cascade to the new key, even one of the
+  // row itself, change after the statement.
   const isAnswered = isLast && rows.length === 1 && first.keys.length === 1 && !changesKey(key, ownColumns);
   const statement = {
     caller,

@@ -37,7 +37,10 @@ select pg_get_constraintdef(k.oid, true) as definition, false as whole,
     where n.nspname = $1 and r.relname = $2 and a.attnum > 0 and not a.attisdropped and a.atttypid = c.domain) as columns
 from chain c join pg_constraint k on k.contypid = c.oid where k.conname = $3`;
 
-/** Reads the catalog. The schema snapshot has no constraints, since only a rejected write needs them. */
+/**
+ * Reads a violated constraint from the catalog. The schema snapshot has no constraints, since only a rejected write
+ * needs them.
+ */
 export async function findConstraint(
   db: Db,
   { table: ownTable }: Collection,

@@ -22,7 +22,7 @@ interface PreparedCreate {
   readonly revision: RevisionSlot;
 }
 
-/** What all rows of one call share. */
+/** The values that all rows of one call share. */
 interface Batch {
   readonly values: RuleValues;
   /** Without a filter no payload is copied for its listeners. */

@@ -13,7 +13,7 @@ import {
 } from './postgres-error.ts';
 import { type RefusedStatement, StatementRefusal } from './statement-refusal.ts';
 
-/** What is known of a statement that may be rejected. */
+/** What is known of a write statement when PostgreSQL rejects it. */
 export interface StatementFields {
   readonly action?: RefusedStatement['action'];
   readonly paramCount?: number;
@@ -51,7 +51,7 @@ function translateError(statement: RefusedStatement, param: Field | undefined): 
     // PostgreSQL 18 has an own code for a delete rejected by RESTRICT.
     case '23001':
     case '23503':
-      // Without the constraint, whose name may contain a table that the caller may not know.
+      // The message omits the constraint, whose name may contain a table that the caller may not know.
       return keyFailure('INVALID_FOREIGN_KEY', statement, (names) =>
         names ? `Invalid foreign key in ${names}: it leads to no row.` : 'Invalid foreign key.',
       );
@@ -73,7 +73,7 @@ function translateError(statement: RefusedStatement, param: Field | undefined): 
     case '23P01':
       return fail('INVALID_PAYLOAD', `A constraint${isInside ? ' of another table' : ''} does not hold.`, { path: [] });
     case 'P0001':
-      // A trigger of the database's owner raises it on purpose, for the client.
+      // A trigger of the database's owner raises this error on purpose, for the client.
       return fail('INVALID_PAYLOAD', error.message, { constraint: error.constraint, path: [] });
     case '428C9': {
       const field = isInside ? undefined : fieldOfColumn(collection, /"(.+)"/.exec(error.message)?.[1]);
@@ -105,7 +105,9 @@ function keyFailure(
   });
 }
 
-/** Failures that no other value would avoid. */
+/**
+ * Failures that do not depend on the written values: concurrent writes, timeouts, and rights and rules in the database.
+ */
 function environmentFailure({ error, collection }: RefusedStatement): Failure | undefined {
   switch (error.code) {
     case '40001':
@@ -117,7 +119,7 @@ function environmentFailure({ error, collection }: RefusedStatement): Failure | 
     case '42501':
       return fail('FORBIDDEN', `the database refuses: ${error.message}`);
     case '0A000':
-      // The statement records itself in CTEs, and PostgreSQL does not allow those on tables with rules.
+      // The statement writes its history in CTEs, and PostgreSQL does not allow those on tables with rules.
       if (!/\brules?\b/i.test(error.message)) return undefined;
       return fail(
         'UNPROCESSABLE_ENTITY',

@@ -35,7 +35,7 @@ export function withConstraintName(caller: Caller, error: unknown): unknown {
   });
 }
 
-/** Fields that the caller may read, and those that the statement sets. */
+/** The fields that an error may name: those that the caller may read, and those that the statement sets. */
 async function findNameableFields({ access }: ExplainDeps, caller: Caller, { collection, written }: RefusedStatement) {
   const readable = await access.readableFields(collection, caller);
   return { readable, names: new Set([...readable, ...[...written].map(({ name }) => name)]) };
@@ -51,7 +51,7 @@ async function withConstraint(deps: ExplainDeps, caller: Caller, refusal: Statem
   const constraintFields = constraint.columns.map((column) => fieldOfColumn(collection, column));
   const namedFields = constraintFields.flatMap((field) => (field && names.has(field.name) ? [field] : []));
   const writtenFields = namedFields.filter((field) => written.has(field));
-  // Of several columns with the same domain, those that the statement sets.
+  // Where several columns have the same domain, only the columns that the statement sets are named.
   const fields = (constraint.isOfDomain && writtenFields.length > 0 ? writtenFields : namedFields).map(
     ({ name }) => name,
   );
@@ -79,7 +79,7 @@ async function withConstraint(deps: ExplainDeps, caller: Caller, refusal: Statem
 
 const renderConstraint = ({ definition }: ViolatedConstraint): string => CHECK.exec(definition)?.[1] ?? definition;
 
-/** For a row that cannot be deleted, or whose key cannot be changed, since other rows refer to it. */
+/** Names the collection whose rows refer to a row that therefore cannot be deleted, or whose key cannot be changed. */
 async function withReference(deps: ExplainDeps, caller: Caller, refusal: StatementRefusal): Promise<Failure> {
   const { collection } = refusal.statement;
   const schemaSnapshot = await deps.schema.snapshot();

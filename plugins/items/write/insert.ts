@@ -51,8 +51,9 @@ const canBeArrayParameter = ({ column }: Field): boolean =>
   !column?.array && ARRAY_PARAMETER_TYPES.test(column?.sqlType ?? '');
 
 /**
- * Inserts rows that set the same columns, with one array parameter for each column. PostgreSQL takes half the time of a
- * parameter for each value, and the statement text does not depend on the number of rows, so it is prepared once.
+ * Inserts rows that set the same columns, with one array parameter for each column. It takes PostgreSQL half the time
+ * that one parameter for each value takes, and the statement text does not depend on the number of rows, so it is
+ * prepared once.
  */
 async function insertArrays(
   deps: StatementDeps,
@@ -94,7 +95,10 @@ function renderInsert(
   return `with changed as (${into} returning ${keySql(keyField(collection), 't')} as key${history.returning}${renderAnswerColumn(answer)})${history.ctes}${renderFinalSelect(history, count, answer)}`;
 }
 
-/** A trigger may skip a row; its nested rows would then be written to another one. */
+/**
+ * The failure where PostgreSQL inserted fewer rows than sent: a trigger may skip a row, and the row's nested rows would
+ * then be written to another one.
+ */
 const missingRowsFailure = ({ name }: Collection) =>
   fail('INVALID_PAYLOAD', `The database did not take every row of ${name}.`);
 

@@ -6,8 +6,8 @@ import type { Payload } from '../contract.ts';
 import { isPayload } from './to-many-value.ts';
 
 /**
- * Replaces a composite foreign key that is a key or null by its columns. One that is an object is written first and set
- * afterwards.
+ * Replaces each composite foreign key of a payload that is a key or null by its columns. Where it is an object, that
+ * row is written first and the columns are set afterwards.
  * @throws INVALID_PAYLOAD for an invalid key, and where the payload has another value for one of the columns.
  */
 export function expandJointKeys({ compositeForeignKeys }: Collection, payload: Payload): Payload {
@@ -44,7 +44,10 @@ export function columnsOfJointKey(field: Field, value: unknown): Payload {
   return Object.fromEntries(parts.map((part, at) => [part.name, values[at] === '' ? '' : castKey(part, values[at])]));
 }
 
-/** @throws INVALID_PAYLOAD where a column already has another value, which the row rules were checked with. */
+/**
+ * Sets the columns of a composite foreign key.
+ * @throws INVALID_PAYLOAD where a column already has another value, which the row rules were checked with.
+ */
 export function setColumns(field: Field, columns: Payload, written: Payload): void {
   for (const [name, value] of Object.entries(columns)) {
     if (Object.hasOwn(written, name) && value !== null && String(written[name]) !== String(value))

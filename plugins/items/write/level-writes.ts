@@ -37,7 +37,7 @@ export interface LevelWrites {
   remove(caller: Caller, collection: string, keys: readonly unknown[], isList?: boolean): Promise<Key[]>;
 }
 
-/** What the verbs of one request share. */
+/** The state that the create, update and delete verbs of one request share. */
 export interface WriteContext {
   readonly deps: Deps;
   readonly nested: LevelWrites;

@@ -22,7 +22,10 @@ async function queryRows<Row>(
   }
 }
 
-/** The stored keys among these, by the text of the requested key (`1.5` may be stored as `1.50`). */
+/**
+ * Finds which of these keys are stored: the stored keys by the text of the requested key (`1.5` may be stored as
+ * `1.50`).
+ */
 export async function findExistingKeys(
   db: Db,
   collection: Collection,

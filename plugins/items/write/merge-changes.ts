@@ -49,7 +49,7 @@ function mergeTwoChanges({ fields }: Collection, before: RowChange, after: RowCh
   };
 }
 
-/** Undefined where rows of the first value would be lost. */
+/** Merges two values of one field; undefined where rows of the first value would be lost. */
 function mergeValues(
   field: Field | undefined,
   before: unknown,

@@ -11,13 +11,16 @@ export const withoutSensitiveFields = (collection: Collection, platformValues: P
     ? platformValues
     : Object.fromEntries(Object.entries(platformValues).filter(([name]) => !collection.fields.get(name)?.sensitive));
 
-/** Listeners receive platform values as well; permissions are checked for the other fields only. */
+/**
+ * The payload without the platform values: listeners receive them as well, but permissions are checked for the other
+ * fields only.
+ */
 export const withoutFields = (payload: Payload, platformValues: Payload): Payload =>
   isEmpty(platformValues)
     ? payload
     : Object.fromEntries(Object.entries(payload).filter(([name]) => !Object.hasOwn(platformValues, name)));
 
-/** Most writes have no platform values: then no payload is copied for them. */
+/** Whether a payload has no fields. Most writes have no platform values: then no payload is copied for them. */
 export function isEmpty(payload: Payload): boolean {
   for (const _name in payload) return false;
   return true;

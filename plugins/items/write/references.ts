@@ -86,13 +86,13 @@ function isLeftToDatabase({ schema }: Relation, { system }: Collection, { meta }
   return rule === 'RESTRICT' || (rule === 'SET DEFAULT' && !isClearable(column));
 }
 
-/** For a many-to-any: only rows that name the collection. */
+/** SQL for a many-to-any: only rows that name the collection; undefined without a column for the name. */
 function anyConditionSql(holder: Collection, { meta }: Relation, collection: string): string | undefined {
   const by = holder.fields.get(meta?.one_collection_field ?? '')?.column;
   return by ? ` and ${quoteIdentifier(by.name)}::text = ${literal(collection)}` : undefined;
 }
 
-/** Rows that are deleted together may refer to each other. */
+/** SQL that excludes the deleted rows themselves, which may refer to each other. */
 function exceptDeletedSql(holder: Collection, collection: string): string {
   const key = holder.name === collection ? holder.fields.get(holder.primary ?? '')?.column : undefined;
   return key ? ` and ${quoteIdentifier(key.name)} <> all($1::text[]::${key.sqlType}[])` : '';

@@ -33,7 +33,7 @@ export async function writeRows(
 const withLocation = (path: RowPath, refusal: StatementRefusal): unknown =>
   prefixPath(path, refusal.with({ isLocated: true }));
 
-/** The first row with the foreign key that has no row; every row with it is rejected. */
+/** The index of the first row whose foreign key refers to no row; every row with this foreign key is rejected. */
 function findRowOfKey(
   { statement }: StatementRefusal,
   collection: Collection,

@@ -9,7 +9,7 @@ import { StatementRefusal } from './statement-refusal.ts';
 export class FilterRecord {
   readonly #answers: Promise<unknown>[] = [];
 
-  /** Records the results. */
+  /** Wraps the events so that the results of their filters are recorded. */
   recording(events: EventsApi): EventsApi {
     return {
       ...events,
@@ -21,7 +21,7 @@ export class FilterRecord {
     };
   }
 
-  /** Returns the recorded results without calling listeners. */
+  /** Wraps the events so that filters return the recorded results without calling listeners. */
   replaying(events: EventsApi): EventsApi {
     const answers = this.#answers.values();
     return {

@@ -69,7 +69,10 @@ function rowKeyNamesOf(
 const isKeyColumn = (collection: Collection, name: string): boolean =>
   keyColumns(collection).some((column) => column.name === name);
 
-/** Forms send null for a value that they do not have. */
+/**
+ * Asserts that a payload has no value for a generated column, or null: forms send null for a value that they do not
+ * have.
+ */
 function assertAbsent(field: Field, value: unknown): void {
   if (value !== null && value !== undefined) throw invalidField(field, 'is made by the database: leave it out');
 }
@@ -115,7 +118,10 @@ function castAnyKey(schemaSnapshot: SchemaOverview, field: Field, to: string, va
   }
 }
 
-/** A payload may change the named collection alone, which changes the meaning of the key, so it is checked as well. */
+/**
+ * Checks the collection that a payload names for each many-to-any. A payload may change this name alone, which changes
+ * the meaning of the stored key.
+ */
 function assertAnyCollections(collection: Collection, payload: Payload): void {
   for (const { relation } of collection.fields.values()) {
     if (relation?.kind !== 'any') continue;

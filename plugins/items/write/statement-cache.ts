@@ -8,7 +8,7 @@ const MAX_PREPARED_TEXT = 12_000;
 
 export interface CachedStatement {
   readonly text: string;
-  /** Set from the second use on, which makes further uses likely. */
+  /** The name of the prepared statement, set from the second use on, which makes further uses likely. */
   name?: string;
   uses: number;
 }

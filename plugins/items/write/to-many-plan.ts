@@ -27,13 +27,13 @@ export interface ToManyAlias {
   readonly link: Field;
   readonly schemaSnapshot: SchemaOverview;
   readonly linkedBefore: (parent: AliasParent) => readonly Key[];
-  /** The stored keys by the texts of those sent, where these may differ. */
+  /** The stored keys by the texts of the keys in the payload, where the two texts may differ. */
   readonly storedKeys?: ReadonlyMap<string, Key>;
 }
 
 /**
- * What the value of one parent requests. `linkedAfter` are the keys, as texts, of rows that refer to the parent
- * afterwards.
+ * The writes that the to-many value of one parent row requests. `linkedAfter` are the keys, as texts, of rows that
+ * refer to the parent afterwards.
  */
 export interface ToManyPlan {
   readonly parent: AliasParent;
@@ -78,7 +78,7 @@ const keyOfEntry = (
 ): unknown =>
   isPayload(entry) ? keyOfPayload(key, key.parts ? { ...linkColumns, ...entry } : entry, schemaSnapshot) : entry;
 
-/** All keys in the value of a parent. */
+/** All keys of related rows in the to-many value of a parent row. */
 export function keysOfValue(
   alias: Omit<ToManyAlias, 'linkedBefore' | 'storedKeys'>,
   { value, key: parent }: AliasParent,

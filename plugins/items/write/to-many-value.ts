@@ -6,7 +6,7 @@ import type { Payload } from '../contract.ts';
 export type ToManyValue =
   /** Replaces the linked rows: objects or keys. */
   | { readonly kind: 'list'; readonly entries: readonly (Payload | string | number)[] }
-  /** Leaves rows that it does not name. */
+  /** Changes the named rows only; other linked rows stay as they are. */
   | {
       readonly kind: 'changes';
       readonly create: readonly Payload[];

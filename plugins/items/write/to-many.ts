@@ -27,7 +27,10 @@ interface ToManyParent {
   readonly isNew: boolean;
 }
 
-/** Writes the to-many rows of all parents of a level, one alias at a time. */
+/**
+ * Inserts, updates and deletes the related rows that the payloads of one nesting level contain, one o2m/m2m field at a
+ * time.
+ */
 export async function writeToManyFields(
   context: WriteContext,
   caller: Caller,

@@ -17,8 +17,8 @@ interface ToOneParent {
 }
 
 /**
- * Writes the many-to-one and many-to-any objects of all rows of a level, one field at a time. Returns the columns of
- * each row with the keys in them.
+ * Inserts and updates the related rows that the payloads of one nesting level contain in many-to-one and many-to-any
+ * fields, one field at a time. Returns the columns of each row with the keys of its related rows in them.
  */
 export async function writeToOneFields(
   context: WriteContext,

@@ -37,7 +37,7 @@ export async function updateRows(
   conditionAt: ConditionAt,
 ): Promise<Key[]> {
   const { collection } = context;
-  // The history finds its place by the key that a row has after the update.
+  // The history matches its records with rows by the key that a row has after the update.
   const keysAfter = keys.length > 1 ? keysAfterUpdate(keys, keyField(collection), payload) : undefined;
   const runner = createStatementRunner(deps, 'update', context, keysAfter);
   const condition = conditionAt(runner.values.length + 2);
@@ -73,7 +73,7 @@ export async function updateRows(
   );
 }
 
-/** Changes rows by values of their own, for the same fields of each. */
+/** Changes each row by its own values; all rows set the same fields. */
 export async function updateEachRow(
   deps: StatementDeps,
   context: WriteStatement,
@@ -143,12 +143,12 @@ async function updateSlice(
   );
 }
 
-/** The first PostgreSQL whose `returning` has the old row. */
+/** The first version of PostgreSQL whose `returning` has the old row. */
 const MIN_VERSION_RETURNING_OLD = 180_000;
 
 /**
- * Does not read the row before it is changed, since `returning` has the old row: a lock alone costs a record in the
- * write-ahead log.
+ * Renders the update of one row, without reading it first: `returning` has the old row, and a lock alone costs a record
+ * in the write-ahead log.
  */
 function renderUpdateOne(
   runner: StatementRunner,
@@ -165,8 +165,8 @@ function renderUpdateOne(
 }
 
 /**
- * Where revisions are kept, the rows are read and locked before the change, so that the delta is known. The lock of an
- * update without key changes is enough.
+ * Renders the update of rows. Where revisions are kept, the rows are read and locked before the change, so that the
+ * delta is known. The lock of an update without key changes is enough.
  */
 function renderUpdate(
   runner: StatementRunner,

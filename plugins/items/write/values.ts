@@ -29,7 +29,7 @@ const unsafeNumberFailure = (field: Field) =>
   });
 
 /**
- * The value of a payload as its column accepts it.
+ * Converts a value of a payload to a parameter that its column accepts.
  * @throws INVALID_PAYLOAD with the field for a value of the wrong type
  */
 export function toParameter(field: Field, value: unknown): StatementParameter {
@@ -71,7 +71,7 @@ function toColumnValue(field: Field, value: unknown): unknown {
       return toText(field, value).trim().replace(/\..*$/, '');
     case 'decimal':
     case 'float':
-      // Accepted in the form in which they are read, so that a row can be sent back.
+      // `Infinity` and `NaN` are accepted as texts, as a read answers them, so that a client can send a row back.
       if (field.type === 'float' && typeof value === 'string' && NOT_FINITE.test(value)) return value;
       if (!NUMBER.test(toText(field, value).trim())) throw invalidValue(field, 'a number');
       return assertRange(field, toText(field, value).trim());
@@ -129,7 +129,7 @@ function toText(field: Field, value: unknown): string {
   return String(value);
 }
 
-/** Checked here because PostgreSQL does not say which column's precision was exceeded. */
+/** The range is checked here because PostgreSQL does not say which column's precision was exceeded. */
 function assertRange(field: Field, text: string): string {
   const { precision, scale } = field.column ?? {};
   const largest = 10 ** ((precision ?? 0) - (scale ?? 0)) - 0.5 * 10 ** -(scale ?? 0);
@@ -141,7 +141,7 @@ function assertRange(field: Field, text: string): string {
   return text;
 }
 
-/** Checked here because PostgreSQL does not say which column's length was exceeded. */
+/** The length is checked here because PostgreSQL does not say which column's length was exceeded. */
 function assertLength(field: Field, text: string): string {
   const max = field.column?.maxLength;
   // A character has one or two code units, so most texts need not be counted.

@@ -15,11 +15,11 @@ export type StatementDeps = Pick<Deps, 'db' | 'activity' | 'statements' | 'isRep
 export interface WriteStatement {
   readonly caller: Caller;
   readonly collection: Collection;
-  /** One for each row, in a nested write of rows with revisions. */
+  /** The revisions of the rows, one for each row, in a nested write of rows with revisions. */
   readonly revisionPlaces?: readonly RevisionPlace[];
-  /** One for each row. */
+  /** The paths of the rows in the request, one for each row. */
   readonly paths: readonly RowPath[];
-  /** Nested rows of these are written later. */
+  /** The rows have nested rows, which are written later. */
   readonly hasNestedRows: boolean;
   /** The last statement of the unit of work. */
   readonly isLast: boolean;
@@ -27,17 +27,17 @@ export interface WriteStatement {
   readonly answer?: RowAnswer | undefined;
 }
 
-/** JSON text of the row `t` as it is written: its SQL, and the answer of the statement. */
+/** The SQL of the JSON text of the written row `t`, and the text itself once the statement has run. */
 export interface RowAnswer {
   readonly sql: string;
   data?: string;
 }
 
-/** One statement that is being built. */
+/** Builds and runs one writing statement, together with the history of its rows. */
 export interface StatementRunner {
   /** The parameters of the history; the statement's own parameters follow them. */
   readonly values: readonly unknown[];
-  /** What the text depends on beside the columns. */
+  /** Everything but the columns that the text of the statement depends on, as a cache key. */
   readonly variant: string;
   /** `sets`: the fields that an update sets. */
   historySql(sets?: readonly Field[]): HistorySql;
@@ -54,7 +54,7 @@ export interface StatementRunner {
 
 const NO_HISTORY: HistorySql = { returning: '', readsBefore: false, ctes: '', from: 'changed', order: '', places: '' };
 
-/** `keys` where the statement finds several rows by their keys. */
+/** `keys`: passed where the statement finds several rows by their keys. */
 export function createStatementRunner(
   { db, activity }: StatementDeps,
   action: RecordedStatement['action'],
@@ -131,7 +131,7 @@ export const renderFinalSelect = (
   return ` select coalesce(json_agg(n.key${order}), '[]'), ${complete}, ${answered}, ${revisionPlaces || 'null'} from ${from} n`;
 };
 
-/** The column of `changed` that `renderFinalSelect` answers. */
+/** SQL of the column of `changed` with the row's JSON text, which `renderFinalSelect` answers. */
 export const renderAnswerColumn = (answer: RowAnswer | undefined): string =>
   answer ? `, ${answer.sql} as answer` : '';
 

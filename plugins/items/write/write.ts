@@ -110,7 +110,10 @@ function assertKeys(key: Field, payloads: readonly Payload[]): void {
   }
 }
 
-/** Checked first: a caller without any permission must not learn whether the collection exists. */
+/**
+ * Asserts that the caller has one of the permissions. Every verb checks this first: a caller without any permission
+ * must not learn whether the collection exists.
+ */
 async function assertAllowed(
   access: Deps['access'],
   caller: Caller,
@@ -167,7 +170,8 @@ async function runUnitOfWork<T>(
         const located = await locateRefusedRow(deps, refusal, filters, { ...options, timeout: rest }, work);
         throw toPlainFailure(await explainRefusal(deps, caller, located));
       }
-      // Repeated even where nothing seems to have changed: tables that were changed and changed back look alike.
+      // The write is repeated even where the schema version is the same: tables that were changed and changed back look
+      // alike.
       const { version } = await schema.refresh();
       hasChanged ||= version !== schemaSnapshot.version;
       if (attempt < MAX_ATTEMPTS) continue;
@@ -228,7 +232,7 @@ async function upsertRow(
   const findRow = () => findKeysByQuery(deps, caller, name, { limit: 1 }, { action: 'update', visibility: 'any' });
   let [key] = await findRow();
   if (key === undefined) {
-    // Of several writers that find no row one creates it; the others wait and find it.
+    // Where several writers find no row, one creates it; the others wait for the lock and find the row.
     await deps.db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`singleton ${name}`]);
     [key] = await findRow();
   }

@@ -4,7 +4,10 @@ interface MetadataBlocks {
   readonly icc?: Buffer;
 }
 
-/** Wraps metadata blocks into a JPEG without pixels, for a reader that knows JPEG. Leaves out a block too long for one segment. */
+/**
+ * Wraps metadata blocks of another image format into a JPEG without pixels, since exifr reads JPEG. Leaves out a block
+ * too long for one segment.
+ */
 export function buildCarrierJpeg({ exif, xmp, icc }: MetadataBlocks): Buffer {
   const start =
     exif?.subarray(0, 4).toString('latin1') === 'Exif' ? exif : exif && Buffer.concat([name('Exif\0\0'), exif]);

@@ -1,6 +1,6 @@
 import type { Sharp, SharpOptions } from 'sharp';
 
-/** The only enabled decoders: the others of the library are not hardened against hostile bytes. */
+/** The only enabled decoders: the others of libvips are not hardened against hostile bytes. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Tiff', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}File`);
 
 export type OpenImage = (path: string, options?: SharpOptions) => Sharp;
@@ -15,7 +15,7 @@ export const loadDecoders = (): Promise<OpenImage> => {
 
 async function load(): Promise<OpenImage> {
   const { default: sharp } = await import('sharp');
-  // No result is requested twice.
+  // No result is requested twice, so nothing is cached.
   sharp.cache(false);
   sharp.concurrency(Math.max(1, Number(process.argv[2]) || 1));
   sharp.block({ operation: ['VipsForeignLoad'] });

@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { parseBlob } from 'music-metadata';
 
-/** Bytes of files whose frames are counted if their header has no duration. */
+/** Largest size in bytes of files whose frames are counted if their header has no duration. */
 const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
 
 const HEADERS = { skipCovers: true, skipPostHeaders: true, mkvUseIndex: true };

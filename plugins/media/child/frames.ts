@@ -23,7 +23,10 @@ const MAX_READS = 4_000_000;
 const HEADER = 13;
 const [EXTENSION, IMAGE, CONTROL] = [0x21, 0x2c, 0xf9];
 
-/** Walks the blocks without decoding pixels, since the decoder would hold all frames. A truncated file has the frames that are left. */
+/**
+ * Reads the delays of a GIF by walking its blocks without decoding pixels, since the decoder would hold all frames. A
+ * truncated file has the frames that are left.
+ */
 async function readGifDelays(path: string): Promise<readonly number[]> {
   const file = await open(path, 'r');
   try {
@@ -56,7 +59,10 @@ async function readGifDelays(path: string): Promise<readonly number[]> {
 /** Bytes of the colour table that follows. */
 const colourTableSize = (flags = 0): number => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
 
-/** Reads through a window. Answers fewer bytes than requested at the end of the file. */
+/**
+ * Creates a reader that keeps a window of the file in memory. It answers fewer bytes than requested at the end of the
+ * file.
+ */
 function createWindow(file: FileHandle): (at: number, length: number) => Promise<Buffer> {
   let start = 0;
   let content = Buffer.alloc(0);

@@ -15,7 +15,10 @@ interface GroupFormat {
   readonly isByteText: boolean;
 }
 
-/** Keeps values that JSON and PostgreSQL can hold, within the limits; leaves out the rest. */
+/**
+ * Converts the metadata of an image to values that JSON and PostgreSQL can hold, within the limits; leaves out the
+ * rest.
+ */
 export function toMetadataGroups(found: Readonly<Record<string, object>>): MetadataGroups {
   const groups: MetadataGroups = {};
   let left = METADATA.total;

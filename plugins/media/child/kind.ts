@@ -18,7 +18,7 @@ export async function readHead(path: string, length: number): Promise<Buffer> {
   }
 }
 
-/** Bytes of a head that determine the kind. */
+/** Bytes at the start of a file that determine the kind of image. */
 export const KIND_HEAD = 64;
 
 export function detectKind(head: Buffer): ImageKind | undefined {

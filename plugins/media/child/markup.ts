@@ -41,11 +41,11 @@ function detectMarkup(text: string): string | undefined {
   const root = withoutProlog(start);
   if (SVG.test(root)) return 'image/svg+xml';
   if (/^<\?xml[\s?]/i.test(start)) return XHTML.test(root) ? 'application/xhtml+xml' : 'application/xml';
-  // A comment alone makes a browser take it for HTML.
+  // A browser takes a text that begins with a comment for HTML.
   return HTML.test(start) || HTML.test(root) || start.startsWith('<!--') ? 'text/html' : undefined;
 }
 
-/** From the first element on. */
+/** The text from its first element on. */
 function withoutProlog(text: string): string {
   let rest = text;
   for (let match = PROLOG.exec(rest); match; match = PROLOG.exec(rest)) rest = rest.slice(match[0].length);

@@ -7,11 +7,14 @@ import { type MetadataGroups, toMetadataGroups } from './json-values.ts';
 const DIRECT_TYPES: readonly string[] = ['image/jpeg', 'image/tiff', 'image/heic', 'image/heif'];
 const CARRIER_TYPES: readonly string[] = ['image/png', 'image/webp', 'image/avif'];
 
-/** Numbers as in the standards: translated texts would change with the library. */
+/** Options of exifr. Values stay numbers as in the standards: translated texts would change with the library. */
 const COMMON = { mergeOutput: false, sanitize: true, translateKeys: true, translateValues: false, reviveValues: true };
 const NONE = { tiff: false, ifd1: false, exif: false, gps: false, iptc: false, icc: false, ihdr: false, xmp: false };
 const BLOCKS = { ...COMMON, ...NONE, tiff: true, exif: true, gps: true, iptc: true, icc: true };
-/** Parsed separately: XMP repeats values of other groups as text, which would replace the numbers. */
+/**
+ * Options of exifr for XMP, which is parsed separately: it repeats values of other groups as text, which would replace
+ * the numbers.
+ */
 const XMP = { ...COMMON, ...NONE, xmp: true };
 
 /** Reports the metadata of an image by group, and again with XMP. */
@@ -36,7 +39,7 @@ async function readCarrier(path: string): Promise<Buffer> {
   return buildCarrierJpeg(await open(path, { failOn: 'none', limitInputPixels: false }).metadata());
 }
 
-/** Groups of values. Leaves out what is no group and what cannot be read. */
+/** Parses metadata by exifr into groups of values. Leaves out what is no group and what cannot be read. */
 async function parse(source: string | Buffer, options: object): Promise<Record<string, object>> {
   const parsed: unknown = await exifr.parse(source, options).catch(() => undefined);
   return Object.fromEntries(

@@ -47,7 +47,7 @@ function findProblem(value: unknown, count: { values: number }, depth: number): 
   return undefined;
 }
 
-/** Calls the methods in order. Of several calls of one method the last one counts, as in sharp. */
+/** Calls the methods of sharp in order. Of several calls of one method the last one counts, as in sharp. */
 export function applyOperations(image: Sharp, operations: readonly ImageOperation[]): void {
   const methods = image as unknown as Record<string, (...args: unknown[]) => Sharp>;
   for (const [name, ...args] of operations) {

@@ -1,6 +1,6 @@
 import type { MediaReason } from '../contract.ts';
 
-/** Why an image is not made. The message may be shown to clients: it names no path. */
+/** Why an image is not transformed. The message may be shown to clients: it names no path. */
 export class TransformRefusal extends Error {
   readonly reason: MediaReason;
 

@@ -48,7 +48,7 @@ function sizeAfterResize(args: readonly unknown[], size: KnownSize): KnownSize {
     return options.withoutEnlargement === true ? size : { width, height };
   const [across, down] = [(width ?? Number.NaN) / size.width, (height ?? Number.NaN) / size.height];
   const known = [across, down].filter((one) => !Number.isNaN(one));
-  // One side alone, or fit inside or outside: the ratio stays.
+  // With one side alone, or with fit inside or outside, the ratio stays.
   if ((known.length === 1 && options.fit !== 'fill') || options.fit === 'inside' || options.fit === 'outside') {
     const chosen = options.fit === 'outside' ? Math.max(...known) : Math.min(...known);
     if (known.length === 0) return size;
@@ -75,7 +75,7 @@ function sizeAfterExtract(region: unknown, size: KnownSize): KnownSize {
   return { width: toSide(width) ?? size.width, height: toSide(height) ?? size.height };
 }
 
-/** Other angles enlarge the canvas: that size is measured after the work. */
+/** Angles other than multiples of 90 degrees enlarge the canvas: that size is measured after the work. */
 function sizeAfterRotate(angle: unknown, size: KnownSize): KnownSize {
   const degrees = typeof angle === 'number' ? Math.abs(angle % 180) : 0;
   if (degrees === 0) return size;

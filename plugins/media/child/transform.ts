@@ -7,7 +7,7 @@ import { applyOperations, assertOperations } from './operations.ts';
 import { TransformRefusal } from './refusal.ts';
 import { assertResultSize } from './result-size.ts';
 
-/** Formats with several frames, as sources and as results. */
+/** Formats that can have several frames, as sources and as results. */
 const ANIMATED: readonly string[] = ['gif', 'webp'];
 
 export async function transformImage(source: string, target: string, plan: ImagePlan): Promise<ImageInfo> {

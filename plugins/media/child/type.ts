@@ -2,7 +2,7 @@ import { fileTypeFromFile } from 'file-type';
 import { readHead } from './kind.ts';
 import { detectTextType } from './markup.ts';
 
-/** Bytes of the head for detecting markup and text: an SVG may begin with a long comment. */
+/** Bytes at the start of a file for detecting markup and text: an SVG may begin with a long comment. */
 export const TEXT_HEAD = 64 * 1024;
 
 /** An animated PNG counts as PNG, which every client can show. */

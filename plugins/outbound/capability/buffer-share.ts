@@ -18,7 +18,8 @@ export class BufferShare {
         own += bytes;
         return true;
       },
-      // Released after the current turn, since the caller converts the response to text in it.
+      // The bytes are released after the current turn of the event loop, since the caller converts the response to text
+      // in it.
       release: () =>
         void setImmediate(() => {
           this.#bufferedBytes -= own;
@@ -28,7 +29,7 @@ export class BufferShare {
   }
 }
 
-/** One share for each package, which all its entries use. */
+/** Returns the share of a package by its name, which all entries of the package use. */
 export function createBufferShares(): (name: string) => BufferShare {
   const shares = new Map<string, BufferShare>();
   return (name) => {

@@ -17,7 +17,7 @@ export function assertNoSecretReference({ url, headers, body }: SendOptions, sec
     throw new BrokerRefusal('denied', 'A secret can be sent by "auth" only.');
 }
 
-/** Iterative, since the sender chooses the depth. */
+/** Whether a value contains a secret reference. Iterative, since the sender chooses the depth. */
 function holdsReference(value: unknown): boolean {
   const open = [value];
   while (open.length > 0) {

@@ -34,7 +34,10 @@ function parseResponseBody(text: string, type: string, secrets: Secrets): unknow
   return secrets.scrub(text);
 }
 
-/** Checked on the text, since a recursive walk through deeply nested JSON would exhaust the stack. */
+/**
+ * Whether JSON is nested more deeply than MAX_DEPTH. Checked on the text, since a recursive walk through deeply nested
+ * JSON would exhaust the stack.
+ */
 function isDeeplyNested(text: string): boolean {
   let depth = 0;
   let isQuoted = false;

@@ -64,7 +64,7 @@ export const requestCapability = (
   widens: (before, after) => listsWiden(before && toComparableGrant(before), toComparableGrant(after)),
 });
 
-/** Equal grants in different spellings compare as equal. */
+/** The grant in a form in which equal grants in different spellings are equal. */
 const toComparableGrant = (grant: RequestGrant): Record<string, unknown> => ({
   origins: listCanonicalOrigins(grant),
   methods: grant.methods ?? ['GET'],

@@ -7,7 +7,10 @@ export interface ExportColumn {
   readonly path: readonly string[];
 }
 
-/** Columns of a table: nested to-one rows are flattened; lists and many-to-any values stay one column each. */
+/**
+ * The columns of an exported table, by the fields of the read: nested to-one rows are flattened; lists and many-to-any
+ * values stay one column each.
+ */
 export const columnsOfRead = (read: Read): readonly ExportColumn[] => flattenColumns(read.projections, []);
 
 const flattenColumns = (picks: readonly Projection[], above: readonly string[]): ExportColumn[] =>
@@ -17,7 +20,7 @@ const flattenColumns = (picks: readonly Projection[], above: readonly string[]):
     return [{ name: path.join('.'), path }];
   });
 
-/** The columns of rows that are all in memory. */
+/** The columns of an exported table, by the members of rows that are all in memory. */
 export function columnsOfRows(rows: readonly unknown[]): ExportColumn[] {
   const found = new Map<string, ExportColumn>();
   const visit = (value: object, above: readonly string[]) => {

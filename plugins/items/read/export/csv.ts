@@ -3,8 +3,8 @@ import { exactNumberText, parseExact } from './exact-numbers.ts';
 import type { ExportWriter } from './formats.ts';
 
 /**
- * A header, then a line for each row; texts are quoted, null is empty. Values that begin like a formula are not
- * changed: a spreadsheet has to open them as texts itself.
+ * Writes rows as CSV: a header, then a line for each row; texts are quoted, null is empty. Values that begin like a
+ * formula are not changed: a spreadsheet has to open them as texts itself.
  */
 export async function createCsvWriter(columns: readonly ExportColumn[]): Promise<ExportWriter> {
   const { stringify } = await import('csv-stringify/sync');

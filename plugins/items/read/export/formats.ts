@@ -34,7 +34,10 @@ export const EXPORT_FORMATS = {
 
 export type ExportFormatName = keyof typeof EXPORT_FORMATS;
 
-/** Undefined without a value. @throws INVALID_QUERY for an unknown format */
+/**
+ * Parses the query parameter `export`; undefined without a value.
+ * @throws INVALID_QUERY for an unknown format
+ */
 export function parseExportFormat(raw: unknown): ExportFormatName | undefined {
   if (raw === undefined || raw === null) return undefined;
   if (typeof raw === 'string' && Object.hasOwn(EXPORT_FORMATS, raw)) return raw as ExportFormatName;

@@ -1,13 +1,13 @@
 import { parseExact } from './exact-numbers.ts';
 import type { ExportWriter } from './formats.ts';
 
-/** A list, indented by tabs. */
+/** Writes rows as a JSON list, indented by tabs. */
 export const createJsonWriter = (): ExportWriter => ({
   begin: '[',
   rows: (batch, first) =>
     batch
       .map((text, at) => {
-        // Line breaks inside of texts are escaped, so all of these are between values.
+        // Line breaks inside of texts are escaped, so every line break here stands between values.
         const row = JSON.stringify(parseExact(text), null, '\t').replaceAll('\n', '\n\t');
         return `${first && at === 0 ? '' : ','}\n\t${row}`;
       })

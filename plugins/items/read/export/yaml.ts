@@ -1,7 +1,7 @@
 import { parseExact } from './exact-numbers.ts';
 import type { ExportWriter } from './formats.ts';
 
-/** A list. Long whole numbers stay exact. */
+/** Writes rows as a YAML list. Long whole numbers stay exact. */
 export async function createYamlWriter(): Promise<ExportWriter> {
   const { stringify } = await import('yaml');
   const keep = (source: string) => (/^-?\d+$/.test(source) ? BigInt(source) : Number(source));
