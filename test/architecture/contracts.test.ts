@@ -13,7 +13,7 @@ import {
 } from '../support/contract-text.ts';
 import { pluginFolders, projectRoot } from '../support/manifests.ts';
 
-/** A facet or a service is a key; its members that are functions belong to the kernel. */
+/** Recognises keys of facets and services, which contracts may export although they have functions of the kernel as members. */
 const isKey = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof (value as { id?: unknown }).id === 'string';
 
