@@ -79,7 +79,7 @@ class Stage {
     );
   }
 
-  /** Loads, and answers the recorded steps. */
+  /** Runs `load()` of the extensions and returns the steps that it recorded, such as `gate a`. */
   async load(again: Parameters<Extensions['load']>[0] = { retryFailed: true }): Promise<string[]> {
     this.did.length = 0;
     await this.extensions.load(again);

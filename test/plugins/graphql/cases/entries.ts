@@ -19,7 +19,7 @@ export type DocumentEntry =
   | { readonly kind: 'functions'; readonly key: string; readonly field: string; readonly of: readonly DocumentEntry[] }
   /** `group`: REST answers its members in the row itself, and the document names no fields of it. */
   | { readonly kind: 'groups'; readonly key: string; readonly field: string; readonly of: readonly DocumentEntry[] }
-  /** The row behind a many-to-one, or a list of rows. */
+  /** A relation with selected fields: the row behind a many-to-one, or a list of rows. */
   | {
       readonly kind: 'rows';
       readonly key: string;
@@ -28,7 +28,7 @@ export type DocumentEntry =
       readonly from: readonly string[];
       readonly of: readonly DocumentEntry[];
     }
-  /** The same where REST answers bare keys. */
+  /** A relation without selected fields, for which REST answers bare keys. */
   | {
       readonly kind: 'keys';
       readonly key: string;
@@ -60,7 +60,7 @@ export class Variable {
   }
 }
 
-/** A query of REST that GraphQL cannot express. */
+/** Thrown for a REST query that GraphQL cannot express. */
 export class Inexpressible extends Error {
   readonly reason: string;
 
