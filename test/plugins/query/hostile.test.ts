@@ -6,7 +6,7 @@ import { runCase, type TestSchema } from './harness.ts';
 
 type Query = Record<string, unknown>;
 
-/** A table with a column of every PostgreSQL type, two rows and a row of nulls, a view, and names that compiled statements use. */
+/** A table with a column of every PostgreSQL type, two rows and a row of nulls, a view, and names that statements use. */
 const TABLES = `
   create type mood as enum ('calm', 'it''s "odd"\\');
   create type pair as (a int, b text);
