@@ -15,9 +15,9 @@ import { createCompositeField } from '../../../plugins/schema/snapshot/keys.ts';
  * `{ book: { id: 'integer key', title: 'string', author: 'one person', tags: 'many tag.book' } }`.
  * The words after a type: `key`, `concealed`, `unsearchable`, `array`, `sort=<field>` (of a to-many: its rows' order) and
  * `as=<type>` (the column's own type, `_` for a blank). `any kind hero|quote` is a many-to-any whose collection the field
- * `kind` names; `alias` is an alias without a relation. Several fields with `key` are a composite key, and `joint role film|actor` is a
- * composite foreign key of these columns, in the order of the key of `role`. `$` has words about the collection: `singleton`,
- * `sort=<field>`.
+ * `kind` names; `alias` is an alias without a relation. Several fields with `key` are a composite key, and
+ * `joint role film|actor` is a composite foreign key of these columns, in the order of the key of `role`. `$` has words about
+ * the collection: `singleton`, `sort=<field>`.
  */
 export type Sketch = Readonly<Record<string, Readonly<Record<string, string>>>>;
 

@@ -157,7 +157,7 @@ export async function withSandbox(
       const methods = createMethods(desk);
       for (const name of ['desk', 'template']) host.contribute(capabilities, createCapability(name, desk));
       host.contribute(remoteMethods, { capability: 'desk', methods });
-      // The real runner offers only the methods of the specification, so `desk.look` is also reachable as `template.renderLiquid`.
+      // The real runner offers only the methods of the specification, so `desk.look` is also `template.renderLiquid`.
       const { look } = methods;
       if (look) host.contribute(remoteMethods, { capability: 'template', methods: { renderLiquid: look } });
       subjects = host.use({ broker }).broker;

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a service. On SIGUSR2 it writes the longest block of the event loop since the last signal and the
- * resident memory to the file ESCAPE_WATCH.
+ * Preloaded into the service under test. On SIGUSR2 this module writes the longest block of the event loop since the last
+ * signal and the resident memory to the file ESCAPE_WATCH.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

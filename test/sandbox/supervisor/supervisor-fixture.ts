@@ -63,7 +63,7 @@ export const createRun = (input: unknown = 1, more: Partial<GuestRun> = {}): Gue
   ...more,
 });
 
-/** The text of an invocation's result, or the code of its failure. */
+/** Resolves with the text of an invocation's result, or with the code of its failure. */
 export async function getOutcome(promise: Promise<Buffer | undefined>): Promise<string | undefined> {
   try {
     return (await promise)?.toString();
