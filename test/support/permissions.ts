@@ -5,7 +5,7 @@ import {
 } from '../../plugins/access/permissions/permission-set.ts';
 import { permittedFields } from '../../plugins/access/permitted-fields.ts';
 
-/** Creates the permissions of a role with these rows, or of an admin. Callers with equal permissions share the cache key `key`. */
+/** Creates the permissions of a role with these rows, or of an admin. Callers with equal permissions share the cache `key`. */
 export const createPermissionSet = (rows: readonly Permission[] | 'admin', key?: string): PermissionSet => {
   const set = rows === 'admin' ? createAdminPermissionSet('1') : createRolePermissionSet('1', 'a-role', rows);
   return key === undefined ? set : { ...set, key };

@@ -7,7 +7,7 @@ import type { Host } from '#kernel';
 import { type BootOptions, boot, type Kernel, type PluginComposition } from '#kernel/boot';
 import { type ThirdPartyLifecycle, ThirdPartyPlugins } from '../../plugins/extensions/third-party/plugins.ts';
 
-/** A plugin that a test defines: either `register`, a closure that runs in this process, or `code`, the source of its entry file. */
+/** A plugin that a test defines, by `register`, a closure that runs in this process, or by `code`, the source of a module. */
 export interface TestPlugin {
   readonly name: string;
   readonly version?: string;
@@ -113,7 +113,7 @@ const thirdPartyLoader = (folder: string): TestPlugin => ({
 /** Loaders of third-party plugins, by their folder, for tests that load and unload plugins. */
 export const loaders = new Map<string, ThirdPartyLifecycle>();
 
-/** Boots test plugins beside the core plugins named in `product`, and runs `work` with the kernel. Stops and removes all of it. */
+/** Boots test plugins beside the core plugins named in `product`, runs `work` with the kernel, and stops it afterwards. */
 export async function withPlugins<T>(
   plugins: readonly TestPlugin[],
   work: (booted: BootedKernel) => Promise<T> | T,

@@ -213,8 +213,8 @@ async function migrateProduct(database: FreshDatabase): Promise<void> {
 const tokens = createAccessTokens({ secret: () => TEST_SECRET, lifetime: 15 * 60_000 });
 
 /**
- * The first admin with an access token that this process signs, which is faster than a sign-in with the password. Where a test sets
- * SECRET or ACCESS_TOKEN_TTL, the admin signs in.
+ * The first admin with an access token that this process signs, which is faster than a sign-in with the password. Where a test
+ * sets SECRET or ACCESS_TOKEN_TTL, the admin signs in.
  */
 async function createAdmin({ database, env }: Place, request: SendRequest): Promise<Service['admin']> {
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, SECRET, ACCESS_TOKEN_TTL } = env as Record<string, string>;

@@ -325,7 +325,7 @@ describe('malformed and hostile queries', function () {
   ];
   it('every operator with operands of every kind is answered or refused on every column', async function () {
     this.timeout(120_000);
-    // Each operator gets half of the operands on one column and the other half on the next, a third each in small tables.
+    // Each operator gets half of the operands on one column and the other half on the next; in two of the tables a third.
     for (const collection of ['kind', 't1', 'part'])
       for (const [column, name] of names(collection).entries()) {
         const queries = OPERATORS.flatMap((operator, row) =>
