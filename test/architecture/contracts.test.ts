@@ -35,7 +35,7 @@ const serviceKeysOf = (exported: object): ReadonlyMap<string, ServiceKey> =>
       .map((key) => [key.id, key]),
   );
 
-/** Names of `ERRORS` in a doc comment before its first `@throws`. */
+/** Error codes in a doc comment before its first `@throws`, where they do not belong. */
 const codesBeforeThrows = (doc: string): readonly string[] =>
   (doc.split('@throws')[0]?.match(/\b[A-Z]+(?:_[A-Z]+)*\b/g) ?? []).filter((word) => word in ERRORS);
 

@@ -33,7 +33,7 @@ import { ADMIN, adminToken, QUICK_HASHES, TEST_SECRET } from '../../support/serv
 export interface ExtensionSources {
   readonly type?: ExtensionType;
   readonly name?: string;
-  /** Files by path; `index.js` is the entry. A text alone is the entry. */
+  /** Source files by path, with `index.js` as the entry; a string is the source of the entry alone. */
   readonly files: string | Readonly<Record<string, string>>;
   readonly manifest?: Partial<ExtensionManifest>;
   /** Whether the extension is a single file, without a package.json and manifest. */

@@ -9,7 +9,7 @@ type LoadDeps = Parameters<typeof createExtensions>[0];
 
 const log = { info: () => {}, warn: () => {}, error: () => {} } as never;
 
-/** The extensions on disk of a test, and the recorded steps of its loads. */
+/** Loads fake extensions, listed in `all`, and records each step of a load. */
 class Stage {
   all: DiscoveredExtension[] = [];
   readonly did: string[] = [];

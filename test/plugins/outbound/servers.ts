@@ -22,7 +22,7 @@ export interface TestServer {
 /** A host name resolver of a test. */
 export type TestResolver = Parameters<typeof createOutbound>[0]['resolve'];
 
-/** Resolves every name to this machine. */
+/** A resolver under which every host name has the address 127.0.0.1. */
 export const toLoopback: TestResolver = async () => [{ address: '127.0.0.1', family: 4 }];
 
 interface TestOutbound {

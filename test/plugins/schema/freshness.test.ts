@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type Probe, type ProbeOptions, startProbe, withProbe } from './support.ts';
 
-/** Resolves when the snapshot of the probe meets the condition; mocha's timeout ends the wait. */
+/** Resolves when the names in the schema snapshot meet the condition; mocha's timeout ends the wait. */
 async function until(probe: Probe, holds: (names: ReadonlySet<string>) => boolean): Promise<void> {
   const changes = new EventEmitter();
   probe.schema.onChange(() => changes.emit('change'));

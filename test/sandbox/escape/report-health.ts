@@ -13,7 +13,7 @@ let sequence = 0;
 process.on('SIGUSR2', () => {
   const report = { sequence: ++sequence, longest: delay.max / 1e6, rss: process.memoryUsage.rss() };
   delay.reset();
-  // Renamed in one step, so that a reader never sees half of it.
+  // Renamed in one step, so that no reader sees an incomplete report.
   writeFileSync(`${path}.new`, JSON.stringify(report));
   renameSync(`${path}.new`, path);
 });

@@ -8,7 +8,7 @@ export interface PackageSketch {
   readonly manifest?: Readonly<Record<string, unknown>>;
   /** Text by path; `index.js` is both source and built file unless the manifest says otherwise. */
   readonly files?: Readonly<Record<string, string>>;
-  /** The whole text of package.json, for a broken one. */
+  /** The whole text of package.json, for an invalid one. */
   readonly text?: string;
 }
 

@@ -104,7 +104,7 @@ export function createFakeLauncher(programs: Readonly<Record<string, Behaviour>>
   return launcher;
 }
 
-/** Loads any script, answers invocations with their input, and answers pings. */
+/** A behaviour that loads any script, answers invocations with their input, and answers pings. */
 export const echo: Behaviour = (child, message, body) => {
   if (message.type === 'load') child.sendLoaded();
   else if (message.type === 'invoke') child.send({ type: 'result', id: message.id }, body);

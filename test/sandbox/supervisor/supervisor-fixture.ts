@@ -22,7 +22,7 @@ interface FixtureOptions extends Partial<Pick<SupervisorOptions, 'processes' | '
   readonly limits?: Partial<SupervisorOptions['limits']>;
 }
 
-/** Creates a supervisor with four processes and the limits of ordinary tests over the children of a launcher. */
+/** Creates a supervisor over the children of a launcher, by default with four processes and `LIMITS`. */
 export function createTestSupervisor<L extends SupervisorOptions['launcher']>(
   launcher: L,
   { limits, ...options }: FixtureOptions = {},

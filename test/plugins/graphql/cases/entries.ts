@@ -12,7 +12,7 @@ export type DocumentEntry =
       readonly args?: Arguments;
       /** Path of the value in a row of REST: one key, or two inside an object. */
       readonly from: readonly string[];
-      /** `text` for an `ID`, `number` for a `Float`. */
+      /** How GraphQL renders the value unlike REST: `text` for an `ID`, `number` for a `Float`. */
       readonly as?: 'text' | 'number';
     }
   /** `<field>_func`: REST answers its members in the row itself. */
@@ -77,7 +77,7 @@ export interface DocumentRoot {
   readonly key?: string;
   readonly field: string;
   readonly args?: Arguments;
-  /** Absent for a field without subfields. */
+  /** Selection of the root field; absent for a field without subfields. */
   readonly of?: readonly DocumentEntry[];
 }
 

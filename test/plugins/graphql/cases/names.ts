@@ -45,7 +45,7 @@ export function parseCall(step: string): FunctionCall | undefined {
 export const restFunctionName = ({ fn, field, path = '' }: FunctionCall): string =>
   [field, ...path.split(/[.[\]]+/).filter(Boolean), fn].join('_');
 
-/** Splits at marks outside of parentheses. */
+/** Splits a text at each `mark` that is outside of parentheses. */
 function splitOutsideParentheses(text: string, mark: string): readonly string[] {
   const parts = [''];
   let depth = 0;

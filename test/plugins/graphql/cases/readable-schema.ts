@@ -7,7 +7,7 @@ export interface ReadableSchema {
   /** Whether the field is readable in at least some rows. */
   isFieldReadable(collection: string, field: string): boolean;
   isCollectionReadable(collection: string): boolean;
-  /** The keys of all rows, as texts. */
+  /** Keys of all rows of a collection, as texts. */
   keysOf(collection: string): ReadonlySet<string>;
   /** Whether the document also selects unreadable and unknown names of `fields`, which REST leaves out silently. */
   readonly includesHiddenNames: boolean;

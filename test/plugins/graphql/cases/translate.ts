@@ -26,7 +26,7 @@ interface Options {
   readonly snapshot: SchemaOverview;
   readonly keysOf: ReadableSchema['keysOf'];
   readonly includesHiddenNames?: boolean;
-  /** Sends the filter of the root as a variable. */
+  /** Whether the filter of the root field is sent as a variable instead of a literal. */
   readonly sendsFilterAsVariable?: boolean;
 }
 
