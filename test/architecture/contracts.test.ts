@@ -13,7 +13,7 @@ import {
 } from '../support/contract-text.ts';
 import { pluginFolders, projectRoot } from '../support/manifests.ts';
 
-/** A facet or a service is a key; its members that are functions belong to the kernel. */
+/** Recognises keys of facets and services, which contracts may export although they have functions of the kernel as members. */
 const isKey = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof (value as { id?: unknown }).id === 'string';
 
@@ -35,7 +35,7 @@ const serviceKeysOf = (exported: object): ReadonlyMap<string, ServiceKey> =>
       .map((key) => [key.id, key]),
   );
 
-/** Names of `ERRORS` in a doc comment before its first `@throws`. */
+/** Error codes in a doc comment before its first `@throws`, where they do not belong. */
 const codesBeforeThrows = (doc: string): readonly string[] =>
   (doc.split('@throws')[0]?.match(/\b[A-Z]+(?:_[A-Z]+)*\b/g) ?? []).filter((word) => word in ERRORS);
 

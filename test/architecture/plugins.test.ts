@@ -8,7 +8,7 @@ import { isPure, packageOf, type SourceFile, sourcesIn } from '../support/source
 const plugins = pluginFolders();
 const byFolder = new Map(plugins.map((plugin) => [plugin.folder, plugin]));
 
-/** Ids of services and capabilities that the other plugin brings and this one's manifest names: it needs the other one. */
+/** Ids of the services and capabilities of `other` that the manifest of `plugin` names: `plugin` does not run without `other`. */
 function needsOf(plugin: PluginFolder, other: PluginFolder): readonly string[] {
   const { uses = {}, capabilities = {} } = plugin.manifest;
   const defined = (other.manifest.contributes?.capabilities as { names?: string[] } | undefined)?.names ?? [];
@@ -18,16 +18,16 @@ function needsOf(plugin: PluginFolder, other: PluginFolder): readonly string[] {
   ];
 }
 
-/** Ids of the other plugin's facets that this one's manifest adds to: it works without the other one. */
+/** Ids of the facets of `other` to which the plugin's manifest contributes: the plugin also runs without `other`. */
 const facetsOf = ({ manifest }: PluginFolder, other: PluginFolder): readonly string[] =>
   (other.manifest.facets ?? []).filter((id) => id in (manifest.contributes ?? {}));
 
-/** The one plugin that starts processes for confined code, and what of `sandbox/` it may hold. */
+/** The only plugin that may import code of `sandbox/`, and the folders that it may import. */
 const SANDBOX = { plugin: 'sandbox', parts: ['sandbox/host/', 'sandbox/protocol/'] };
 const isOfSandbox = (folder: string, target: string): boolean =>
   folder === SANDBOX.plugin && SANDBOX.parts.some((part) => target.startsWith(part));
 
-/** The files that run in this process because of a plugin: its own, and what they bring along from `sandbox/`. */
+/** The files that run in the service's process because of a plugin: its own, and those of `sandbox/` that they import. */
 function sourcesOf(plugin: PluginFolder): readonly SourceFile[] {
   if (plugin.folder !== SANDBOX.plugin) return plugin.sources;
   const all = new Map(sourcesIn('sandbox').map((source) => [source.path, source]));
@@ -41,10 +41,10 @@ function sourcesOf(plugin: PluginFolder): readonly SourceFile[] {
   return [...found];
 }
 
-/** Files of a plugin that others may import: keys and types (`contract.ts`), and functions (`library.ts`). */
+/** Files of a plugin that other plugins may import: keys and types (`contract.ts`), and functions (`library.ts`). */
 const OPEN_FILES = ['contract.ts', 'library.ts'];
 
-/** What is wrong with one import, or nothing. */
+/** The reason why a plugin may not import this; undefined where it may. */
 function importProblem(
   plugin: PluginFolder,
   { specifier, target, typeOnly }: SourceFile['imports'][number],
@@ -73,7 +73,7 @@ function importProblem(
       ? undefined
       : 'a plugin on a higher floor, of which it may import the types of facets it adds to';
   }
-  // Types alone, and functions that only compute, give no access to anything.
+  // Imports of types, and of libraries that only compute, give access to nothing, so they need no entry in the manifest.
   if (typeOnly || (rest.join('/') === 'library.ts' && isPure(target, other.sources))) return undefined;
   if (needsOf(plugin, other).length + facetsOf(plugin, other).length === 0)
     return 'a plugin of which its manifest names nothing';
@@ -163,7 +163,7 @@ describe('architecture: plugins', () => {
           .map((source) => source.text)
           .join('\n');
         const packages = new Set([...imported].map(packageOf));
-        // A package may also be looked for by name, without being loaded: `require.resolve('…')`.
+        // A plugin may also look up the path of a package without loading it: `require.resolve('…')`.
         const resolved = (name: string) => text.includes(`.resolve('${name}')`);
         const idle = [
           ...plugin.native.modules.filter((name) => !imported.has(`node:${name}`)),
@@ -209,7 +209,7 @@ describe('architecture: plugins', () => {
 });
 
 describe('architecture: environment', () => {
-  // scripts/ starts processes and test/ stands outside of the product: both may look.
+  // scripts/ and test/ may read process.env: the first start processes, the others are no part of the product.
   it('process.env is read by kernel/config only', () => {
     const reads =
       /\bprocess\s*\??\.\s*env\b|\bprocess\s*\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|from\s*['"](?:node:)?process['"]/;

@@ -3,7 +3,7 @@ import { findCycle, isPure, parseSource } from '../support/sources.ts';
 
 const importsOf = (text: string) => parseSource('plugins/a/read/b.ts', text).imports;
 
-/** The other tests of this folder are worth what this one says. */
+/** The architecture tests rely on this scanner to find all imports. */
 describe('architecture: the import scanner', () => {
   it('finds every form of import', () => {
     const found = importsOf(`

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { codeIn, findCycle, type SourceFile, sourcesIn } from '../support/sources.ts';
 
-/** All code of the project; what stands in `extensions/local` is third-party. */
+/** All folders with code of the project; `extensions/local` holds third-party code. */
 const FOLDERS = ['kernel', 'plugins', 'sandbox', 'extensions/sdk', 'extensions/examples', 'scripts', 'test'];
 const MAX_FUNCTION = 80;
 const MAX_FILE = 300;
@@ -12,7 +12,7 @@ interface Block {
   readonly lines: number;
 }
 
-/** `) {`, `): Type {`, `=> {` at the end of a line: what opens the body of a function, and not of a statement or a class. */
+/** `) {`, `): Type {`, `=> {` at the end of a line: opens a function body, or a statement, which `STATEMENT` excludes. */
 const OPENS = /(?:\)|\)\s*:\s*[^=]+|=>)\s*\{$/;
 const STATEMENT = /^\s*(?:\}\s*)?(?:if|for|while|switch|catch|else|with)\b/;
 

@@ -10,7 +10,7 @@ import { projectRoot } from '../support/sources.ts';
 /** Folder of the unpacked browser with its libraries and fonts, inside of node_modules. */
 const chromiumFolder = join(projectRoot, 'node_modules/.chromium', packed.devDependencies['@sparticuz/chromium']);
 
-/** The configuration of the package names other folders, and the browser exits without a font. */
+/** Replaces the fontconfig file of the Chromium package, which names other folders: Chromium exits if it finds no font. */
 const FONT_CONFIG = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -37,7 +37,7 @@ export async function openChromium(): Promise<Browser> {
   });
 }
 
-/** The package unpacks itself into TMPDIR, and its libraries only in an environment like AWS Lambda. */
+/** Unpacks @sparticuz/chromium, which writes to TMPDIR, and unpacks its libraries only in an environment like AWS Lambda. */
 async function unpackChromium(): Promise<void> {
   await mkdir(dirname(chromiumFolder), { recursive: true });
   const folder = await mkdtemp(`${chromiumFolder}-`);
@@ -51,7 +51,7 @@ async function unpackChromium(): Promise<void> {
     const [status] = (await once(child, 'exit')) as [number | null];
     if (status !== 0) throw new Error(`Chromium cannot be unpacked (${process.platform} ${process.arch})`);
     await writeFile(join(folder, 'fonts.conf'), FONT_CONFIG);
-    // Another process may have unpacked it meanwhile.
+    // Another test process may have unpacked Chromium meanwhile.
     await rename(folder, chromiumFolder).catch((error) => {
       if (!existsSync(chromiumFolder)) throw error;
     });

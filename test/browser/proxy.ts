@@ -8,7 +8,7 @@ export interface Proxy {
   stop(): Promise<void>;
 }
 
-/** Serves `target` below `path`, and answers 404 elsewhere. */
+/** Starts a reverse proxy that serves `target` below `path`, and answers 404 to all other paths. */
 export async function startProxy(target: string, path: string): Promise<Proxy> {
   const server = createServer((incoming, outgoing) => {
     const { url = '', method, headers } = incoming;

@@ -5,7 +5,7 @@ import { type InProcessService, startService } from '../support/service.ts';
 
 const environment = { TUS_ENABLED: 'true' };
 
-/** A path in which every parameter has some value. */
+/** The path of a route with a value in place of each parameter. */
 const pathOf = ({ path }: DescribedRoute): string => path.replaceAll(/[:*]\w+/g, 'anything');
 
 describe('access in the description of a route', () => {

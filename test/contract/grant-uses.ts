@@ -11,27 +11,27 @@ import { createSender, type SendRequest } from '../support/send.ts';
 import { ADMIN, createMigratedDatabase } from '../support/service.ts';
 import type { Grant } from './without-grant.ts';
 
-/** What `plugin` was denied, as the ledger or the failed start names it. */
+/** A refused use of a capability by `plugin`, in the words of the ledger or of the failed start. */
 export interface Denial {
   readonly plugin?: string;
   readonly detail: string;
 }
 
-/** A one-pixel image, whose EXIF is looked for. */
+/** A PNG of one pixel in Base64. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** What only migrations use is found sooner without the run on a database that is migrated already. */
+/** Whether migrations use the grant: the test then begins with an empty database, which shows the denial sooner. */
 const isUsedByMigrations = ({ path: [section, name = ''] }: Grant): boolean =>
   (section === 'capabilities' && name === 'database') || (section === 'config' && name.startsWith('ADMIN_'));
 
-/** Uses every feature of the product without the grant: on a migrated database first, and where nothing was denied on an empty one. */
+/** Uses every feature without the grant: on a migrated database first and, if nothing is denied, on an empty one. */
 export async function denialInUse(grant: Grant, url: URL): Promise<Denial | undefined> {
   const migrated = isUsedByMigrations(grant) ? undefined : await createMigratedDatabase('grants');
   const denial = migrated && (await denialOn(migrated, grant, url));
   return denial ?? denialOn(await freshDatabase('grants'), grant, url);
 }
 
-/** Starts the whole product, with the shortened manifest in the place of the plugin's own, and uses every feature until it is denied one. */
+/** Starts the product with the plugin as changed at `url`, and uses every feature until the plugin is denied something. */
 async function denialOn(database: FreshDatabase, { plugin, path }: Grant, url: URL): Promise<Denial | undefined> {
   const data = await mkdtemp(join(tmpdir(), 'tenon-grants-'));
   const outside = await openServer();
@@ -40,7 +40,7 @@ async function denialOn(database: FreshDatabase, { plugin, path }: Grant, url: U
     await putExtensions(join(data, 'extensions'));
     const key = path.at(-1) as string;
     const plugins = pluginFolders()
-      // A plugin that shares the setting cannot start without its owner.
+      // Plugins that share the removed setting are left out: they cannot start when no plugin owns it.
       .filter(({ settings }) => path[0] !== 'config' || path[1] === 'shared' || !settings.shared.includes(key))
       .map(({ folder }) => (folder === plugin.folder ? url : new URL(`../../plugins/${folder}/`, import.meta.url)));
     kernel = await boot({ plugins }, { environment: { ...environmentOf(data), ...connectionOf(database.url, key) } });
@@ -73,7 +73,7 @@ function denialOf(kernel: Kernel | undefined, name: string): Denial | undefined 
   return entry && { plugin: name, detail: `${name}: CAPABILITY_DENIED ${entry.what}` };
 }
 
-/** One address says everything about the database; each part of it is read where that is not set. */
+/** Database settings under which the service reads the setting `key`: a URL, its parts, or none for DATA_PATH. */
 function connectionOf(url: string, key: string): Record<string, string> {
   if (key === 'DATA_PATH') return { SECRET: '' };
   if (!key.startsWith('DB_') || key === 'DB_CONNECTION_STRING') return { DB_CONNECTION_STRING: url };
@@ -113,7 +113,7 @@ async function openServer(): Promise<Server> {
   return server;
 }
 
-/** An endpoint and an operation of each kind: confined, and with full authority; and a required package that fails. */
+/** Writes endpoints, operations and hooks, confined and with full authority, and packages that fail to load. */
 async function putExtensions(folder: string): Promise<void> {
   const halves = { app: 'app.js', api: 'index.js' };
   const confined = { runtime: 'confined-server', source: 'index.js' };
@@ -159,7 +159,7 @@ async function putExtensions(folder: string): Promise<void> {
   }
 }
 
-/** Answers of single requests do not matter here: a denial is found in the ledger. */
+/** Sends requests that use every feature. Their answers are not checked, since denials are found in the ledger. */
 async function exerciseAll(request: SendRequest, outside: string): Promise<void> {
   const login = await request('POST', '/auth/login', { body: ADMIN });
   const token = login.body?.data?.access_token as string | undefined;
@@ -168,11 +168,11 @@ async function exerciseAll(request: SendRequest, outside: string): Promise<void>
   await request('OPTIONS', '/items/things', {
     headers: { origin: 'http://example.com', 'access-control-request-method': 'GET' },
   });
-  // The engine of GraphQL is loaded with the first document.
+  // The service imports the graphql package with the first document.
   await ask('POST', '/graphql/system', { query: '{ server_ping }' });
   await exerciseSchema(ask);
   await exerciseUsers(ask, request);
-  // The dearest one: it starts processes that look into images.
+  // After the other features, since uploads start worker processes for images and so take longest.
   await exerciseFiles(ask, request, token, outside);
   await request('GET', '/echo');
   await request('GET', '/nothing-at-all');
@@ -209,7 +209,7 @@ async function exerciseFiles(
     return form;
   };
   const file = await request('POST', '/files', { token, body: upload(['a.png']) });
-  // The second file has no field that says where it may go: the first one is taken back.
+  // The second file is sent with a folder that does not exist: the service fails and deletes the first file again.
   const broken = upload(['b.png']);
   broken.append('folder', '00000000-0000-4000-8000-000000000000');
   broken.append('file', new Blob(['x']), 'c.txt');
@@ -231,7 +231,7 @@ async function exerciseUsers(ask: Ask, request: SendRequest): Promise<void> {
   const token = (await request('POST', '/auth/login', { body: who })).body?.data?.access_token;
   await request('PATCH', '/items/things', { token, body: { keys: [1], data: { name: 'two' } } });
   await request('PATCH', '/items/things/1', { token, body: { name: 'three' } });
-  // Only users who may read the item hear of a comment.
+  // The service notifies mentioned users of a comment only if they may read the item.
   await permit('things', 'read');
   await ask('POST', '/comments', { collection: 'things', item: '1', comment: `hello @${user}` });
   await ask('PATCH', '/settings', { project_name: 'x' });

@@ -14,10 +14,10 @@ interface Denial {
   readonly detail: string;
 }
 
-// With everything on that is off by default: what a manifest declares is what may be added.
+// Turns on features that are off by default, so that plugins use their grants for them too.
 const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true', CORS_ENABLED: 'true' };
 
-/** What the plugin, its manifest one grant shorter, is denied while it and what it needs register; undefined for nothing. */
+/** Boots the plugin without the grant, together with the plugins it needs: the denial while it registers, undefined for none. */
 async function denialAtRegister(grant: Grant, url: URL): Promise<Denial | undefined> {
   const plugins = closureOf(grant.plugin).map(({ folder }) =>
     folder === grant.plugin.folder ? url : pathToFileURL(`${join(projectRoot, 'plugins', folder)}/`),
@@ -33,7 +33,7 @@ async function denialAtRegister(grant: Grant, url: URL): Promise<Denial | undefi
   }
 }
 
-/** The static side: a Node module or package that a file imports or resolves, which test/architecture compares with `native`. */
+/** Whether a file of the plugin imports or resolves the Node module or package of a `native` grant. */
 function isImported({ plugin, path: [, , kind, name = ''] }: Grant): boolean {
   const sources = [...plugin.sources, ...(plugin.folder === 'sandbox' ? sourcesIn('sandbox') : [])];
   return sources.some(({ imports, text }) =>
@@ -43,7 +43,7 @@ function isImported({ plugin, path: [, , kind, name = ''] }: Grant): boolean {
   );
 }
 
-/** Takes away each grant of the plugins on one floor by itself; each must be missed. */
+/** Declares one test for each grant of the plugins on a floor: without the grant, the plugin must be denied something. */
 export function describeGrants(floor: (typeof floors)[number]['floor']): void {
   const folders: readonly string[] = floors.find((one) => one.floor === floor)?.plugins ?? [];
   describe(`grants of ${floor}`, function () {

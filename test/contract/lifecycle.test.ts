@@ -71,7 +71,7 @@ describe('lifecycle of the service process', function () {
 
   it('a command that a signal interrupts does not exit with 0', async () => {
     const sockets: Socket[] = [];
-    // A database that takes connections and never says a word.
+    // Stands for a database server that accepts connections and never answers.
     const mute = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(0, '127.0.0.1');
     try {
       await once(mute, 'listening');

@@ -9,7 +9,7 @@ import { type PluginFolder, pluginFolders } from '../support/manifests.ts';
 import { silentSettings } from '../support/plugin.ts';
 
 const folders = pluginFolders();
-// With everything on that is off by default: what a manifest declares is what may be added.
+// Turns on a feature that is off by default, so that the plugins contribute everything that their manifests declare.
 const environment = { ...silentSettings, EXTENSIONS_PATH: '/dev/null', TUS_ENABLED: 'true' };
 
 /** The members, services, facets and contributions of the host that a plugin used while it registered. */
@@ -97,7 +97,7 @@ describe('contract of every core plugin', () => {
   it('register() of all core plugins starts no timer, no socket and no process', async () => {
     const kernel = new URL('../../kernel/boot.ts', import.meta.url).href;
     const preset = new URL('../../plugins/preset.ts', import.meta.url).href;
-    // In a process of its own, where nothing else is going on.
+    // Runs in a child process, so that timers and sockets of the test runner are not counted.
     const script = `
       const { boot } = await import('${kernel}');
       const { composition } = await import('${preset}');
@@ -126,7 +126,7 @@ describe('contract of every core plugin', () => {
         expect(sorted(hostUse().uses), 'uses').to.deep.equal(sorted(Object.keys(manifest.uses ?? {})));
         expect(sorted(hostUse().facets), 'facets').to.deep.equal(sorted(manifest.facets ?? []));
         const declared = Object.keys(manifest.contributes ?? {});
-        // Plugins that load packages add what those bring, and only while they run.
+        // Plugins that load extensions contribute these facets later, on behalf of the loaded extensions.
         const late = LATE_FACETS.filter((id) => declared.includes(id) && plugin.folder.startsWith('extensions-'));
         expect(sorted(new Set([...hostUse().contributes, ...late])), 'contributes').to.deep.equal(sorted(declared));
       });
@@ -187,7 +187,7 @@ describe('contract of every core plugin', () => {
   }
 });
 
-/** The plugins that this one cannot be without. */
+/** The plugin and all plugins that it needs, directly or indirectly. */
 function closure(plugin: PluginFolder, found = new Set<PluginFolder>()): ReadonlySet<PluginFolder> {
   if (found.has(plugin)) return found;
   found.add(plugin);

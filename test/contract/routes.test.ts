@@ -41,7 +41,7 @@ function schemaFault(api: DescribedApi, schema: JsonSchema): readonly string[] {
   }
 }
 
-/** References of a description that its own components do not answer. */
+/** Names in `$ref`s of a route description that its `components` do not define. */
 function unresolved(description: DescribedRoute['description']): readonly string[] {
   const { components = {} } = description;
   const names = JSON.stringify(description).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g);

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type PluginFolder, pluginFolders, projectRoot } from '../support/manifests.ts';
 
-/** One thing that a manifest grants, by its path in `service:extension`. */
+/** One grant of a plugin's manifest, by its path in the member `service:extension` of package.json. */
 export interface Grant {
   readonly plugin: PluginFolder;
-  /** For example `['capabilities', 'events', 'emit', 'auth.login']`. */
+  /** Path of the grant, for example `['capabilities', 'events', 'emit', 'auth.login']`. */
   readonly path: readonly string[];
 }
 
@@ -15,14 +15,14 @@ type Json = unknown;
 const isRecord = (value: Json): value is Record<string, Json> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Members that say how and not what: taking them away grants nothing less. */
+/** Members of a manifest that grant nothing. */
 const IGNORED = new Set(['type', 'path', 'host']);
-/** Members of a section that grant nothing by themselves. */
+/** Members inside a section that grant nothing by themselves. */
 const NO_GRANT = new Set(['optional']);
-/** Values below these are one grant each, and not looked into. */
+/** Sections whose members are one grant each, whatever their value contains. */
 const WHOLE = new Set(['config', 'uses', 'provides']);
 
-/** Every single grant of a plugin: lists entry by entry, objects member by member. */
+/** All grants of a plugin's manifest, one for each entry of a list and each member of an object. */
 export function grantsOf(plugin: PluginFolder): readonly Grant[] {
   const found: (readonly string[])[] = [];
   const walk = (value: Json, path: readonly string[]): void => {
@@ -42,7 +42,7 @@ export function grantsOf(plugin: PluginFolder): readonly Grant[] {
   return found.map((path) => ({ plugin, path }));
 }
 
-/** The manifest without one grant. A list or an object that is empty afterwards goes as well. */
+/** The manifest without the grant at this path. A list or an object that is empty afterwards is removed as well. */
 export function manifestWithout(manifest: Json, [name, ...rest]: readonly string[]): Json {
   if (name === undefined) return undefined;
   if (Array.isArray(manifest)) {
@@ -55,7 +55,7 @@ export function manifestWithout(manifest: Json, [name, ...rest]: readonly string
   return Object.keys(others).some((other) => !NO_GRANT.has(other)) ? others : undefined;
 }
 
-/** A folder whose package is the plugin with another manifest. */
+/** Writes a package that runs the plugin's code under its manifest without the grant, into a temporary folder. */
 export async function folderWithout({ plugin, path }: Grant): Promise<{ readonly url: URL; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-without-'));
   const manifest = manifestWithout(plugin.manifest, path) as Record<string, Json>;
@@ -68,7 +68,7 @@ export async function folderWithout({ plugin, path }: Grant): Promise<{ readonly
   return { url: pathToFileURL(`${folder}/`), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** The plugins that this one cannot be without, itself included, in the order of the preset. */
+/** The plugin and all plugins that it needs, directly or indirectly, in the order of the preset. */
 export function closureOf(plugin: PluginFolder): readonly PluginFolder[] {
   const all = pluginFolders();
   const found = new Set<string>();

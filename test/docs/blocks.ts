@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-/** A fenced block of a document, to be run or written in the document's order. */
+/** A fenced block of a Markdown document: a shell script that the test runs, or a file that it writes. */
 export type Block =
   | {
       readonly kind: 'shell';
-      /** Of the opening fence, from 1. */
+      /** Line of the opening fence, counted from 1. */
       readonly line: number;
       readonly text: string;
-      /** The service is stopped before. */
+      /** Whether the running service is stopped before the commands run. */
       readonly stopsService: boolean;
     }
   | { readonly kind: 'file'; readonly line: number; readonly path: string; readonly text: string };
 
-/** Commands and what they print, as far as the document says: comment lines right behind a command are its output. */
+/** Shell commands and the output that the document shows for them in comment lines below; absent where it shows none. */
 export interface Step {
   readonly commands: string;
   readonly output?: string;
@@ -20,7 +20,7 @@ export interface Step {
 
 const FENCE = /^```(\w+)?(?: +(.*?))?\n([\s\S]*?)^```$/gm;
 
-/** Blocks of the language `sh`, and those that name a file (`json file=package.json`). Others, such as `ini`, are for reading. */
+/** Reads the `sh` blocks of a document and those that name a file (`json file=package.json`). Other blocks are left out. */
 export function blocksIn(document: URL): readonly Block[] {
   const text = readFileSync(document, 'utf8');
   return [...text.matchAll(FENCE)].flatMap((fence): readonly Block[] => {
@@ -32,7 +32,7 @@ export function blocksIn(document: URL): readonly Block[] {
   });
 }
 
-/** A shell block in steps: each ends with the output that the document shows for it. */
+/** Splits a shell block into steps: each ends with the output that the document shows for it. */
 export function stepsOf(text: string): readonly Step[] {
   const steps: Step[] = [];
   let commands: string[] = [];
@@ -55,7 +55,7 @@ export function stepsOf(text: string): readonly Step[] {
   return steps;
 }
 
-/** Does `printed` fit what the document shows? `…` stands for any text, and spaces do not count. */
+/** Whether printed output matches the output in the document, where `…` stands for any text. White space is ignored. */
 export function fits(printed: string, shown: string): boolean {
   const compact = (text: string): string => text.replace(/\s+/g, '');
   const pattern = compact(shown)

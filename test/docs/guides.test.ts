@@ -12,7 +12,7 @@ const DOCUMENTS = [
   'docs/guides/auditors.md',
 ];
 
-/** What a reader replaces by an address of theirs. */
+/** The database address in the guides, which readers replace by their own. */
 const ADDRESS = 'postgres://user:password@host:5432/database';
 const STARTS = /^((?:[A-Z_]+=\S+ +)*)npm start$/;
 
@@ -41,7 +41,7 @@ for (const document of DOCUMENTS) {
       await database?.drop();
     });
 
-    // A command needs what those before it made.
+    // Each command depends on those before it, so none runs after a failure.
     let failed: string | undefined;
     beforeEach(() => {
       if (failed !== undefined) throw new Error(`not run, since this failed: ${failed}`);
@@ -50,7 +50,7 @@ for (const document of DOCUMENTS) {
       if (this.currentTest?.state === 'failed') failed ??= this.currentTest.title;
     });
 
-    /** The commands with what differs here: ports, the address of a database, and the password that was printed. */
+    /** The commands with the ports, the database address and the printed password of this test run. */
     const localized = (text: string): string =>
       text
         .replaceAll('8055', ports[0])

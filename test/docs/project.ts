@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { projectRoot } from '../support/sources.ts';
 import { until } from '../support/until.ts';
 
-/** What a reader has made of a fresh clone: everything of the repository but data, settings and local extensions. */
+/** Entries of the repository that are not linked into the folder of a guide, which is like a fresh clone. */
 const NOT_LINKED = ['data', '.env', '.git', 'extensions'];
 
 /** A folder in which the commands of a document are run, and the services that they start. */
@@ -65,7 +65,7 @@ export class Project {
     }, 120_000);
   }
 
-  /** The password that the first start printed; undefined where none did. */
+  /** The admin's password that the first start of a service printed; undefined where none was printed. */
   password(): string | undefined {
     for (const port of this.#services.keys()) {
       const found = /^ {2}password {2}(\S+)/m.exec(this.#read(port))?.[1];
@@ -107,7 +107,7 @@ export class Project {
   }
 }
 
-/** A port that is free now. */
+/** Finds a TCP port that is free at this moment. */
 export async function freePort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

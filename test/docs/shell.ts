@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** One bash for a whole document, so that variables and functions of a block are there in the next. */
+/** One bash process for all blocks of a document, so that variables and functions of a block exist in the next one. */
 export class Shell {
   readonly #bash: ReturnType<typeof spawn>;
   #printed = '';
@@ -19,7 +19,7 @@ export class Shell {
     }
   }
 
-  /** What the commands print, on both streams. @throws Error where the last of them fails. */
+  /** Runs commands and returns what they print to stdout and stderr. @throws Error where the last of them fails. */
   async run(commands: string): Promise<string> {
     const mark = `__end_${Math.random().toString(36).slice(2)}__`;
     this.#printed = '';

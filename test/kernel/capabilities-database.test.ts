@@ -7,7 +7,7 @@ import { captureError, withPlugins } from '../support/plugin.ts';
 interface Case {
   readonly part: string;
   readonly grant: Record<string, unknown>;
-  /** A grant from which only this part is missing. */
+  /** A grant that lacks the tested part and is otherwise sufficient. */
   readonly without: Record<string, unknown>;
   use(db: Db): Promise<unknown>;
   readonly worked: unknown;
@@ -103,7 +103,7 @@ describe('the capability "database"', () => {
   after(() => database.drop());
   beforeEach(() => database.query('truncate mine'));
 
-  /** What `use` answers with this grant; undefined for a manifest without the capability. */
+  /** Returns the result of `use` in a plugin with this database grant, or, for `undefined`, without the capability. */
   const answerOf = (grant: Record<string, unknown> | undefined, use: Case['use']): Promise<unknown> => {
     let db: Db | undefined;
     const plugin = {

@@ -9,12 +9,12 @@ type AnyHost = Host<any>;
 
 interface Case {
   readonly capability: string;
-  /** What is declared for it, as members of the manifest. */
+  /** Members of the manifest that declare the capability. */
   readonly manifest: Record<string, unknown>;
-  /** Uses it, and answers something that shows it worked. */
+  /** Uses the capability and returns a value that shows that the use succeeded. */
   use(host: AnyHost): unknown;
   readonly worked: unknown;
-  /** What the refusal says the plugin may not do. */
+  /** The words after "may not" in the message of the refusal. */
   readonly refusal: string;
   readonly beside?: readonly TestPlugin[];
 }
@@ -23,7 +23,7 @@ const clock = service<{ now(): string }>('clock', { version: '1.0.0' });
 const shelf = facet<string>('shelf');
 const nothing = () => {};
 
-/** One for each thing that a manifest can grant; `database` is in a file of its own, since it needs one. */
+/** One case for each capability except `database`, which needs a server and is tested in `capabilities-database.test.ts`. */
 const cases: readonly Case[] = [
   {
     capability: 'config',
@@ -91,14 +91,14 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** What `use` answered in a plugin with this manifest. */
+/** Runs `use` in a plugin with this manifest and returns its result. */
 async function answerOf({ use, beside = [] }: Case, manifest: Record<string, unknown>): Promise<unknown> {
   let answer: unknown;
   await withPlugins([...beside, { name: 'p', manifest, register: (host) => void (answer = use(host)) }], () => {});
   return answer;
 }
 
-/** The refusal that a plugin with this manifest meets. */
+/** The message of the boot failure of a plugin with this manifest, whose `use` the kernel denies. */
 async function refusalOf(manifest: Record<string, unknown>, use: (host: AnyHost) => unknown): Promise<string> {
   const failure = await captureError<BootFailure>(
     withPlugins([{ name: 'p', manifest, register: (host) => void use(host) }], () => {}),

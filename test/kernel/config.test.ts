@@ -8,7 +8,7 @@ import { captureError, withPlugins } from '../support/plugin.ts';
 
 type Keys = Record<string, Record<string, unknown>>;
 
-/** What a plugin with these declared keys sees in this environment. */
+/** The value of `host.config` in a plugin that declares these settings. */
 async function configOf(config: Keys, environment: Environment): Promise<Record<string, unknown>> {
   let seen: Record<string, unknown> = {};
   await withPlugins(

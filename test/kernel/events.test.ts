@@ -7,7 +7,7 @@ import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts
 const caller = publicCaller();
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A plugin that may do everything with events, and what it holds. */
+/** A plugin that may emit every event, and its `host.events`. */
 function speaker(): { plugin: TestPlugin; events: () => EventsApi } {
   let events: EventsApi | undefined;
   return {
@@ -164,7 +164,7 @@ describe('host.events', () => {
         expect(failure.detail).to.equal(
           'events go round: ping → pong → ping → pong → ping → pong → ping → pong → ping',
         );
-        // A chain that ended leaves nothing behind.
+        // The depth is counted for each chain of events: the next one starts at zero.
         expect((await captureError(events().filter(['pong'], 1, { caller }))).detail).to.match(
           /^events go round: pong → ping/,
         );

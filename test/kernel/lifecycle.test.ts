@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
-/** A plugin that writes down what is done with it. */
+/** A plugin that appends each of its phases to `pages`, and throws in the phase `fails`. */
 const diary = (name: string, pages: string[], fails?: string): TestPlugin => ({
   name,
   register(host) {

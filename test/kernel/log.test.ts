@@ -15,7 +15,7 @@ const secrets = [
   'otp',
 ];
 
-/** Lines that a plugin's own log produces. */
+/** The parsed log lines that `write` produces by `host.log` of a plugin. */
 async function lines(write: (log: Log) => void): Promise<readonly Record<string, unknown>[]> {
   const plugin: TestPlugin = {
     name: 'writer',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
 import { captureError, type TestPlugin, withPlugins } from '../support/plugin.ts';
 
-/** Boots a composition that must not come up. */
+/** Boots the plugins and returns the failure; fails the test if the boot succeeds. */
 const refusal = (...plugins: TestPlugin[]) => captureError<BootFailure>(withPlugins(plugins, () => {}));
 
 describe('validation of manifests', () => {

@@ -9,7 +9,7 @@ import { renderBootFailure } from '../../scripts/boot-failure.ts';
 import { captureError, silentSettings, type TestPlugin, withPlugins, writePlugins } from '../support/plugin.ts';
 import { createSender } from '../support/send.ts';
 
-/** A plugin whose requests wait until the test lets them go. */
+/** A plugin whose middleware holds every request until the test calls `release`. */
 function slowPlugin(): {
   plugin: TestPlugin;
   entered: Promise<unknown>;

@@ -21,7 +21,7 @@ const greeter: TestPlugin = {
     }),
 };
 
-/** Without the plugin of the test that loads third-party ones. */
+/** Names of the loaded plugins, except the test's own plugin that loads third-party plugins. */
 const namesOf = (kernel: Kernel): readonly string[] =>
   kernel.plugins.map(({ name }) => name).filter((name) => name !== 'third-party-loader');
 

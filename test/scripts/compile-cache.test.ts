@@ -8,7 +8,7 @@ import { expect } from 'chai';
 
 const script = fileURLToPath(new URL('../../scripts/node', import.meta.url));
 
-/** What a process started with this folder for compiled code has for it, and what was printed. */
+/** Runs `scripts/node` with this NODE_COMPILE_CACHE: the folder that Node uses, empty for none, and the warning on stderr. */
 async function cacheOf(folder: string): Promise<{ readonly used: string; readonly printed: string }> {
   const { stdout, stderr } = await promisify(execFile)(script, ['-p', 'process.env.NODE_COMPILE_CACHE'], {
     env: { ...process.env, NODE_COMPILE_CACHE: folder },

@@ -24,7 +24,7 @@ describe('the demo', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tenon-demo-'));
-    // Where root runs the tests another user runs the database.
+    // Where root runs the tests, PostgreSQL runs as another user, who has to enter the folder.
     await chmod(folder, 0o711);
   });
   after(() => rm(folder, { recursive: true, force: true }));

@@ -16,7 +16,7 @@ const failureOf = async (packages: readonly string[]): Promise<unknown> => {
 };
 
 describe('packages that plugins import on first use', () => {
-  it('a missing one stops the start with plugin, phase, reason and remedy', async () => {
+  it('a missing package stops the start with plugin, phase, reason and remedy', async () => {
     const failure = await failureOf(['node-of-nothing', '@unknown/nothing']);
     expect(failure).to.be.instanceOf(BootFailure);
     const { plugin, phase, message, remedy } = failure as BootFailure;

@@ -15,7 +15,7 @@ const WATCH = `
   process.on('exit', () => process.stderr.write(JSON.stringify({ own: process.moduleLoadList, files })));
 `;
 
-/** `audit` registers every plugin, as each start does, and needs no database. */
+/** Runs the command `audit`, which registers every plugin, as each start does, and needs no database. */
 describe('modules that a start loads', () => {
   let own: readonly string[];
   let packages: ReadonlySet<string>;
@@ -37,7 +37,7 @@ describe('modules that a start loads', () => {
     }
   });
 
-  // `import … from 'node:http'` reads the module's lazy members, and so brings the client behind `fetch`.
+  // `import … from 'node:http'` reads the module's lazy members, and so loads undici, the client behind `fetch`.
   it('a start loads no HTTP client of Node, no TLS and no HTTP/2', () => {
     expect(own.filter((name) => /undici|tls\/wrap|http2/.test(name))).to.deep.equal([]);
   });
@@ -65,7 +65,7 @@ describe('modules that a start loads', () => {
       'yaml',
     ];
     expect(later.filter((name) => packages.has(name))).to.deep.equal([]);
-    // The list is worth what it names: these are loaded.
+    // Checks that the measurement works: a start loads these packages.
     expect([...packages]).to.include.members(['ajv', 'koa', 'pg', 'pino']);
   });
 });

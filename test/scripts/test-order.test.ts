@@ -5,7 +5,7 @@ import { projectRoot } from '../support/manifests.ts';
 import { LONGEST_TEST_FILES, sortTestFiles } from '../support/test-file-order.ts';
 
 describe('the order of test files in a run', () => {
-  it('LONG_FIRST names only files that exist', () => {
+  it('LONGEST_TEST_FILES names only files that exist', () => {
     expect(LONGEST_TEST_FILES.filter((path) => !existsSync(join(projectRoot, path)))).to.deep.equal([]);
   });
 

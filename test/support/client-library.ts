@@ -2,11 +2,11 @@ import * as published from '@directus/sdk';
 import { expect } from 'chai';
 import type { InProcessService } from './service.ts';
 
-// The types of the client library describe the collections of another product.
+// The client library's types describe system collections that differ from those of this service.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Untyped = any;
 
-/** A published client library, unmodified and untyped. */
+/** The published package @directus/sdk, unmodified and untyped. */
 export const sdk: Untyped = published;
 
 /** Runs commands of the client library over REST, with the static token of the admin. */
@@ -15,7 +15,7 @@ export function adminRequest(service: InProcessService): (command: Untyped) => P
   return (command) => client.request(command);
 }
 
-/** Expects an error that the client library recognises. */
+/** Asserts that `work` rejects with an error that the client library recognises, and returns its status, code and message. */
 export async function expectClientError(
   work: Promise<unknown>,
 ): Promise<{ status: number; code: string; message: string }> {

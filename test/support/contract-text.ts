@@ -2,32 +2,32 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { projectRoot } from './sources.ts';
 
-/** One thing that a file exports: a constant, an interface, a type, or a name it passes on from a neighbouring file. */
+/** One export of a file: a constant, an interface, a type, or a name re-exported from a file of the same folder. */
 export interface ContractExport {
   readonly name: string;
-  /** From the repository's root. */
+  /** Path of the file that declares the export, from the repository's root. */
   readonly path: string;
   readonly line: number;
-  /** Text of the doc comment right above it, without stars; undefined where there is none. */
+  /** Text of the doc comment right above the export, without stars; undefined where there is none. */
   readonly doc: string | undefined;
 }
 
-/** One method of an interface. */
+/** One method of an interface in a contract. */
 export interface ContractMethod {
   readonly name: string;
   readonly line: number;
-  /** Text of its doc comment, without stars; empty where there is none. */
+  /** Text of the method's doc comment, without stars; empty where there is none. */
   readonly doc: string;
-  /** Parameters as written, for example `caller: Caller`. */
+  /** Parameters as in the source, for example `caller: Caller`. */
   readonly parameters: readonly string[];
 }
 
 /** A service that a contract defines: `service<Name>('id', …)`. */
 export interface ContractService {
   readonly id: string;
-  /** The interface it is provided as. */
+  /** Name of the service's interface. */
   readonly type: string;
-  /** Undefined where the file has no interface of this name. */
+  /** Methods of the interface; undefined where the file does not declare it. */
   readonly methods: readonly ContractMethod[] | undefined;
 }
 
@@ -35,7 +35,7 @@ const DECLARATION = /^export (?:declare )?(?:const|interface|type|abstract class
 const REEXPORTED = /^export (?:type )?\{([^}]*)\} from '(\.\/[^']+)';/gm;
 const SERVICE = /\bservice<(\w+)>\(\s*'([^']+)'/g;
 
-/** What a file exports itself, and what it passes on from files of its own folder. Names of other plugins are left out. */
+/** Reads the exports of a file, including re-exports from files of its folder, but not from other plugins. */
 export function readExports(path: string): readonly ContractExport[] {
   const text = read(path);
   const passedOn = [...text.matchAll(REEXPORTED)].flatMap(([, names = '', from = '']) => {
@@ -46,11 +46,11 @@ export function readExports(path: string): readonly ContractExport[] {
   return [...parseExports(path, text), ...passedOn];
 }
 
-/** `type A, B as C` → `A`, `B`. */
+/** Parses the names in an export list: `type A, B as C` gives `A`, `B`. */
 const namesOf = (list: string): readonly string[] =>
   list.split(',').flatMap((one) => /^\s*(?:type\s+)?(\w+)/.exec(one)?.[1] ?? []);
 
-/** What a text declares and exports: `export { … }` is left out. */
+/** Parses the exported declarations of a source text. Lists such as `export { … }` are left out. */
 export function parseExports(path: string, text: string): readonly ContractExport[] {
   const lines = text.split('\n');
   return lines.flatMap((line, at) => {
@@ -72,19 +72,19 @@ export const parseServices = (text: string): readonly ContractService[] =>
 export function callerPosition({ parameters, doc }: ContractMethod): number | undefined {
   const at = parameters.findIndex((parameter) => /^\w+\??:\s*Caller(?:\s*\|\s*null)?$/.test(parameter));
   if (at < 0) return undefined;
-  // The kernel refuses null for a caller: a method that says what null means takes it by itself.
+  // The kernel refuses null for declared caller parameters, so methods whose doc gives null a meaning are left out.
   return /\|\s*null$/.test(parameters[at] as string) && /\bnull\b/i.test(doc) ? undefined : at;
 }
 
-/** Names of the interfaces that a file exports. */
+/** Reads the names of the interfaces that a file exports. */
 export const readInterfaces = (path: string): readonly string[] =>
   [...read(path).matchAll(/^export interface (\w+)/gm)].map(([, name]) => name as string);
 
-/** Methods of an interface that a file exports. */
+/** Reads the methods of an interface that a file exports. */
 export const readMethods = (path: string, name: string): readonly ContractMethod[] =>
   parseMethods(read(path), name) ?? [];
 
-/** Every method of an interface, in one or in several lines, by its text. */
+/** Parses the methods of an exported interface in a source text; undefined where the text does not declare it. */
 export function parseMethods(text: string, name: string): readonly ContractMethod[] | undefined {
   const lines = text.split('\n');
   const start = lines.findIndex((line) => new RegExp(`^export interface ${name}\\b`).test(line));
@@ -92,7 +92,7 @@ export function parseMethods(text: string, name: string): readonly ContractMetho
   const end = lines.findIndex((line, at) => at > start && line === '}');
   const methods: ContractMethod[] = [];
   for (let at = start + 1; at < end; at += 1) {
-    // Members stand two columns in; `readonly x: () => …` is called like a method, so it counts as one.
+    // Members are indented by two spaces. `readonly x: () => …` counts as a method, since it is called like one.
     const method = /^ {2}(?:readonly )?(\w+)\??(?::\s*)?(?:<.*?>)?\((.*)$/.exec(lines[at] ?? '');
     if (!method) continue;
     const rest = [method[2], ...lines.slice(at + 1, end)].join('\n');
@@ -106,7 +106,7 @@ export function parseMethods(text: string, name: string): readonly ContractMetho
   return methods;
 }
 
-/** The parts between top-level commas, up to the bracket that closes the list which `text` is inside of. */
+/** Splits the inside of a parameter list at its top-level commas, up to the bracket that closes the list. */
 export function splitTopLevel(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -125,7 +125,7 @@ export function splitTopLevel(text: string): readonly string[] {
   return [...parts, part].map((one) => one.replace(/\s+/g, ' ').trim()).filter((one) => one !== '');
 }
 
-/** A comment that `//` lines (of a linter) may separate from what it is about. */
+/** Text of the doc comment above a line; `//` lines of a linter may stand between. */
 function docAbove(lines: readonly string[], at: number): string | undefined {
   let end = at - 1;
   while (/^\s*\/\//.test(lines[end] ?? '')) end -= 1;

@@ -7,11 +7,11 @@ export interface FreshDatabase {
   readonly url: string;
   readonly name: string;
   query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Ends this object's connections and removes the database, even while other clients are connected. */
+  /** Closes the connections of `query` and drops the database, even while other clients are connected. */
   drop(): Promise<void>;
 }
 
-/** Address of the server that `scripts/test.ts` started, or of one of yours. */
+/** URL of the database server of the test run, from TEST_DATABASE_URL. */
 export function serverUrl(): string {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return url;
@@ -33,7 +33,7 @@ export async function freshDatabase(name = 'test', options: { template?: string 
     async query<Row>(text: string, params: readonly unknown[] = []) {
       if (!pool) {
         pool = new pg.Pool({ connectionString: url, max: 4 });
-        // `drop` cuts connections; that is no error here.
+        // `drop` terminates connections, which the pool reports as an error.
         pool.on('error', () => {});
       }
       return (await pool.query(text, [...params])).rows as Row[];
@@ -46,7 +46,7 @@ export async function freshDatabase(name = 'test', options: { template?: string 
   };
 }
 
-/** Runs a file of SQL, all of it, in the database at `url`. */
+/** Runs all statements of an SQL file in the database at `url`. */
 export async function loadSql(url: string, file: string | URL): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -59,7 +59,7 @@ export async function loadSql(url: string, file: string | URL): Promise<void> {
 
 let strategy: Promise<string> | undefined;
 
-/** Copying files is four times faster than writing pages to the log, but only on a server that does not wait for the disk. */
+/** Option of `create database`: copying files is four times faster than writing WAL, but only on a server without fsync. */
 function copyStrategy(): Promise<string> {
   strategy ??= queryServer(`select 1 where current_setting('fsync') = 'off'`).then(({ rowCount }) =>
     rowCount ? ' strategy file_copy' : '',

@@ -5,7 +5,7 @@ import { ERRORS_SCHEMA, errorCodesOf } from '../../plugins/http/library.ts';
 import { type DescribedApi, describedApi } from './route-descriptions.ts';
 import type { HttpReply, RequestOptions, SendRequest } from './send.ts';
 
-/** Sends by `send`, and fails the test whose exchange is not what the description of the route says. */
+/** Wraps `send` so that a request or response that contradicts the description of its route fails the test. */
 export const createCheckedSend =
   (send: SendRequest, environment: Readonly<Record<string, string>>): SendRequest =>
   async (method, path, options = {}) => {
@@ -22,7 +22,7 @@ export interface DescribedExchange {
   readonly reply: HttpReply;
 }
 
-/** What an exchange has that the description of its route does not; undefined where it fits, or no route answered. */
+/** How a request or response contradicts the description of its route; undefined where it fits, or no route matches. */
 export function findMismatch(
   api: DescribedApi,
   { method, path, options, reply }: DescribedExchange,
@@ -76,14 +76,14 @@ function errorMismatch(
   const wrong = status < 400 ? 'no such answer' : api.mismatch(ERRORS_SCHEMA, body);
   if (wrong) return `${status}: ${wrong} in ${renderValue(body)}`;
   const codes = (body as { errors: { extensions: { code: string } }[] }).errors.map((one) => one.extensions.code);
-  // Extensions refuse with codes of their own.
+  // Codes outside of `ERRORS` are those of extensions, which no route declares.
   const undeclared = codes.filter((code) => code in ERRORS && !allowed.has(code as ErrorCode));
   if (undeclared.length > 0) return `${status} has the code ${undeclared.join(', ')}`;
   const first = ERRORS[codes[0] as ErrorCode] as { readonly status: number } | undefined;
   return first && first.status !== status ? `${codes[0]} comes with the status ${status}` : undefined;
 }
 
-/** What was accepted must be what the description allows. */
+/** How the JSON body of an accepted request contradicts the description of its route. */
 function requestMismatch(
   api: DescribedApi,
   route: DescribedRoute,
@@ -100,7 +100,7 @@ function requestMismatch(
   return wrong && `it accepts a body that does not fit: ${wrong} in ${renderValue(value)}`;
 }
 
-/** Undefined for forms, streams and texts that are no JSON. */
+/** Parses the JSON of a request body; undefined for forms, streams and texts that are no JSON. */
 function parseJsonBody(body: unknown): unknown {
   if (body instanceof FormData || body instanceof ReadableStream || body instanceof Uint8Array) return undefined;
   try {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Looks at the event loop of this process every few milliseconds. */
+/** Measures how long the event loop of this process is blocked. */
 export interface EventLoopWatch {
   /**
    * The longest time in milliseconds that the main thread worked since the last `reset` without getting to its timers. Time
@@ -35,7 +35,7 @@ export function watchEventLoop(): EventLoopWatch {
   };
 }
 
-/** Milliseconds that the main thread has been on a core; those of the clock where the operating system does not count them. */
+/** Milliseconds of CPU that the main thread has used; wall-clock time on systems without /proc. */
 function mainThreadTime(): number {
   try {
     return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6;

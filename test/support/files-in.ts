@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Paths of all files in a folder, relative to it and sorted, while a service may be at work there: a folder that is removed
- * meanwhile has none. The id that a folder of storage has of its own is left out.
+ * Lists the paths of all files in a folder, relative to the folder and sorted. A service may write there meanwhile: folders that
+ * are removed count as empty. The file `.place`, by which storage identifies its root folder, is left out.
  */
 export async function filesIn(folder: string, under = ''): Promise<readonly string[]> {
   const entries = await readdir(join(folder, under), { withFileTypes: true }).catch((error): Dirent[] => {

@@ -1,9 +1,9 @@
 import type { FreshDatabase } from './database.ts';
 
-/** One transaction locks everything it makes, and the server's table of locks is small. */
+/** Statements in one transaction: it locks every table that it creates, and the server's lock table is small. */
 const IN_ONE_TRANSACTION = 50;
 
-/** Puts the tables of a large third-party application into a database, as its own migrations would. */
+/** Creates as many tables in a database as a large third-party application has. */
 export async function createLargeSchema(database: Pick<FreshDatabase, 'query'>, tables: number): Promise<void> {
   const statements = largeSchema(tables);
   for (let at = 0; at < statements.length; at += IN_ONE_TRANSACTION)
@@ -11,8 +11,8 @@ export async function createLargeSchema(database: Pick<FreshDatabase, 'query'>, 
 }
 
 /**
- * `tables` tables of twelve columns each, with foreign keys, unique constraints, indexes and comments, and a view on every
- * tenth. The same number gives the same statements.
+ * Renders statements that create `tables` tables of twelve columns each, with foreign keys, unique constraints, indexes and
+ * comments, and a view on every tenth. The same number gives the same statements.
  */
 function largeSchema(tables: number): readonly string[] {
   return [
@@ -25,7 +25,7 @@ function largeSchema(tables: number): readonly string[] {
 
 const nameOf = (at: number): string => `entity_${String(at).padStart(4, '0')}`;
 
-/** Foreign keys lead to earlier tables, some of them to the same few, as those of countries and customers do. */
+/** Renders one table. Its foreign keys refer to the table before and to one of the first seven, which are referred to often. */
 function tableSql(at: number): string {
   const name = nameOf(at);
   const references = (to: number) => (at === 0 ? '' : ` references ${nameOf(to)}`);

@@ -13,17 +13,17 @@ export interface PluginFolder extends PluginPackage {
   readonly native: { readonly modules: readonly string[]; readonly packages: readonly string[] };
   readonly sources: readonly SourceFile[];
   readonly readme: string;
-  /** Settings it declares as its own, and those of other owners that it shares. */
+  /** Settings that the plugin declares as its own, and names of settings of other plugins that it shares. */
   readonly settings: { readonly own: Readonly<Record<string, ConfigKey>>; readonly shared: readonly string[] };
 }
 
-/** Lower floors know nothing of higher ones. */
+/** Number of the floor of a plugin in the preset, from 0 for the lowest; -1 for an unknown folder. */
 export const floorOf = (folder: string): number =>
   floors.findIndex(({ plugins }) => (plugins as readonly string[]).includes(folder));
 
 let folders: readonly PluginFolder[] | undefined;
 
-/** The plugins of the product, as their folders say; read once a process. */
+/** Reads the core plugins from their folders, once per process. */
 export function pluginFolders(): readonly PluginFolder[] {
   folders ??= composition().plugins.map((url) => read(fileURLToPath(url)));
   return folders;

@@ -7,42 +7,42 @@ import type { Host } from '#kernel';
 import { type BootOptions, boot, type Kernel, type PluginComposition } from '#kernel/boot';
 import { type ThirdPartyLifecycle, ThirdPartyPlugins } from '../../plugins/extensions/third-party/plugins.ts';
 
-/** A package made for one test. `register` runs in this process with the test's own variables; `code` is a module's text. */
+/** A plugin that a test defines, by `register`, a closure that runs in this process, or by `code`, the source of a module. */
 export interface TestPlugin {
   readonly name: string;
   readonly version?: string;
-  /** Members of `service:extension` beside `type`, `path` and `host`, which have sensible values. */
+  /** Members of `service:extension` in package.json. `type`, `path` and `host` have defaults. */
   readonly manifest?: Record<string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: a sketch may use members that its manifest does not declare
   readonly register?: (host: Host<any>) => unknown;
-  /** `#kernel` and `#root/…` in import paths stand for the kernel and for files of this repository. */
+  /** Source of the entry file. `#kernel` and `#root/…` in import paths stand for the kernel and files of this repository. */
   readonly code?: string;
-  /** The whole text of package.json, for tests of broken ones. */
+  /** The whole text of package.json, for tests of invalid ones. */
   readonly packageText?: string;
-  /** A third-party plugin: found in the folder `local` instead of being part of the composition. */
+  /** Whether the plugin is third-party: written to the folder `local` instead of being part of the composition. */
   readonly thirdParty?: boolean;
 }
 
 export interface TestComposition {
   readonly composition: PluginComposition;
   readonly folder: string;
-  /** Of third-party plugins. */
+  /** Folder of the third-party plugins. */
   readonly local: string;
   remove(): Promise<void>;
 }
 
 const root = new URL('../../', import.meta.url);
-/** Where the written packages find the test's functions. */
+/** Register functions of test plugins; the written entry files look them up by their path. */
 const registers = new Map<string, unknown>();
 Object.assign(globalThis, { [Symbol.for('tenon.test.register')]: registers });
 
-/** Folders of tests that ended before they removed them. */
+/** Folders of written plugins that are not removed yet; the rest is removed when the process exits. */
 const leftoverFolders = new Set<string>();
 process.on('exit', () => {
   for (const folder of leftoverFolders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Writes the packages into a temporary folder and answers the composition that loads them. */
+/** Writes plugins as packages into a temporary folder and returns the composition that loads them. */
 export async function writePlugins(plugins: readonly TestPlugin[]): Promise<TestComposition> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-plugins-')));
   leftoverFolders.add(folder);
@@ -97,7 +97,7 @@ export interface BootedKernel {
   readonly log: readonly Record<string, unknown>[];
 }
 
-/** Loads third-party plugins as `extensions` does, and agrees to all they ask for. */
+/** A plugin that loads third-party plugins as the plugin `extensions` does, but without an admin's consent. */
 const thirdPartyLoader = (folder: string): TestPlugin => ({
   name: 'third-party-loader',
   manifest: { capabilities: { packages: true, log: true } },
@@ -110,10 +110,10 @@ const thirdPartyLoader = (folder: string): TestPlugin => ({
   },
 });
 
-/** By the folder of third-party plugins, for tests that load and unload them. */
+/** Loaders of third-party plugins, by their folder, for tests that load and unload plugins. */
 export const loaders = new Map<string, ThirdPartyLifecycle>();
 
-/** Boots sketches beside the named plugins of the `product`, hands the kernel to `work`, and stops and removes everything even after a failure. */
+/** Boots test plugins beside the core plugins named in `product`, runs `work` with the kernel, and stops it afterwards. */
 export async function withPlugins<T>(
   plugins: readonly TestPlugin[],
   work: (booted: BootedKernel) => Promise<T> | T,
@@ -141,7 +141,7 @@ export async function withPlugins<T>(
   }
 }
 
-/** The error that a promise rejects with or a function throws; fails the test when there is none. */
+/** Returns the error that a promise rejects with or a function throws. @throws Error when there is none. */
 export async function captureError<E = Error & Record<string, unknown>>(
   run: Promise<unknown> | (() => unknown),
 ): Promise<E> {

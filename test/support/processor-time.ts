@@ -1,6 +1,6 @@
 /**
- * Milliseconds of CPU that this process has used so far, in all its threads. Tests of how much work something is compare two
- * of these: the clock would also count work of other processes.
+ * Milliseconds of CPU that this process has used so far, in all its threads. Tests measure work as the difference of two calls,
+ * since wall-clock time would include the work of other processes.
  */
 export function processorTime(): number {
   const { user, system } = process.cpuUsage();

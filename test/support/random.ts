@@ -1,5 +1,5 @@
 export interface SeededRandom {
-  /** From 0 to 1. */
+  /** A number from 0 up to, not including, 1. */
   next(): number;
   /** A whole number from 0 up to, not including, `limit`. */
   upTo(limit: number): number;
@@ -7,7 +7,7 @@ export interface SeededRandom {
   chance(share: number): boolean;
 }
 
-/** Numbers that are the same in every run, so that a case that fails fails again. */
+/** Creates a generator of pseudo-random numbers, the same for the same seed, so that failures are reproducible. */
 export function createRandom(seed: number): SeededRandom {
   let state = seed;
   const next = () => {

@@ -2,22 +2,22 @@ import { expect } from 'chai';
 import { type FreshDatabase, loadSql } from './database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from './service.ts';
 
-/** What an answer or a statement has; tests look into rows of every shape. */
+/** A row in an answer or in the database, of any shape. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type AnyRow = Record<string, any>;
 
-/** The rental company (`test/data/rental.sql`) in a database of its own, with a service in this process. */
+/** A service in this process on an adopted database, the film rental company of `test/data/rental.sql`. */
 export interface Rental {
   readonly database: FreshDatabase;
   readonly service: InProcessService;
-  /** Sends as the first admin, or with another token. */
+  /** Sends a request as the first admin, or with another token. */
   send(method: string, path: string, body?: unknown, token?: string): Promise<HttpReply>;
-  /** The same; answers `data` and fails where the answer is an error. */
+  /** Sends a request and returns `data` of the response; fails the test where the response is an error. */
   // biome-ignore lint/suspicious/noExplicitAny: rows, lists and counts
   ok(method: string, path: string, body?: unknown, token?: string): Promise<any>;
-  /** Status and code of the first error. */
+  /** Sends a request and returns status and code of the first error. */
   code(method: string, path: string, body?: unknown, token?: string): Promise<[number, string | undefined]>;
-  /** A GraphQL document; answers `data` and fails where there are errors. */
+  /** Sends a GraphQL document and returns `data`; fails the test where the response has errors. */
   // biome-ignore lint/suspicious/noExplicitAny: what the document asks for
   ask(query: string, variables?: object, token?: string): Promise<any>;
   stop(): Promise<void>;
@@ -60,7 +60,7 @@ export async function startRental(name: string): Promise<Rental> {
   };
 }
 
-/** Of each collection the fields of its key in their order; null where it has none. */
+/** Names of the key fields of each collection, in their order; null for a collection without a key. */
 export const KEYS: Readonly<Record<string, readonly string[] | null>> = {
   language: ['language_id'],
   category: ['category_id'],
@@ -94,7 +94,7 @@ export const KEYS: Readonly<Record<string, readonly string[] | null>> = {
 };
 
 export const COLLECTIONS = Object.keys(KEYS);
-/** Those with a key of several columns. */
+/** Collections with a composite key. */
 export const COMPOSITE = COLLECTIONS.filter((name) => (KEYS[name]?.length ?? 0) > 1);
 export const VIEWS = ['film_overview', 'active_customer', 'sales_of_month'];
 
@@ -104,17 +104,17 @@ const OFFICE: Readonly<Record<string, string>> = {
   shift_film: 'shift_film',
 };
 
-/** A collection's table, quoted. */
+/** The quoted name of a collection's table, with its schema. */
 export const tableOf = (collection: string): string =>
   OFFICE[collection] ? `office."${OFFICE[collection]}"` : `public."${collection}"`;
 
 export interface RentalColumn {
   readonly name: string;
-  /** As `format_type` writes it. */
+  /** Type of the column as PostgreSQL's `format_type` renders it. */
   readonly type: string;
 }
 
-/** A table's columns that the service serves. */
+/** Reads the columns of a table that the service serves. */
 export const columnsOf = (database: FreshDatabase, collection: string): Promise<RentalColumn[]> =>
   database.query<RentalColumn>(
     `select attname as name, format_type(atttypid, null) as type from pg_attribute
@@ -122,7 +122,7 @@ export const columnsOf = (database: FreshDatabase, collection: string): Promise<
     [tableOf(collection)],
   );
 
-/** A value in the form in which the API answers it, as SQL. */
+/** SQL expression that renders a column's value as the API answers it. */
 export function shownSql({ name, type }: RentalColumn, isOfKey = false): string {
   const column = `"${name}"`;
   if (type === 'bytea') return `translate(encode(${column}, 'base64'), chr(10), '')`;
@@ -134,7 +134,7 @@ export function shownSql({ name, type }: RentalColumn, isOfKey = false): string 
   return column;
 }
 
-/** The text of a row's key, as SQL. */
+/** SQL expression that renders the key of a row as text, as in URLs of the API. */
 export function keySql(collection: string, columns: readonly RentalColumn[]): string {
   const parts = (KEYS[collection] ?? []).map((name) => {
     const isMoment = columns.find((column) => column.name === name)?.type === 'timestamp with time zone';
@@ -155,7 +155,7 @@ export interface StoredRow {
   readonly row: Readonly<Record<string, unknown>>;
 }
 
-/** Rows as the API shows them, with the text of their key, in the order of the keys; `where` is SQL. */
+/** Reads rows from the database as the API shows them, with their keys as text, ordered by key. `where` is SQL. */
 export async function storedRows(database: FreshDatabase, collection: string, where = 'true'): Promise<StoredRow[]> {
   const columns = await columnsOf(database, collection);
   const shown = columns.map(

@@ -5,20 +5,20 @@ import { createRouter } from '../../plugins/http/router.ts';
 import { composition } from '../../plugins/preset.ts';
 import { silentSettings, writePlugins } from './plugin.ts';
 
-/** For routes that a test makes and no test reads. */
+/** A valid description for routes of test plugins. */
 export const TEST_ROUTE: RouteDescription = {
   summary: 'Answers what a test needs.',
   access: 'public',
   answers: { 200: { 'application/json': {} } },
 };
 
-/** Settings that add and remove routes. */
+/** Settings of core plugins that add or remove routes. */
 const SETTINGS = ['TUS_ENABLED', 'GRAPHQL_INTROSPECTION', 'AUTH_DISABLE_DEFAULT'] as const;
 type Environment = Readonly<Record<string, string>>;
 
 const known = new Map<string, Promise<DescribedApi>>();
 
-/** What the product says of its routes under these settings; made once a process. */
+/** The route descriptions of the core plugins under these settings, cached in the process. */
 export function describedApi(environment: Environment = {}): Promise<DescribedApi> {
   const relevant = SETTINGS.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]));
   const key = JSON.stringify(relevant);
@@ -27,7 +27,7 @@ export function describedApi(environment: Environment = {}): Promise<DescribedAp
   return api;
 }
 
-/** Boots the product beside a plugin that asks the service `routing` for its routes. Nothing is started. */
+/** Reads the routes of the core plugins from the service `routing`. Boots a kernel for that and does not start it. */
 export async function contributedRoutes(environment: Environment = {}): Promise<readonly DescribedRoute[]> {
   let described: (() => readonly DescribedRoute[]) | undefined;
   const { composition: reader, remove } = await writePlugins([
@@ -54,9 +54,9 @@ export async function contributedRoutes(environment: Environment = {}): Promise<
 
 export interface DescribedApi {
   readonly routes: readonly DescribedRoute[];
-  /** The route that answers a request; undefined where none of the product does. */
+  /** Finds the route of a request; undefined where no route matches. */
   find(method: string, path: string): DescribedRoute | undefined;
-  /** Undefined where the value fits the schema, else what does not fit. */
+  /** Validates a value: undefined where it fits the schema, else the validation errors as text. */
   mismatch(schema: JsonSchema, value: unknown): string | undefined;
 }
 
@@ -73,7 +73,7 @@ export function createDescribedApi(routes: readonly DescribedRoute[]): Described
       try {
         return router(method, path)?.route as unknown as DescribedRoute | undefined;
       } catch {
-        // A path that no route can read.
+        // The path has parameters that cannot be decoded.
         return undefined;
       }
     },
@@ -85,7 +85,7 @@ export function createDescribedApi(routes: readonly DescribedRoute[]): Described
   };
 }
 
-/** A validator of JSON Schema 2020-12 that refuses keywords it does not know. */
+/** Creates a validator of JSON Schema 2020-12 that rejects unknown keywords. */
 export function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true });
   ajv.addVocabulary(['x-collection']);
@@ -97,7 +97,7 @@ export function createAjv(): Ajv2020 {
 const schemasOf = (routes: readonly DescribedRoute[]): Readonly<Record<string, JsonSchema>> =>
   Object.assign({}, ...routes.map(({ description }) => description.components?.schemas));
 
-/** References lead into the one document with the shapes of all descriptions, which is compiled once. */
+/** Rewrites the references in a schema so that they lead into one document with the components of all routes. */
 const absolute = (schema: unknown): unknown =>
   JSON.parse(JSON.stringify(schema), (key, value) =>
     key === '$ref' && typeof value === 'string' ? value.replace('#/components/schemas/', `${DOCUMENT}#/$defs/`) : value,

@@ -1,6 +1,6 @@
 export interface HttpReply {
   readonly status: number;
-  /** Parsed JSON; the text where it is none; undefined where there is no body. */
+  /** The response body: parsed JSON, text where it is no JSON, undefined where it is empty. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   readonly body: any;
   readonly headers: Headers;
@@ -8,14 +8,14 @@ export interface HttpReply {
 
 export interface RequestOptions {
   readonly token?: string | null;
-  /** Sent as JSON; texts, buffers and streams as they are, forms with a type of their own. */
+  /** The request body, sent as JSON. Texts, buffers, streams and forms are sent as they are. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type SendRequest = (method: string, path: string, options?: RequestOptions) => Promise<HttpReply>;
 
-/** Sends requests to a service at `url`. */
+/** Returns a function that sends requests to the service at `url`. */
 export const createSender =
   (url: string): SendRequest =>
   async (method, path, { token, body, headers = {} } = {}) => {

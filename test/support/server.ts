@@ -6,29 +6,29 @@ import pg from 'pg';
 import { createLog } from '../../kernel/log.ts';
 import { openEmbeddedServer } from '../../plugins/database/embedded/server.ts';
 
-/** A PostgreSQL for one test run. */
+/** The PostgreSQL server of one test run. */
 export interface TestServer {
   readonly url: string;
-  /** Name of the database that services of the run are copied from, once a test has created it. */
+  /** Name of the migrated database that tests of the run copy. The first test that needs it creates it. */
   readonly template: string;
   stop(): Promise<void>;
 }
 
-/** The server does not outlive the run, so nothing in it has to survive a power failure. Most of a run's time went into that. */
+/** Server settings without durability, which make test runs several times faster: no data has to survive the run. */
 const WITHOUT_DURABILITY = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  // Each of a hundred databases would be looked after in its turn, and none of them lives long enough to gain by it.
+  // Autovacuum would work on a hundred databases, none of which lives long enough to gain by it.
   autovacuum: 'off',
   max_connections: '200',
 };
 
 /**
- * The server at TEST_DATABASE_URL, else an embedded one in a temporary folder: with the settings that users have, or, where
- * `durable` is false, in memory and without waiting for the disk.
+ * Uses the server at TEST_DATABASE_URL, else starts an embedded one in a temporary folder: with default settings, or, where
+ * `durable` is false, in memory and without durability.
  */
 export async function startServer({ durable = true } = {}): Promise<TestServer> {
   const template = `template_${randomBytes(5).toString('hex')}`;
@@ -41,7 +41,7 @@ export async function startServer({ durable = true } = {}): Promise<TestServer> 
     };
 
   const folder = await mkdtemp(join(durable ? tmpdir() : await temporaryFolder(), 'tenon-test-server-'));
-  // Root does not run PostgreSQL itself; the user who does must be able to enter.
+  // For root, PostgreSQL runs as another user, who has to enter the folder.
   await chmod(folder, 0o711);
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
@@ -50,7 +50,7 @@ export async function startServer({ durable = true } = {}): Promise<TestServer> 
       url,
       template,
       async stop() {
-        // A service that a test left running would keep the server up.
+        // Terminates connections of services that a test left running, which would keep the server from stopping.
         await query(
           url,
           'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename = current_user',
@@ -65,7 +65,7 @@ export async function startServer({ durable = true } = {}): Promise<TestServer> 
   }
 }
 
-/** Starts the embedded PostgreSQL with its data in a folder; it keeps the data when it is stopped. */
+/** Starts the embedded PostgreSQL with its data in a folder. The data stays when the server stops. */
 export async function startServerIn(folder: string, overrides: Readonly<Record<string, string>> = {}) {
   const log = createLog({ level: 'silent', style: 'raw' });
   const { target, server } = await openEmbeddedServer({ dataPath: folder, log, overrides });
@@ -76,12 +76,12 @@ export async function startServerIn(folder: string, overrides: Readonly<Record<s
   };
 }
 
-/** A file system in memory, as Linux has it. */
+/** The in-memory file system of Linux. */
 const MEMORY = '/dev/shm';
-/** Bytes that have to be free in it; a run uses a fifth of them. */
+/** Bytes that must be free in /dev/shm; a test run uses a fifth of them. */
 const ROOM = 2 * 1024 ** 3;
 
-/** In memory where there is room: a new database is three hundred files, which a disk takes many times as long to create and remove. */
+/** The in-memory file system if it has room, else the temporary folder: each database is 300 files, which disks create slowly. */
 async function temporaryFolder(): Promise<string> {
   const free = await statfs(MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize,

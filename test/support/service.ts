@@ -23,7 +23,7 @@ export interface Service {
   readonly url: string;
   readonly database: FreshDatabase;
   readonly admin: { readonly email: string; readonly password: string; readonly token: string };
-  /** Without `token` a request is the Public role's; `service.admin.token` makes it the first admin's. */
+  /** Sends a request: without `token` as the Public role, with `service.admin.token` as the first admin. */
   readonly request: SendRequest;
   stop(): Promise<void>;
 }
@@ -36,32 +36,32 @@ export interface InProcessService extends Service {
 
 export interface SpawnedService extends Service {
   readonly pid: number;
-  /** Answers the exit code, null where the signal ended it. */
+  /** Sends a signal, by default SIGTERM, and resolves with the exit code; null where the signal ended the process. */
   kill(signal?: NodeJS.Signals): Promise<number | null>;
   output(): string;
 }
 
 export interface SpawnOptions extends ServiceOptions {
-  /** Of the command line; `start` by itself where it is left out. */
+  /** Arguments of the command line. Default: `start`. */
   readonly args?: readonly string[];
 }
 
 export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** One of the caller's own, which `stop` leaves alone; without it a fresh one, already migrated, is made and dropped. */
+  /** Database of the test, which `stop` does not drop. Default: a new one, already migrated, which `stop` drops. */
   readonly database?: FreshDatabase;
-  /** Folders of third-party packages; in this process only. */
+  /** Folders of additional plugins, for services in this process only. */
   readonly plugins?: readonly URL[];
 }
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' } as const;
 
-/** Passwords of tests need not be hard to guess: a hash at the default cost takes most of the time that a start takes. */
+/** Settings of cheap password hashes: at the default cost a hash takes most of the time of a start. */
 export const QUICK_HASHES = { HASH_MEMORY_COST: '1024', HASH_TIME_COST: '2', HASH_PARALLELISM: '1' } as const;
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The service with all core plugins in this process, on a database of its own and a free port. */
+/** Starts a service with all core plugins in this process, by default on a new database, on a free port. */
 export async function startService(options: ServiceOptions = {}): Promise<InProcessService> {
   const place = await preparePlace(options);
   const log: Record<string, unknown>[] = [];
@@ -85,7 +85,7 @@ export async function startService(options: ServiceOptions = {}): Promise<InProc
   }
 }
 
-/** The product as administrators run it: a process of its own, which a test may kill. */
+/** Starts a service as a child process by the command line, as administrators do. The test may kill it. */
 export async function spawnService({ args = ['start'], ...options }: SpawnOptions = {}): Promise<SpawnedService> {
   const place = await preparePlace({ ...options, env: { PORT: String(await freePort()), ...options.env } });
   const { child, output, ended } = runCli(args, place.env);
@@ -109,13 +109,13 @@ export async function spawnService({ args = ['start'], ...options }: SpawnOption
   }
 }
 
-/** A process of its own writes down its statements as well, where the run asks for it. */
+/** Makes child processes record their SQL statements too, where the test run sets the folder for that. */
 const folder = process.env[FOLDER];
 const recording = folder
   ? { args: [`--import=${new URL('statement-record.ts', import.meta.url).href}`], env: { [FOLDER]: folder } }
   : { args: [], env: {} };
 
-/** What `scripts/node` starts every process with: the service's too, and those it is measured against. */
+/** Heap flags with which `scripts/node` started this process. Child processes get the same, so that measurements compare. */
 export const HEAP_FLAGS = process.execArgv.filter((flag) => flag.startsWith('--max-semi-space-size='));
 
 export interface CliResult {
@@ -124,7 +124,7 @@ export interface CliResult {
   output(): string;
 }
 
-/** Runs the command line in a process of its own. `env` is the whole environment but for what Node itself needs. */
+/** Runs the command line in a child process. `env` is its whole environment, except PATH, HOME and the compile cache. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>>): CliResult {
   let text = '';
   const child = spawn(process.execPath, [...HEAP_FLAGS, ...recording.args, join(root, 'scripts/cli.ts'), ...args], {
@@ -177,14 +177,14 @@ const createEnvironment = (database: FreshDatabase, data: string) => ({
   DB_CONNECTION_STRING: database.url,
   SECRET: TEST_SECRET,
   LOGIN_STALL_TIME: '1',
-  // On a busy machine an image takes its time.
+  // Transforming an image may take long on a busy machine.
   ASSETS_TRANSFORM_TIMEOUT: '60s',
   ADMIN_EMAIL: ADMIN.email,
   ADMIN_PASSWORD: ADMIN.password,
   ...QUICK_HASHES,
 });
 
-/** Settings that migrations depend on: with another value of one of them a service begins with an empty database. */
+/** Settings on which migrations depend: a service with another value of one of them starts on an empty database. */
 const MIGRATION_SETTINGS = /^(ADMIN_|HASH_|SECRET|DB_(?!POOL_|STATEMENT_|HEALTHCHECK_))/;
 
 async function createOwnDatabase(env: ServiceOptions['env'] = {}): Promise<FreshDatabase> {
@@ -193,11 +193,11 @@ async function createOwnDatabase(env: ServiceOptions['env'] = {}): Promise<Fresh
   return needsMigrations ? freshDatabase('service') : createMigratedDatabase('service');
 }
 
-/** A database as the product's start leaves it; an empty one outside of `scripts/test.ts`, where a start migrates it first. */
+/** Creates a migrated database from the template of the test run; an empty one outside of `scripts/test.ts`. */
 export const createMigratedDatabase = async (name: string): Promise<FreshDatabase> =>
   freshDatabase(name, { template: await templateDatabase(migrateProduct) });
 
-/** Everything that the product's start does to an empty database, the first admin included. */
+/** Runs all migrations of the core plugins on an empty database, which also create the first admin. */
 async function migrateProduct(database: FreshDatabase): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'tenon-data-'));
   let kernel: Kernel | undefined;
@@ -213,8 +213,8 @@ async function migrateProduct(database: FreshDatabase): Promise<void> {
 const tokens = createAccessTokens({ secret: () => TEST_SECRET, lifetime: 15 * 60_000 });
 
 /**
- * The first admin with an access token as the service itself would sign it: to check the password takes a process of its own, most of
- * the work of a start. Where a test chooses what tokens are signed with, or how long they are good, he signs in.
+ * The first admin with an access token that this process signs, which is faster than a sign-in with the password. Where a test
+ * sets SECRET or ACCESS_TOKEN_TTL, the admin signs in.
  */
 async function createAdmin({ database, env }: Place, request: SendRequest): Promise<Service['admin']> {
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, SECRET, ACCESS_TOKEN_TTL } = env as Record<string, string>;
@@ -224,7 +224,7 @@ async function createAdmin({ database, env }: Place, request: SendRequest): Prom
   return { email: email as string, password: password as string, token };
 }
 
-/** An access token of the admin with this address, good where the secret is `TEST_SECRET`; undefined where there is none. */
+/** Signs an access token for the admin with this e-mail address, with `TEST_SECRET`; undefined for an unknown address. */
 export async function adminToken(database: FreshDatabase, email: string = ADMIN.email): Promise<string | undefined> {
   const [admin] = await database.query<{ id: string; role: string }>(
     'select id, role from platform_users where email = $1',
@@ -243,7 +243,7 @@ async function signIn(request: SendRequest, env: Record<string, string>): Promis
   return { email, password, token };
 }
 
-/** Below those that systems give to outgoing connections: one of these could take it before the service does. */
+/** Finds a free port below the ephemeral ports, so that no outgoing connection takes it before the service does. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000);

@@ -6,30 +6,30 @@ import manifest from '../../package.json' with { type: 'json' };
 export const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface SourceImport {
-  /** As written. */
+  /** The import path as in the source, such as `./a.ts` or `node:fs`. */
   readonly specifier: string;
-  /** Path from the repository's root, for relative imports. */
+  /** Path of the imported file from the repository's root; null for packages and modules. */
   readonly target: string | null;
   readonly typeOnly: boolean;
 }
 
 export interface SourceFile {
-  /** From the repository's root, with forward slashes. */
+  /** Path from the repository's root, with forward slashes. */
   readonly path: string;
-  /** Without comments. */
+  /** Source text without comments. */
   readonly text: string;
-  /** As written. */
+  /** Source text with comments. */
   readonly raw: string;
   readonly lines: number;
   readonly imports: readonly SourceImport[];
-  /** `import(…)` and `require(…)` of what is known only when it runs. */
+  /** Number of `import(…)` and `require(…)` whose path is not a literal. */
   readonly computedImports: number;
 }
 
-/** The TypeScript files under a folder, read and taken apart. */
+/** Reads and parses all TypeScript files under a folder. */
 export const sourcesIn = (folder: string): readonly SourceFile[] => parseFiles(`${folder}/**/*.ts`);
 
-/** The same with JavaScript files. */
+/** Reads and parses all TypeScript and JavaScript files under a folder. */
 export const codeIn = (folder: string): readonly SourceFile[] => parseFiles(`${folder}/**/*.{ts,js,mjs,cjs}`);
 
 const parseFiles = (pattern: string): readonly SourceFile[] =>
@@ -50,7 +50,7 @@ export function parseSource(path: string, raw: string): SourceFile {
   };
 }
 
-/** Strings are left as they are: an import path is one. A `//` inside a string is distinguished from a comment by what precedes it. */
+/** Removes comments from a source text. Strings stay as they are, also those that contain `//`. */
 const withoutComments = (text: string): string =>
   text.replace(
     /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g,
@@ -70,12 +70,12 @@ const parseImports = (path: string, text: string): readonly SourceImport[] =>
     };
   });
 
-/** The kernel, as every plugin has it, and modules and packages that reach nothing outside of the process. */
+/** Imports that a pure file may have: `#kernel`, and modules and packages that reach nothing outside of the process. */
 const COMPUTING = new Set(['#kernel', 'node:crypto', 'node:util', 'ipaddr.js']);
 
 /**
- * Whether a file, with all it brings along, computes and nothing else: it imports types and other pure files of `sources`. Such a
- * file gives no access to anything, whatever else its plugin may do.
+ * Whether a file only computes: it imports only types, pure modules and other pure files of `sources`. Importing such a file
+ * gives no access to anything, whatever its plugin may do.
  */
 export function isPure(path: string, sources: readonly SourceFile[]): boolean {
   const all = new Map(sources.map((source) => [source.path, source]));
@@ -92,13 +92,13 @@ export function isPure(path: string, sources: readonly SourceFile[]): boolean {
   return true;
 }
 
-/** `#kernel` and others: names of files, from the manifest of the project. */
+/** Paths of the files behind `#kernel` and the other subpath imports in package.json. */
 const SUBPATHS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(manifest.imports).map(([name, path]) => [name, normalize(path).replaceAll('\\', '/')]),
 );
 
 /**
- * One cycle of imports as text, `a.ts → b.ts → a.ts`; undefined where there is none. Imports of types alone do not count,
+ * Finds an import cycle, as the text `a.ts → b.ts → a.ts`; undefined where there is none. Type-only imports do not count,
  * because Node removes them before it runs a file.
  */
 export function findCycle(sources: readonly SourceFile[]): string | undefined {
@@ -123,7 +123,7 @@ export function findCycle(sources: readonly SourceFile[]): string | undefined {
   return undefined;
 }
 
-/** `@scope/name/sub` → `@scope/name`, `name/sub` → `name`. */
+/** The package name of an import path: `@scope/name/sub` gives `@scope/name`, `name/sub` gives `name`. */
 export const packageOf = (specifier: string): string =>
   specifier
     .split('/')

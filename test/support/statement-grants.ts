@@ -6,9 +6,9 @@ import { type NamedTable, parseStatements } from '../../plugins/database/parse-s
 import { pluginFolders } from './manifests.ts';
 
 export interface GrantReport {
-  /** Statements that name what their plugin's manifest does not grant. */
+  /** Statements with tables that the database grant of their plugin does not cover. */
   readonly undeclared: readonly string[];
-  /** Parts of grants that no statement needed. */
+  /** Parts of database grants that no recorded statement needed. */
   readonly idle: readonly string[];
 }
 
@@ -19,10 +19,10 @@ interface Use {
   readonly use: NamedTable['use'];
 }
 
-/** The schema of tests is the first one of `DB_SCHEMAS`, whatever it is called; these are PostgreSQL's own. */
+/** Schemas of PostgreSQL itself, which need no grant. */
 const CATALOG = ['pg_catalog', 'information_schema'];
 
-/** Compares the statements that processes of a test run wrote down with the manifests of the product's plugins. */
+/** Compares the statements that the processes of a test run recorded with the database grants of the core plugins. */
 export async function compareGrants(folder: string): Promise<GrantReport> {
   const manifests = new Map(
     pluginFolders().flatMap(({ name, manifest }) => {
@@ -51,7 +51,7 @@ export async function compareGrants(folder: string): Promise<GrantReport> {
   };
 }
 
-/** Reading the catalog is not granted table by table: names in it are no secret to core plugins. */
+/** Whether a table belongs to the catalog, for which core plugins need no grant. */
 const isCatalog = (schema: string | undefined, name: string): boolean =>
   CATALOG.includes(schema ?? '') || (schema === undefined && name.startsWith('pg_'));
 
@@ -86,7 +86,7 @@ function findUnusedGrants(
     : idle;
 }
 
-/** Tables of a statement; of a function also those that its body names. */
+/** Parses the tables that a statement names; for `create function` also those in its body. */
 async function tablesIn(text: string): Promise<readonly NamedTable[]> {
   const parsed = await parseStatements(text);
   const own = parsed.flatMap(({ tables }) => tables);
@@ -94,7 +94,7 @@ async function tablesIn(text: string): Promise<readonly NamedTable[]> {
   const { parsePlPgSQLSync } = await import('libpg-query');
   const inner: NamedTable[] = [];
   for (const query of queriesOf(parsePlPgSQLSync(text))) {
-    // The body also has expressions and assignments, which are no statements of their own.
+    // The body also has expressions and assignments, which parse only behind `select`.
     const statements = await parseStatements(query).catch(() => parseStatements(`select ${query}`).catch(() => []));
     inner.push(...statements.flatMap(({ tables }) => tables));
   }

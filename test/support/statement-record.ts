@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type ObservedStatement, onStatement } from '../../plugins/database/library.ts';
 
 /**
- * Preloaded into every process of a test run (mocha's workers and spawned services): writes down which plugin ran which
- * statement, each once a process. `scripts/test.ts` compares them with the manifests when the run is over.
+ * Environment variable with the folder for recorded statements. This module is preloaded into every process of a test run and
+ * records which plugin ran which statement, each once per process. `scripts/test.ts` compares them with the manifests.
  */
 export const FOLDER = 'TENON_TEST_STATEMENTS';
 
@@ -12,7 +12,7 @@ const folder = process.env[FOLDER];
 if (folder) {
   const seen = new Set<string>();
   onStatement(({ plugin, kind, text }: ObservedStatement) => {
-    // Texts that the grant allows whatever they are count, and are not read.
+    // Plain texts are allowed by the grant `sql` whatever they contain, so only their plugin is recorded.
     const line = JSON.stringify({ plugin, kind, text: kind === 'plain' ? '' : text });
     if (seen.has(line)) return;
     seen.add(line);

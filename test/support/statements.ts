@@ -5,8 +5,8 @@ import { requestScope } from '#kernel';
 const ofWork = new AsyncLocalStorage<true>();
 
 /**
- * The texts of the statements that `work`, and requests that are answered meanwhile, send to PostgreSQL, cursors' included. What a
- * service does in the background of its own accord is left out.
+ * Records the texts of the statements that `work`, and requests answered meanwhile, send to PostgreSQL, including cursors.
+ * Statements of background tasks are left out.
  */
 export async function statementsDuring(work: () => Promise<unknown>): Promise<readonly string[]> {
   const sent: string[] = [];

@@ -7,8 +7,8 @@ export const TEMPLATE = 'TENON_TEST_TEMPLATE';
 let template: Promise<string> | undefined;
 
 /**
- * Name of the database that services of this run are copied from; undefined outside of `scripts/test.ts`, which also removes it.
- * The first process that asks creates it by `migrate`; the others wait for it.
+ * Returns the name of the migrated database that tests of this run copy; undefined outside of `scripts/test.ts`, which drops it.
+ * The first process that needs the database creates it with `migrate`, and other processes wait for that.
  */
 export async function templateDatabase(
   migrate: (database: FreshDatabase) => Promise<void>,
@@ -23,14 +23,14 @@ async function createOnce(name: string, migrate: (database: FreshDatabase) => Pr
   const client = new pg.Client({ connectionString: serverUrl() });
   await client.connect();
   try {
-    // The lock belongs to the connection and ends with it.
+    // The advisory lock is released when the connection ends.
     await client.query('select pg_advisory_lock(hashtext($1))', [name]);
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
     if (rowCount) return name;
     const database = await freshDatabase('template');
     try {
       await migrate(database);
-      // Only a complete database has the name that other processes look for.
+      // Renamed only when it is complete, since other processes look for this name.
       await client.query(`alter database "${database.name}" rename to "${name}"`);
     } catch (error) {
       await database.drop();

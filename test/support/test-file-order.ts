@@ -1,6 +1,6 @@
 /**
- * Test files of ten seconds and more. A run begins with them, the longest first: a long one at the end would leave all processes
- * but its own without work. Those that collect garbage to measure memory also take less time in a young process.
+ * Test files that take ten seconds and more, with which a run begins, the longest first: a long one at the end would leave all
+ * other processes without work. Those that collect garbage to measure memory are also faster in a young process.
  */
 export const LONGEST_TEST_FILES: readonly string[] = [
   'test/plugins/storage-s3/conformance.test.ts',
@@ -55,7 +55,7 @@ export const LONGEST_TEST_FILES: readonly string[] = [
   'test/http/extensions-plugins.test.ts',
 ];
 
-/** The files of a run, as paths from the repository's root, in the order in which processes take them. */
+/** Sorts the test files of a run into the order in which processes take them. Paths are relative to the repository's root. */
 export const sortTestFiles = (files: readonly string[]): readonly string[] => [
   ...LONGEST_TEST_FILES.filter((path) => files.includes(path)),
   ...files.filter((path) => !LONGEST_TEST_FILES.includes(path)).sort(),

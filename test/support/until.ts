@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Waits for what `look` answers other than false and undefined, and asks again and again, at most `limit` milliseconds. */
+/** Polls `look` until it returns a value other than false and undefined, for `limit` milliseconds at most. */
 export async function until<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
   limit = 30_000,

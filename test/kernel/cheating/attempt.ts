@@ -6,7 +6,7 @@ import { loaders, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a cheating plugin uses what it did not declare
 export type AnyHost = Host<any>;
 
-/** What the core plugin `bank` does for a caller. */
+/** A service of the core plugin of these tests, with one method that takes a caller and one property. */
 export interface Bank {
   balance(caller: Caller): string;
   readonly name: string;
@@ -21,7 +21,7 @@ export const shelf = facet<string>('shelf', {
 });
 export const gate = facet<string>('gate', { coreOnly: true });
 
-/** Core plugins that a cheating one meets: services, facets, settings, an emitter of events and a caller to steal. */
+/** A core plugin that third-party plugins of these tests try to misuse: it has services, facets, secret settings and callers. */
 export interface Core {
   readonly plugins: readonly TestPlugin[];
   readonly host: () => AnyHost;
@@ -62,7 +62,7 @@ export function core(): Core {
   };
 }
 
-/** What a cheating plugin met: the error it ended in, and what the ledger says of it. */
+/** The result of a plugin's attempt to exceed its grants: the error that stopped it, and its denials in the ledger. */
 export interface Outcome {
   readonly message: string;
   readonly denied: readonly LedgerEntry[];
@@ -70,17 +70,17 @@ export interface Outcome {
 
 interface Attempt {
   readonly manifest?: Record<string, unknown>;
-  /** Runs while the plugin registers, or without it when the service runs. */
+  /** Runs while the plugin registers; `later` runs once the service is started. */
   readonly register?: (host: AnyHost) => unknown;
   readonly later?: (host: AnyHost, core: AnyHost) => unknown;
   readonly environment?: Record<string, string>;
 }
 
 const NAME = 'cheat';
-/** The second one stands in the ledger where the kernel cannot know whose code runs. */
+/** Names of the plugin in the ledger: `unknown code` where the kernel cannot know whose code runs. */
 const OWNERS = [NAME, 'unknown code'];
 
-/** Loads a third-party plugin that tries something, and answers how it was refused. Fails where nothing refused it. */
+/** Runs a third-party plugin that tries to exceed its grants and returns the refusal. @throws Error where nothing refused it. */
 export async function refused({ manifest, register, later, environment }: Attempt): Promise<Outcome> {
   const { plugins, host } = core();
   let own: AnyHost | undefined;

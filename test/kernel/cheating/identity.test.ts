@@ -5,7 +5,7 @@ import { type AnyHost, bank, type ReceivedMeta, refused } from './attempt.ts';
 const ADMIN = { user: null, role: null, admin: true, app: true };
 const USES = { uses: { bank: '^1.0.0' }, capabilities: { events: { action: ['**'], emit: ['cheat.*'] } } };
 
-/** A genuine caller of some user, which the core plugin was careless enough to hand over. */
+/** A caller that the kernel created for the core plugin, and that the third-party plugin has got hold of. */
 const genuine = (core: AnyHost): Caller =>
   core.identity.mint('user', { ...ADMIN, user: 'ann', admin: false, app: false });
 

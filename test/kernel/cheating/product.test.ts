@@ -8,11 +8,11 @@ import { type InProcessService, startService } from '../../support/service.ts';
 
 interface Cheat {
   readonly manifest: object;
-  /** Runs in `register`. */
+  /** Source text that runs in `register`. */
   readonly register?: string;
-  /** Runs when the plugin starts: the text of an asynchronous function. */
+  /** Source text of an asynchronous function that runs when the plugin starts. */
   readonly start?: string;
-  /** What the list of extensions says of it. */
+  /** The reason of the failure in the list of extensions. */
   readonly reason: RegExp;
 }
 
@@ -20,7 +20,7 @@ const database = (grant: object) => ({ capabilities: { database: grant } });
 const OWN = database({ own: ['cheat_rows'], read: ['platform_roles'] });
 const DENIED = /its manifest does not grant it \(database\)/;
 
-/** Each is a package of its own, beside the whole product. */
+/** Third-party plugins that exceed their grants, each as a package of its own beside all core plugins. */
 const CHEATS: Readonly<Record<string, Cheat>> = {
   'names a table that its grant does not': {
     manifest: OWN,

@@ -5,7 +5,7 @@ import { createSender } from '../../support/send.ts';
 
 const ADMIN = { user: null, role: null, admin: true, app: true };
 
-/** A third-party layer that runs `cheat`, before a core layer that answers who is calling. */
+/** A third-party middleware that runs `cheat`, before a core middleware that answers the caller of the request. */
 const plugins = (cheat: (ctx: Context) => unknown): readonly TestPlugin[] => [
   {
     name: 'core',

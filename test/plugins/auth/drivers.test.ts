@@ -11,7 +11,7 @@ import { type Ground, startGround } from './ground.ts';
 const STALL = 60;
 const NAME = 'third-party-ldap';
 
-/** Accepts every identifier with the password `right`. */
+/** A contributed credentials driver that accepts every identifier with the password `right`. */
 const directory: CredentialsDriver = {
   kind: 'credentials',
   name: 'ldap',
@@ -50,10 +50,10 @@ describe('auth.drivers and auth.steps of plugins that are loaded and unloaded', 
   let ground: Ground;
   let admin: Ask;
   let role: string;
-  /** Signs in by the directory, under this external identifier. */
+  /** A user of the provider of the driver `ldap`; `identifier` is the user's external identifier. */
   let employee: Person;
   let identifier: string;
-  /** Signs in by e-mail address and password. */
+  /** A user of the default provider, who signs in by e-mail address and password. */
   let person: Person;
   let unload: (() => Promise<void>) | undefined;
 

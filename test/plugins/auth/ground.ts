@@ -9,15 +9,15 @@ import {
 import { type TestPlugin, writePlugins } from '../../support/plugin.ts';
 import { type InProcessService, type ServiceOptions, startService } from '../../support/service.ts';
 
-/** The product with a core plugin that holds the services of `auth` and loads third-party plugins. */
+/** A running service with the services of `auth` in the hand of the test, which loads third-party plugins into it. */
 export interface Ground {
   readonly service: InProcessService;
   readonly identity: Identity;
   readonly sessions: AuthSessions;
   readonly events: EventsApi;
-  /** Loads a third-party plugin into the running service and starts it; answers how to take it out. */
+  /** Loads a third-party plugin into the running service and starts it. The returned function unloads it. */
   load(plugin: TestPlugin): Promise<() => Promise<void>>;
-  /** What of a plugin is left in the kernel. */
+  /** Numbers of contributions and event listeners that the kernel still has of a plugin. */
   left(name: string): { readonly facets: number; readonly listeners: number };
   stop(): Promise<void>;
 }
@@ -72,5 +72,5 @@ export async function startGround(options: ServiceOptions = {}): Promise<Ground>
   };
 }
 
-/** Who asks, without what a test does not compare. */
+/** The members of a caller that tests compare. */
 export const summary = ({ user, role, admin, app, ip }: Caller) => ({ user, role, admin, app, ip });

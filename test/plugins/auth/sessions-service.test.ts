@@ -22,7 +22,7 @@ describe('the service sessions', () => {
   let admin: Ask;
   let person: Person;
   let driver: { -readonly [K in keyof RedirectSignInDriver]: RedirectSignInDriver[K] };
-  /** As the third-party plugin holds it. */
+  /** The service `sessions` as the third-party plugin gets it by `host.use`. */
   let sessions: AuthSessions;
   let unload: () => Promise<void>;
 
@@ -91,7 +91,7 @@ describe('the service sessions', () => {
   it('open() rejects users of other providers and unknown users', async () => {
     const other = await makePerson(ground.service, person.role);
     expect(await codeOf(sessions.open(CALLER, driver, { user: other.id }))).to.equal('INVALID_PROVIDER');
-    // What the driver says of itself counts as it was when it was contributed.
+    // Later changes of the contributed driver object have no effect.
     driver.provider = 'default';
     driver.anyProvider = true;
     expect(await codeOf(sessions.open(CALLER, driver, { user: other.id }))).to.equal('INVALID_PROVIDER');

@@ -18,7 +18,7 @@ interface Shelf {
   readonly subject: GrantHolder;
 }
 
-/** A capability with every way to answer, by a plugin of its own. */
+/** A plugin that defines the capability `shelf`, whose method `take` ends in every possible way, depending on its argument. */
 const shelf: TestPlugin = {
   name: 'shelf',
   manifest: { contributes: { capabilities: { names: ['shelf'] }, 'broker.methods': {} } },

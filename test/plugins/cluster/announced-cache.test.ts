@@ -7,7 +7,7 @@ interface Reading {
   fail(error: Error): void;
 }
 
-/** A cache whose readings end when the test says so, on a bus of its own. */
+/** An announced cache on a fake bus, whose reads stay pending until the test answers them. */
 function openCache(max = 10) {
   const readings: Reading[] = [];
   const handlers = new Map<string, () => void>();
@@ -33,7 +33,7 @@ function openCache(max = 10) {
     disconnect: () => handlers.get('lost')?.(),
     reconnect: () => handlers.get('gap')?.(),
     forgotten: () => forgotten,
-    /** Keeps a value. */
+    /** Lets the cache read and keep a value. */
     async keep(key: string, value: number) {
       const got = cache.get(key);
       readings.at(-1)?.answer(value);

@@ -27,7 +27,7 @@ async function join(database: FreshDatabase): Promise<Member> {
   return { ground, ...(parts as Omit<Member, 'ground'>) };
 }
 
-/** Waits until something holds; the test's own time-out ends it. */
+/** Polls until the condition holds; the timeout of the test ends the wait. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await pause(5);
 }
@@ -168,7 +168,7 @@ describe('two processes on one database', () => {
     const dead = a.lock.run('one', () => new Promise<void>((resolve) => (release = resolve)));
     await until(() => release !== undefined);
     const waiting = b.lock.run('one', async () => 'mine');
-    // The holder's connection is what a dead process would leave open no longer.
+    // Terminates the connection that holds the lock, as the death of its process would.
     for (let cut = 0; cut === 0; ) {
       cut = (
         await database.query(
@@ -219,7 +219,7 @@ describe('two processes on one database', () => {
   });
 });
 
-/** Breaks the connections by which processes listen, which hold the locks of their presence. */
+/** Terminates the connections on which the processes LISTEN, which also hold their presence locks. */
 const LISTENERS = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
   and database = (select oid from pg_database where datname = current_database())`;
 

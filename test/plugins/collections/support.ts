@@ -10,9 +10,9 @@ import { createSender, type HttpReply } from '../../support/send.ts';
 export interface RoutesFixture {
   readonly database: FreshDatabase;
   readonly writes: SchemaWrites;
-  /** As an admin. */
+  /** Sends a request as an admin. */
   admin(method: string, path: string, body?: unknown): Promise<HttpReply>;
-  /** As a user with this role; null is a caller without a user. */
+  /** Sends a request as a user with this role, or without a user for null. */
   as(role: string | null, method: string, path: string, body?: unknown): Promise<HttpReply>;
 }
 
@@ -20,7 +20,7 @@ const folders = ['database', 'cluster', 'http', 'schema', 'query', 'access', 'co
   (name) => new URL(`../../../plugins/${name}/`, import.meta.url),
 );
 
-/** Serves the routes over HTTP with the plugin `access`. The header x-who names the caller. */
+/** Serves the routes of the plugin `collections` over HTTP. The header `x-who` names the role of the caller. */
 export async function withRoutes<T>(sql: string, work: (served: RoutesFixture) => Promise<T>): Promise<T> {
   const database = await freshDatabase('collections');
   let writes: SchemaWrites | undefined;

@@ -27,7 +27,7 @@ describe('the embedded server', function () {
   const children = new Set<ChildProcess>();
   const folders: string[] = [];
 
-  /** A data folder that the server's user may enter. */
+  /** Creates a data folder, by default one that the operating system user of the PostgreSQL server may enter. */
   async function folder(mode = 0o711, parent = tmpdir()): Promise<string> {
     const path = await realpath(await mkdtemp(join(parent, 'tenon-embedded-')));
     await chmod(path, mode);
@@ -144,7 +144,7 @@ describe('the embedded server', function () {
   });
 
   it('the server works in a data folder that only its owner may enter', async () => {
-    // The server of root runs as another user, who may not enter: its files are in another folder, with a link to them.
+    // For root the server runs as another user, who may not enter the folder: its files are in another folder, behind a link.
     const data = join(await folder(0o700, isRoot ? homedir() : tmpdir()), 'data');
     await mkdir(data);
     folders.unshift(data);
@@ -159,7 +159,7 @@ describe('the embedded server', function () {
   });
 
   it('the start names DATA_PATH where the data folder cannot be written to', async () => {
-    // Root may write to every folder on a disk; /sys is not on one.
+    // Root may write to every folder on a disk, so for root the test uses /sys.
     const dataPath = isRoot ? '/sys' : await folder(0o555);
     const log = createLog({ level: 'silent', style: 'raw' });
     const failure = await openEmbeddedServer({ dataPath, log }).catch((error: unknown) => error);

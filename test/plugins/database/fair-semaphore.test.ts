@@ -12,7 +12,7 @@ const share = (collection: string | undefined, client: string, rank: PoolShare['
 describe('createFairSemaphore', () => {
   const open = (limit = 10, deadline = 60_000): FairSemaphore =>
     createFairSemaphore({ limit, deadline, label: 'slots' });
-  /** How many requests of one share get a slot at once. */
+  /** Number of slots that `count` concurrent requests of one share get without waiting. */
   const taken = (slots: FairSemaphore, one: PoolShare, count = 20): number => {
     let got = 0;
     for (let at = 0; at < count; at++) if (slots.acquire(one, undefined) === undefined) got++;

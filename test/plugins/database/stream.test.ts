@@ -113,7 +113,7 @@ describe('db.query with a signal', () => {
   it('an aborted statement fails with the reason, and the next one on its connection runs', async () => {
     for (let round = 0; round < 20; round++) {
       const leave = new AbortController();
-      // Some end by themselves at the moment they are cancelled.
+      // Sleeps of 40 to 59 ms, so that some statements end just when they are cancelled.
       const slow = db.query(`select pg_sleep(${0.04 + round / 1000})`, [], { signal: leave.signal });
       setTimeout(() => leave.abort(new Error('no longer wanted')), 45);
       const outcome = await slow.then(

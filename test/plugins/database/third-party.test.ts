@@ -162,7 +162,7 @@ describe('statements of third-party plugins', () => {
   }
 });
 
-/** What the language makes of a template without interpolations. */
+/** The strings array that a tag function gets for a template literal without interpolations. */
 const createTemplate = (text: string): TemplateStringsArray =>
   Object.freeze(Object.assign([text], { raw: Object.freeze([text]) }));
 

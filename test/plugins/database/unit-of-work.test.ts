@@ -20,7 +20,7 @@ describe('db.transaction', () => {
   beforeEach(() => testKernel.database.query('truncate notes'));
 
   const add = (text: string) => db.table('notes').insert({ text });
-  /** The committed texts, read by another connection. */
+  /** The committed texts of the table, read over another connection. */
   const kept = async () =>
     (await testKernel.database.query<{ text: string }>('select text from notes order by text')).map(({ text }) => text);
 

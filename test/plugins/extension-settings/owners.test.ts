@@ -16,7 +16,7 @@ const config = (...keys: string[]): SettingsDeclaration =>
 let count = 0;
 const owner = (name: string, declaration = plain): SettingsOwner => ({ id: `id-${++count}`, name, declaration });
 
-/** The statuses in the order of the owners, and the log. */
+/** Loads these owners of settings: their statuses in the same order, and the log entries. */
 function loaded(...all: readonly SettingsOwner[]) {
   const log: object[] = [];
   const owners = createOwners({ warn: (fields: object) => void log.push(fields) } as never);

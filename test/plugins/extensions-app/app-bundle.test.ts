@@ -19,7 +19,7 @@ describe('createAppBundle', () => {
   afterEach(() => place.remove());
   stopBundlerAfterTests();
 
-  /** Writes a package with this file. */
+  /** Writes a package whose browser half is this file; without `text` the file is missing. */
   async function half(name: string, type: ExtensionType, text?: string, file = 'app.js'): Promise<AppHalf> {
     if (text !== undefined) await place.write({ [`${name}/${file}`]: text });
     else await mkdir(join(place.path, name), { recursive: true });

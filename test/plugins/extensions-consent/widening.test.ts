@@ -3,7 +3,7 @@ import { describeRequest, describeWidening } from '../../../plugins/extensions-c
 
 type RequestedGrants = Parameters<typeof describeRequest>[0];
 
-/** Grants here are lists; a longer one allows more. */
+/** A fake broker whose grants are lists: a list with another entry is wider. */
 const subjects = {
   widens: (before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>) =>
     Object.entries(after).some(([name, list]) => {

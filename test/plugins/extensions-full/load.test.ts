@@ -33,7 +33,7 @@ describe('loadFull', () => {
         },
         entry: 'index.cjs',
       },
-      // The module type of a single file follows from its code, not from a package.json around it.
+      // Whether a single-file extension is ESM or CommonJS follows from its code, not from the package.json in its folder.
       { files: `const { sep } = require('node:path'); module.exports = ${handler}`, single: true },
     ];
     for (const form of forms) await testService.with(form, async () => expect(await answer()).to.equal('here'));

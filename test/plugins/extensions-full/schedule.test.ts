@@ -27,7 +27,7 @@ describe('schedules of extensions', () => {
     const since = performance.now();
     const loaded = [await testService.load(hook(tick)), await other.load(hook(tick))];
     await until(() => reports.length >= 4);
-    // One run each second; if both processes ran it, there would be twice as many.
+    // The schedule is due once a second; if both processes ran it, there would be twice as many reports.
     expect(reports.length).to.be.at.most(Math.floor((performance.now() - since) / 1000) + 1);
     for (const one of loaded) await one.remove();
     const seen = [...reports];

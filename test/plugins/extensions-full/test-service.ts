@@ -33,15 +33,15 @@ import { ADMIN, adminToken, QUICK_HASHES, TEST_SECRET } from '../../support/serv
 export interface ExtensionSources {
   readonly type?: ExtensionType;
   readonly name?: string;
-  /** Files by path; `index.js` is the entry. A text alone is the entry. */
+  /** Source files by path, with `index.js` as the entry; a string is the source of the entry alone. */
   readonly files: string | Readonly<Record<string, string>>;
   readonly manifest?: Partial<ExtensionManifest>;
-  /** Whether it is in the single-file layout, without a manifest. */
+  /** Whether the extension is a single file, without a package.json and manifest. */
   readonly single?: boolean;
   readonly entry?: string;
 }
 
-/** With the events of the plugin that replaces the loader, so that tests emit and listen. */
+/** What `loadFull` needs, and `events`, by which tests emit events and listen to them. */
 type Deps = Parameters<typeof loadFull>[1] & { readonly events: EventsApi };
 
 /** A running service where a test loads extensions one by one, by the function that the core loader calls. */
@@ -233,5 +233,5 @@ export async function until(ask: () => boolean | Promise<boolean>): Promise<void
 /** Values that extensions of a test report to it. */
 export const reports: unknown[] = [];
 Object.assign(globalThis, { [Symbol.for('tenon.test.reports')]: reports });
-/** The beginning of an entry that calls `tell(value)`. */
+/** First line of an extension's source that defines `tell(value)`, which adds the value to `reports`. */
 export const REPORT = `const tell = (value) => globalThis[Symbol.for('tenon.test.reports')].push(value);\n`;

@@ -9,7 +9,7 @@ type LoadDeps = Parameters<typeof createExtensions>[0];
 
 const log = { info: () => {}, warn: () => {}, error: () => {} } as never;
 
-/** The extensions on disk of a test, and the recorded steps of its loads. */
+/** Loads fake extensions, listed in `all`, and records each step of a load. */
 class Stage {
   all: DiscoveredExtension[] = [];
   readonly did: string[] = [];
@@ -79,7 +79,7 @@ class Stage {
     );
   }
 
-  /** Loads, and answers the recorded steps. */
+  /** Runs `load()` of the extensions and returns the steps that it recorded, such as `gate a`. */
   async load(again: Parameters<Extensions['load']>[0] = { retryFailed: true }): Promise<string[]> {
     this.did.length = 0;
     await this.extensions.load(again);

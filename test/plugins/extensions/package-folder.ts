@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stopBundler } from '../../../plugins/extensions/packages/bundler.ts';
 
-/** Files by path; objects are written as JSON. */
+/** Contents of files to write, by path; objects are written as JSON. */
 export type Files = Readonly<Record<string, unknown>>;
 
 export interface PackageFolder {
@@ -13,7 +13,7 @@ export interface PackageFolder {
   remove(): Promise<void>;
 }
 
-/** A temporary folder with these files. */
+/** Creates a temporary folder with these files. */
 export async function createPackageFolder(files: Files = {}): Promise<PackageFolder> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'tenon-extensions-')));
   const write = async (more: Files) => {
@@ -33,7 +33,7 @@ export async function createPackageFolder(files: Files = {}): Promise<PackageFol
   };
 }
 
-/** Ends the process of the bundler, which the builds of a test file start, after its tests. */
+/** Ends the bundler's process after the tests of a file, whose builds start it. */
 export const stopBundlerAfterTests = () => after(() => stopBundler());
 
 /** A package.json with this manifest. */

@@ -8,7 +8,7 @@ import {
   type SecretReference,
 } from '../../../extensions/sdk/index.ts';
 
-/** Valid code of authors, and code that must be a type error. Compiled by `sdk.test.ts`, never run. */
+/** Extensions as authors write them, and lines that must be type errors. `sdk.test.ts` compiles this file; no test runs it. */
 
 export const endpoint = defineJsonEndpoint({
   id: 'orders',
@@ -25,12 +25,12 @@ export const endpoint = defineJsonEndpoint({
   },
 });
 
-/** With the manifest's type the host has its capabilities, no others, and always settings. */
+/** The type argument is the manifest's `capabilities`: `host` has these and `settings`, and no others. */
 export const narrow = defineJsonEndpoint<{ log: true; endpoint: { access: 'public' } }>({
   id: 'narrow',
   async handler(_request, { host }) {
     host.log.warn('here');
-    // @ts-expect-error the manifest does not declare it
+    // @ts-expect-error the manifest does not declare the capability request
     await host.request.send({ url: 'https://api.example.com' });
     return { body: await host.settings.get('color') };
   },

@@ -42,7 +42,7 @@ describe('watch', () => {
     let looks = 0;
     const reportedStates: number[] = [];
     watching = watch({
-      // As while a folder is copied: the state changes at each check, up to the eighth.
+      // Stands for a folder that is being copied: its state changes at each check, up to the eighth.
       readState: async () => String(Math.min(++looks, 8)),
       onChange: async () => void reportedStates.push(looks),
       log,

@@ -47,7 +47,7 @@ describe('imports of files by URL', () => {
   });
 
   describe('fetchFile', () => {
-    /** One part, and then what the test wants. */
+    /** A fake `outbound` whose response has one chunk; `then` supplies the rest. `left` records that the body was closed. */
     function outside(then: () => Promise<IteratorResult<Uint8Array>>, status = 200) {
       const seen: OutboundRequest[] = [];
       const left: number[] = [];

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 export interface RawClient {
   readonly socket: Socket;
   write(text: string | Buffer): Promise<void>;
-  /** What came up to now, once `count` answers are complete or the connection is closed. */
+  /** The received text, once `count` responses are complete or the connection is closed. */
   answers(count?: number): Promise<string>;
   close(): void;
 }
@@ -46,7 +46,7 @@ export async function connectRaw(url: string): Promise<RawClient> {
   };
 }
 
-/** Answers with a length, those to continue aside. */
+/** Number of complete responses in the text, `100 Continue` not counted. */
 function complete(text: string): number {
   let rest = text;
   let count = 0;

@@ -1,7 +1,7 @@
 import type { FreshDatabase } from '../../support/database.ts';
 import { filesIn } from '../../support/files-in.ts';
 
-/** Everything that a service stores about files: rows, entries of the ledger, and objects in the folder of its storage. */
+/** All that a service stores of files: object names in rows, number of orphaned objects, and objects in the storage folder. */
 export interface StoredFiles {
   readonly rows: readonly string[];
   readonly orphanEntries: number;
@@ -16,7 +16,7 @@ export async function readStoredFiles(database: FreshDatabase, folder: string): 
   return { rows: rows.map(({ name }) => name), orphanEntries: entries.length, objects: await objectsIn(folder) };
 }
 
-/** Waits until the clean-up after a disconnected client is done: it sends no notification. */
+/** Polls until rows and objects match, since the clean-up after a disconnected client sends no notification. */
 export async function waitUntilConsistent(database: FreshDatabase, folder: string): Promise<StoredFiles> {
   const deadline = Date.now() + 30_000;
   for (;;) {

@@ -15,7 +15,7 @@ const text = (bytes: AsyncIterable<Uint8Array>): IncomingFile => ({
   metadata: {},
 });
 
-/** Bytes that pause after the first chunk until `go` is called. */
+/** A byte source that pauses after its first chunk until the test calls `go`. */
 function held() {
   let go = () => {};
   let begun = () => {};
@@ -230,7 +230,7 @@ describe('the janitor of stored objects', () => {
       await server.connect();
       const open = (yes: boolean) => server.query(`alter database "${ground.database.name}" allow_connections ${yes}`);
       try {
-        // So that neither the other process nor this test needs a new connection.
+        // Opens the database connections of the other process, since new ones are refused below.
         await Promise.all(
           Array.from({ length: 6 }, () => other.request('GET', '/files', { token: other.admin.token })),
         );
@@ -258,7 +258,7 @@ describe('the janitor of stored objects', () => {
       }
     });
 
-    /** Rows and objects name each other, and nothing else is there. */
+    /** Asserts that storage holds exactly the objects that rows of platform_files name. */
     async function agree(): Promise<void> {
       const rows = await ground.database.query<{ name: string }>(
         'select filename_disk as name from platform_files where filename_disk is not null',
@@ -267,7 +267,7 @@ describe('the janitor of stored objects', () => {
     }
   });
 
-  // The last one: the users go with the files.
+  // Runs last, since `truncate … cascade` empties platform_users too.
   describe('after truncate of platform_files', () => {
     it('the janitor removes all objects after truncate of platform_files', async () => {
       const id = await upload();

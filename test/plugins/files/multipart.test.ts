@@ -17,7 +17,7 @@ type FormOf = Parameters<Parameters<typeof withForm>[2]>[0];
 interface Reading {
   readonly maxFiles?: number;
   readonly idleTimeout?: number;
-  /** In place of reading all of it. */
+  /** Reads the form. Default: reads all files and fields. */
   readonly work?: (form: FormOf) => Promise<unknown>;
 }
 
@@ -59,7 +59,7 @@ describe('withForm, the parser of multipart forms', () => {
     return { files, rest: Object.fromEntries(form.remainingFields()) };
   };
 
-  /** Sends the bodies one after another over a connection of its own, each when the one before is on its way. */
+  /** Sends one form in these chunks over a new connection, and returns what the parser reads. */
   async function reading(
     bodies: readonly (string | Buffer)[],
     { maxFiles, idleTimeout = 0, work = readAll }: Reading = {},
@@ -193,7 +193,7 @@ describe('withForm, the parser of multipart forms', () => {
   });
 
   it('a form cut off at any byte is rejected with INVALID_PAYLOAD', async () => {
-    // Behind the two dashes of the last boundary all is said.
+    // The form is complete with the two dashes of its last boundary; only the final CRLF may be missing.
     for (let end = 0; end < TYPICAL.length - LINE.length; end++)
       expect(await refused([TYPICAL.slice(0, end)]), `ends at ${end}`).to.deep.equal([400, 'INVALID_PAYLOAD']);
   });
@@ -261,7 +261,7 @@ describe('withForm, the parser of multipart forms', () => {
       let taken = 0;
       for await (const some of one?.bytes ?? []) {
         if (taken === 0) await new Promise((resolve) => setTimeout(resolve, 3000));
-        // Bytes in transit while the form is not read.
+        // Bytes that the server's connection received before the form was read.
         sent ??= sockets.at(-1)?.bytesRead;
         taken += some.length;
       }
@@ -269,7 +269,7 @@ describe('withForm, the parser of multipart forms', () => {
     };
     expect(await reading([file('a.bin', 'x'.repeat(size)) + END], { idleTimeout: 2000, work })).to.equal(size);
     expect(sent).to.be.within(1, size / 4);
-    // Nothing is left to be sent of this one.
+    // This form fits into the buffers, so all of it arrives before it is read.
     expect(await reading([file('a.bin', 'x') + END], { idleTimeout: 2000, work })).to.equal(1);
   });
 });

@@ -32,7 +32,7 @@ describe('files.replace', () => {
     return ground.files.create(admin, { bytes: parts(bytes), filename: 'first.jpg', type: 'image/jpeg', metadata });
   };
 
-  /** Someone with this permission to change files and nothing else. */
+  /** Creates a user whose only permission is this one to update files. */
   const changer = async (grant: Partial<Grant>): Promise<Caller> => {
     const role = await makeRole(ground, {}, [{ collection: 'platform_files', action: 'update', ...grant }]);
     const { id } = await makePerson(ground, role);

@@ -18,14 +18,14 @@ const hold = (host: Host) => host.use(REFS);
 export interface FilesGround extends InProcessService, ReturnType<typeof hold> {
   readonly host: Host;
   readonly admin: InProcessService['admin'] & { readonly caller: Caller };
-  /** Where the location `local` lies; `second` has `other`. */
+  /** Folder of the storage location `local`. The location `second` has the folder `other` in it. */
   readonly folder: string;
-  /** The row, read without permissions. */
+  /** Reads the row of a file by SQL, without permissions. */
   row(id: string): Promise<Row>;
-  /** Bytes of the file, as they lie there. */
+  /** Reads the bytes of a file from the storage folder. */
   bytes(id: string): Promise<Buffer>;
   orphanEntries(): Promise<readonly { storage: string; name: string; writer: string | null }[]>;
-  /** Names of all objects, and of what writes that did not end left behind (which begin with `.partial/`). */
+  /** Names of all objects of a location, including those of unfinished writes (`.partial/…`). */
   objects(location?: 'local' | 'second'): Promise<readonly string[]>;
 }
 
@@ -36,11 +36,11 @@ export interface Row extends Record<string, unknown> {
 }
 
 export type GroundOptions = ServiceOptions & {
-  /** What the holder may do beside. */
+  /** Events that the test's plugin may listen to. */
   readonly events?: { readonly filter?: readonly string[]; readonly action?: readonly string[] };
 };
 
-/** The whole product on folders of its own, with two locations, and the services behind it in the hand of the test. */
+/** Starts a service with two storage locations in a temporary folder, and returns internal services for the test to call. */
 export async function filesGround(options: GroundOptions = {}): Promise<FilesGround> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-files-'));
   let host: Host | undefined;
@@ -114,17 +114,17 @@ export async function filesGround(options: GroundOptions = {}): Promise<FilesGro
   }
 }
 
-/** What lies in the folder of a location: objects, what is made of them, and what writes that did not end left. */
+/** Paths of all files in the folder of the location `local`: objects, variants and unfinished writes. */
 export async function objectsIn(folder: string): Promise<readonly string[]> {
   return (await filesIn(folder)).filter((name) => !name.startsWith('other/'));
 }
 
-/** Bytes that come in parts. */
+/** Yields these chunks as bytes, as a request body does. */
 export async function* parts(...all: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const part of all) yield typeof part === 'string' ? Buffer.from(part) : part;
 }
 
-/** Bytes that fail the test when they are read. */
+/** A byte source for uploads that must not be read: it throws, and `taken` reports the read. */
 export function untouched(): AsyncIterable<Uint8Array> & { readonly taken: () => boolean } {
   let taken = false;
   return {
@@ -139,7 +139,7 @@ export function untouched(): AsyncIterable<Uint8Array> & { readonly taken: () =>
 
 export const sha = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Asks until the answer is true. */
+/** Polls until `ask` answers true, for `longest` milliseconds at most. */
 export async function until(ask: () => boolean | Promise<boolean>, longest = 30_000): Promise<void> {
   for (const deadline = Date.now() + longest; !(await ask()); await pause(20)) {
     if (Date.now() > deadline) throw new Error('it did not come true in time');

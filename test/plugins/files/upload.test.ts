@@ -34,14 +34,14 @@ describe('files.create and files.check', () => {
   });
   after(() => ground.stop());
 
-  /** Someone with this permission to create files and nothing else. */
+  /** Creates a user whose only permission is this one to create files. */
   const creator = async (grant: Record<string, unknown>): Promise<Caller> => {
     const role = await makeRole(ground, {}, [{ collection: 'platform_files', action: 'create', ...grant }]);
     const { id } = await makePerson(ground, role);
     return createCaller({ user: id, role });
   };
 
-  /** A refused upload leaves nothing behind: every object is a file's. */
+  /** Returns the error code of a rejected upload, and asserts that it left no object without a row. */
   const refused = async (work: Promise<unknown>): Promise<string> => {
     const error = await captureError<{ code?: string; failures?: { code: string }[]; message: string }>(work);
     const rows = await ground.database.query<{ storage: string; filename_disk: string }>(

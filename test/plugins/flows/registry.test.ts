@@ -10,7 +10,7 @@ const operation = (id: string, owner?: string): Operation => ({
 
 type Add = (operation: Operation) => () => void;
 
-/** The registry as a plugin sees it, and how a plugin that runs packages adds to it. */
+/** Boots `flows` and calls `work` with the registry of operations and a function that contributes one. */
 async function withRegistry(work: (registry: Operations, add: Add) => void): Promise<void> {
   let registry: Operations | undefined;
   let add: Add = () => () => {};

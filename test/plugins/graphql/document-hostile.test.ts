@@ -3,7 +3,7 @@ import { processorTime } from '../../support/processor-time.ts';
 import { HOSTILE_DOCUMENTS } from './document-hostile.ts';
 import { createTestDocuments, createTestSchema, refusalOf } from './document-schema.ts';
 
-/** Milliseconds of CPU time, during which other requests wait. */
+/** Milliseconds of CPU that one document may take, during which other requests wait. */
 const LONGEST = 50;
 
 type Documents = ReturnType<typeof createTestDocuments>;
@@ -15,7 +15,7 @@ describe('hostile GraphQL documents', () => {
 
       for (const [what, text] of Object.entries(HOSTILE_DOCUMENTS)) {
         it(`${what} (${text.length} characters): does not block the process`, () => {
-          // The fastest of several runs, since other threads count as well; one more space makes it a new document.
+          // Takes the fastest of several runs, since the measured time includes other threads. One more space avoids the cache.
           const times = [timeOf(documents, text)];
           while (times.length < 20 && Math.min(...times) >= LONGEST)
             times.push(timeOf(documents, text + ' '.repeat(times.length)));
@@ -38,7 +38,7 @@ function timeOf(documents: Documents, text: string): number {
   return processorTime() - started;
 }
 
-/** The time includes rendering the error response. */
+/** Parses and validates a document, and renders the error response of an invalid one. */
 function answerTo(documents: Documents, text: string): string {
   const failure = refusalOf(documents, text);
   return failure ? JSON.stringify([failure.message, failure.extensions]) : '';

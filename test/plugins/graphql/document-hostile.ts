@@ -1,4 +1,4 @@
-/** `count` of `unit` between two texts. */
+/** Renders `unit` `count` times between two texts. */
 const repeatUnit = (head: string, unit: (at: number) => string, tail: string, count: number): string =>
   head + Array.from({ length: Math.floor(count) }, (_, at) => unit(at)).join(' ') + tail;
 

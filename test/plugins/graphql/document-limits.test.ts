@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createTestDocuments, type DEFAULT_LIMITS, expectRefusal } from './document-schema.ts';
 
-/** `a0: id a1: id …` */
+/** Renders `count` items in a row, such as `a0: id a1: id …`. */
 const many = (count: number, one: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => one(at)).join(' ');
 

@@ -4,7 +4,7 @@ import { DocumentFailure } from '../../../plugins/graphql/document/failure.ts';
 
 type DocumentLimits = Parameters<typeof createDocumentCaches>[0];
 
-/** The defaults of the settings. */
+/** The default limits of GraphQL documents. */
 export const DEFAULT_LIMITS: DocumentLimits = {
   tokens: 5000,
   aliases: 100,
@@ -33,15 +33,15 @@ export function createTestSchema(others = 0): GraphQLSchema {
     ${names.map(collectionSdl).join('\n')}`);
 }
 
-/** Creates the documents of several schemas, which share one memory. */
+/** Creates the caches of parsed documents of several schemas, which share one memory limit. */
 export const createTestDocumentCaches = (limits: Partial<DocumentLimits> = {}) =>
   createDocumentCaches({ ...DEFAULT_LIMITS, ...limits });
 
-/** The documents of one schema. */
+/** Creates the cache of parsed documents of one schema. */
 export const createTestDocuments = (limits: Partial<DocumentLimits> = {}, schema = createTestSchema()): DocumentCache =>
   createTestDocumentCaches(limits)(schema);
 
-/** Parses and validates a document: the failure of an invalid one, nothing for a valid one. Other errors are thrown. */
+/** Parses and validates a document: the failure of an invalid one, undefined for a valid one. Other errors are thrown. */
 export function refusalOf(documents: DocumentCache, text: string): DocumentFailure | undefined {
   try {
     documents.get(text);
@@ -52,14 +52,14 @@ export function refusalOf(documents: DocumentCache, text: string): DocumentFailu
   }
 }
 
-/** The failure of an invalid document. @throws Error for a valid one. */
+/** Returns the failure of a document that must be invalid. @throws Error for a valid one. */
 export function expectRefusal(documents: DocumentCache, text: string): DocumentFailure {
   const failure = refusalOf(documents, text);
   if (failure) return failure;
   throw new Error(`not refused: ${text.slice(0, 100)}`);
 }
 
-/** The failure that refuses an operation as a whole. @throws Error where the operation runs, and its error where that is another one. */
+/** Returns the DocumentFailure of an operation. @throws Error where the operation runs, or fails in another way. */
 export async function expectOperationRefusal(operation: Promise<unknown>): Promise<DocumentFailure> {
   const answer = await operation.catch((error: unknown) => {
     if (error instanceof DocumentFailure) return error;

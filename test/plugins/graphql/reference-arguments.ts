@@ -34,7 +34,7 @@ export function createArgumentValues(random: SeededRandom, all: ReadonlyMap<stri
     return { [name]: value() };
   }
 
-  /** Conditions on rows of a collection. */
+  /** Generates a random filter for a collection. */
   function filter(name: string, depth: number): Value {
     const { columns, one, many, any, functions } = TABLES[name] as Table;
     const kinds = ['column', 'column', 'column', 'one', 'many', 'any', 'function', 'logic'];

@@ -22,7 +22,7 @@ export interface GeneratedDocument {
 type Rows = ReadonlyMap<string, readonly Row[]>;
 type Fields = Readonly<Record<string, GraphQLField<unknown, unknown>>>;
 
-/** Response keys that have a meaning in JavaScript, in PostgreSQL or in the schema. */
+/** Unusual response keys for aliases: names that mean something in JavaScript, SQL or the schema, and long ones. */
 const KEYS = [
   '__proto__',
   'constructor',
@@ -36,7 +36,7 @@ const KEYS = [
   '_',
 ];
 
-/** Generates a document, the same for the same seed. Some are invalid, which the test checks. */
+/** Generates a random GraphQL document, the same for the same seed. Some documents are invalid. */
 export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number): GeneratedDocument {
   const random = createRandom(seed);
   const { variables, declared, variable, writeValue } = createValueWriter(random);
@@ -66,7 +66,7 @@ export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number)
     return ` ${random.one([skip, include, () => `${skip()} ${include()}`])()}`;
   }
 
-  /** The same field under the same key has the same arguments everywhere, so that both can be merged. */
+  /** Renders a field. The same field has the same key and arguments everywhere, so that GraphQL can merge the selections. */
   function fieldText(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, depth: number): string {
     const variant = random.upTo(3);
     const id = `${type.name}.${field.name}.${variant}`;
@@ -105,7 +105,7 @@ export function generateDocument(schema: GraphQLSchema, all: Rows, seed: number)
     return `{ ${parts.length === 0 ? '__typename' : parts.join(' ')} }`;
   }
 
-  /** Reuses an earlier fragment or creates one. Earlier fragments are complete, so there are no cycles. */
+  /** Spreads an earlier fragment or a new one. Earlier fragments are complete, so there are no cycles. */
   function fragment(type: Composite, depth: number): string {
     const known = fragments.filter(({ on }) => on === type.name);
     if (known.length > 0 && random.chance(0.5)) return random.one(known).name;

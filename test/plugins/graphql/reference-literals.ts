@@ -1,7 +1,7 @@
 import { type GraphQLInputType, getNamedType, isInputObjectType, isLeafType, isListType, isNonNullType } from 'graphql';
 import type { SeededRandom } from '../../support/random.ts';
 
-/** Renders values as literals, and some of them, or parts of them, as declared variables. */
+/** Creates a writer of argument values, which renders some of them, or parts of them, as variables and the others as literals. */
 export function createValueWriter(random: SeededRandom) {
   const variables: Record<string, unknown> = {};
   const declared: string[] = [];
@@ -36,7 +36,7 @@ export function createValueWriter(random: SeededRandom) {
   return { variables, declared, variable, writeValue };
 }
 
-/** The literal of a value. */
+/** Renders a value as a GraphQL literal. */
 function renderLiteral(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(renderLiteral).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

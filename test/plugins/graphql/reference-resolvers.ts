@@ -9,7 +9,7 @@ import {
   slicePage,
 } from './reference-values.ts';
 
-// The meaning of every field of the schema, as simple as possible: rows in memory, one resolver call for each value.
+// Resolvers of the reference implementation, as simple as possible: rows in memory, one resolver call for each value.
 
 type Rows = ReadonlyMap<string, readonly Row[]>;
 type Args = Readonly<Record<string, unknown>>;
@@ -106,7 +106,7 @@ export function createResolver(all: Rows): GraphQLFieldResolver<unknown, unknown
     return slicePage(found, limit, offset, page);
   }
 
-  /** For a single row only conditions apply, not order and paging. */
+  /** The row behind a many-to-one if it matches filter and search, else null. */
   const matchingOne = (name: string, row: Row | null, { filter, search }: Args): Row | null =>
     row ? (listRows(name, [row], { filter, search })[0] ?? null) : null;
 

@@ -1,6 +1,6 @@
 import { createRandom, type SeededRandom } from '../../support/random.ts';
 
-// A small model of every kind of relation, once as tables and once as rows in memory.
+// A data model with every kind of relation, as SQL tables for the service and as rows in memory for the reference.
 
 export type Row = Readonly<Record<string, unknown>> & { readonly __typename: string };
 
@@ -10,13 +10,13 @@ export type ColumnKind = 'text' | 'number' | 'whole' | 'big' | 'moment' | 'flag'
 export interface Table {
   readonly sql: string;
   readonly columns: Readonly<Record<string, ColumnKind>>;
-  /** Columns that hold the key of another collection's row. */
+  /** Many-to-one columns, with the collection to which they refer. */
   readonly one: Readonly<Record<string, string>>;
-  /** Lists: the collection of the rows, their foreign key column, and the sort column. */
+  /** One-to-many aliases: the collection of the rows, their foreign key column, and the sort column. */
   readonly many: Readonly<Record<string, { readonly of: string; readonly by: string; readonly order?: string }>>;
-  /** Columns with a key of the collection that another column names. */
+  /** Many-to-any columns: `by` is the column that names the collection of the key. */
   readonly any: Readonly<Record<string, { readonly by: string; readonly of: readonly string[] }>>;
-  /** Groups of functions by field. */
+  /** Fields with functions, and the group of functions that each has. */
   readonly functions: Readonly<Record<string, 'date' | 'time' | 'datetime' | 'count' | 'json'>>;
   readonly singleton?: true;
 }
@@ -121,7 +121,7 @@ const JSONS = [{ a: [1, { b: 'x' }], c: null }, [1, 'two', [3]], 'plain', 5, fal
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const pad = (n: number) => String(n).padStart(2, '0');
 
-/** The same rows in every run, many of their values null. */
+/** Generates the rows of all tables, the same in every run, with many null values. */
 export function createRows(): ReadonlyMap<string, readonly Row[]> {
   const random: SeededRandom = createRandom(20_260_101);
   const maybe = <T>(value: T, share = 0.75): T | null => (random.chance(share) ? value : null);

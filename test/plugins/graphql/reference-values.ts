@@ -1,10 +1,10 @@
 import type { ColumnKind } from './reference-rows.ts';
 
-// Order, operators, functions and aggregates of single values.
+// The reference implementation of order, operators, functions and aggregates.
 
 export type Rules = Readonly<Record<string, unknown>>;
 
-/** The rows of `limit`, `offset` and `page`. */
+/** Returns the rows that `limit`, `offset` and `page` select. */
 export function slicePage<T>(rows: readonly T[], limit: unknown, offset: unknown, page: unknown): readonly T[] {
   const most = typeof limit !== 'number' ? 100 : limit === -1 ? Number.POSITIVE_INFINITY : limit;
   // Without a limit any page has all rows.
@@ -13,7 +13,7 @@ export function slicePage<T>(rows: readonly T[], limit: unknown, offset: unknown
   return rows.slice(start, start + most);
 }
 
-/** An aggregate of the values of a field. */
+/** Computes an aggregate of the values of a field; null for no values. */
 export function aggregateValues(fn: string, input: readonly unknown[]): number | null {
   const values = fn.endsWith('Distinct')
     ? [...new Map(input.map((one) => [JSON.stringify(one), one])).values()]
@@ -26,7 +26,7 @@ export function aggregateValues(fn: string, input: readonly unknown[]): number |
   return fn.startsWith('avg') ? sum / numbers.length : sum;
 }
 
-/** Compares in ascending order, with null last. */
+/** Compares two values for an ascending sort, with null last. */
 export function compareValues(kind: ColumnKind, a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   if (kind === 'big') return BigInt(a as string) < BigInt(b as string) ? -1 : a === b ? 0 : 1;
@@ -81,7 +81,7 @@ export function matchesOperators(kind: ColumnKind, value: unknown, rules: Rules)
 
 const DAY = 86_400_000;
 
-/** A function of a date, a time, a list or a JSON value. */
+/** Computes a function of the query language on a date, a time, a list or a JSON value. */
 export function applyFunction(fn: string, value: unknown, path?: string): unknown {
   if (value === null) return null;
   if (fn === 'count') return Array.isArray(value) ? value.length : null;

@@ -82,7 +82,7 @@ describe('/graphql answers generated documents like the executor of the graphql 
     expect(differences.length, differences.slice(0, 3).join('\n\n')).to.equal(0);
   });
 
-  /** JSON of PostgreSQL has trailing zeros and spaces, and more digits of an average than JavaScript. */
+  /** Removes differences of JSON rendering: PostgreSQL writes spaces, trailing zeros and more digits than JavaScript. */
   const canonical = (text: string): string =>
     JSON.stringify(
       JSON.parse(text, (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(12)) : value)),

@@ -86,11 +86,11 @@ describe('GraphQL answers the same as REST for each query case', () => {
       const expected = await answerByRest(one, ground, translation);
       const answered = await runDocument(one, ground, translation);
       assertSameAnswer(answered, expected, translation);
-      // The filter as a variable, which is coerced in another way than a literal.
+      // Asks again with the filter as a variable, since GraphQL coerces variables in another way than literals.
       const withVariable = ask({ sendsFilterAsVariable: true });
       if (withVariable.text !== translation.text)
         assertSameAnswer(await runDocument(one, ground, withVariable), expected, withVariable);
-      // Names that REST leaves out silently are unknown in GraphQL.
+      // GraphQL must refuse documents that select names which REST leaves out silently.
       const withHiddenNames = translateOrReason(() => ask({ includesHiddenNames: true }));
       if (typeof withHiddenNames !== 'string' && withHiddenNames.text !== translation.text) {
         expect(await runDocument(one, ground, withHiddenNames), withHiddenNames.text).to.have.property('refused');
@@ -128,7 +128,7 @@ function translateOrReason(ask: () => TranslatedCase): TranslatedCase | string {
   }
 }
 
-/** The answer of REST in the form of the document. */
+/** Runs a query case as REST does and converts the answer into the one that GraphQL must give. */
 async function answerByRest(one: QueryCase, ground: TestSchema, { key, of }: TranslatedCase): Promise<CaseAnswer> {
   try {
     const { data } = await readCaseText(one, ground);

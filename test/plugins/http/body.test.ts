@@ -49,7 +49,7 @@ describe('JSON bodies', () => {
     expect((await post('{}', { 'content-encoding': 'nonsense' })).status).to.equal(415);
   });
 
-  it('larger than MAX_PAYLOAD_SIZE are refused, with and without Content-Length', async () => {
+  it('bodies larger than MAX_PAYLOAD_SIZE are refused, with and without Content-Length', async () => {
     const text = JSON.stringify('x'.repeat(11_000));
     const announced = await post(`[${text}]`);
     expect([announced.status, codeOf(announced)]).to.deep.equal([413, 'CONTENT_TOO_LARGE']);

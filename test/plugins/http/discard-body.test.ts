@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 
 const KIB = 1024;
 
-/** A request whose body never ends, and which counts what is read of it. */
+/** A fake request whose body never ends; `socket.bytesRead` counts the bytes that were read. */
 function endlessRequest() {
   const socket = Object.assign(new EventEmitter(), { bytesRead: 0, destroy: () => socket.emit('close') });
   const request = Object.assign(new EventEmitter(), {

@@ -25,7 +25,7 @@ describe('the middleware edge', () => {
     const first = await echo.request('GET', '/fixed');
     const etag = first.headers.get('etag') as string;
     expect(first.body).to.deep.equal({ data: [1], meta: { total_count: 1 } });
-    // Without this header `fetch` would add one that forbids cached answers.
+    // Without `cache-control`, `fetch` sends `no-cache` with a conditional request, and the service answers no 304.
     const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
     const again = await echo.request('GET', '/fixed', { headers });
     expect([again.status, again.body, again.headers.get('etag')]).to.deep.equal([304, undefined, etag]);
@@ -133,7 +133,7 @@ describe('routes', () => {
     }
   });
 
-  it('without data answer 204 without a body', async () => {
+  it('routes without data answer 204 without a body', async () => {
     const reply = await echo.request('GET', '/echo/nothing');
     expect([reply.status, reply.body]).to.deep.equal([204, undefined]);
   });

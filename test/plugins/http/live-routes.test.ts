@@ -105,7 +105,7 @@ describe('routes and mounts of a running service', () => {
         'reserved',
         undefined,
       ]);
-      // Without waiting: two contributions in a row see each other.
+      // A contribution takes effect at once, without waiting for a later tick.
       addMount('/Desk', 'desk');
       const remove = addRoute('/late');
       expect(claims('/desk', '/desk/x', '/late')).to.deep.equal(['mount', undefined, 'route']);

@@ -7,10 +7,10 @@ import { childrenTime } from './children.ts';
 import { corners, cornersOf, type MediaGround, openMediaGround, resize } from './media-ground.ts';
 import { gifBomb, jpegBomb, pngBomb } from './oversized-images.ts';
 
-/** As it is seen, whatever its orientation says. */
+/** Colours of the corners after the EXIF orientation is applied. */
 const SEEN = ['red', 'green', 'blue', 'white'];
 
-/** For each orientation what is done to an image that is seen rightly, so that a viewer who applies it sees it again. */
+/** For each EXIF orientation, how the pixels are stored so that a viewer that applies the orientation shows the original. */
 const STORED: Readonly<Record<number, (image: Sharp) => Sharp>> = {
   1: (image) => image,
   2: (image) => image.flop(),
@@ -28,7 +28,7 @@ async function oriented(orientation: number, format: 'jpeg' | 'webp' | 'tiff' = 
   return sharp(stored).withMetadata({ orientation }).toFormat(format, { quality: 100 }).toBuffer();
 }
 
-/** Frames of one colour each. */
+/** An animation of three frames of one colour each. */
 const animation = (format: 'gif' | 'webp', side = 16) => {
   const frames = ['#ff0000', '#00ff00', '#0000ff'].map((background) => ({
     create: { width: side, height: side, channels: 3 as const, background },
@@ -103,7 +103,7 @@ describe('media.transform', () => {
     for (const [name, { type, make }] of Object.entries(kinds)) {
       it(`${name} is recognised and transformed into each format`, async () => {
         const bytes = await make().toBuffer();
-        // Ink has no pure green, and grey no colours.
+        // CMYK cannot represent the pure green corner, and a grey image has no colours.
         const isInk = name.startsWith('CMYK');
         const seen = SEEN.filter((colour) => !(isInk && colour === 'green'));
         const source = await studio.put(name.replaceAll(' ', '-'), bytes);
@@ -260,7 +260,7 @@ describe('media.transform', () => {
   });
 
   describe('damaged images', () => {
-    /** Half of an image. */
+    /** Writes the first half of the bytes of a JPEG. */
     const truncated = async () => {
       const whole = await corners(400, 400).jpeg({ quality: 90 }).toBuffer();
       return studio.put('truncated.jpg', whole.subarray(0, whole.length / 2));

@@ -10,7 +10,7 @@ import { mp3, mp4, wav } from './sounds.ts';
 
 const SVG = 'xmlns="http://www.w3.org/2000/svg"';
 
-/** A photograph's block, with what hostile and careless programs put there. */
+/** The EXIF block of a photograph, with invalid and oversized values of hostile and careless programs. */
 const CAMERA = exifBlock(
   [
     [0x010f, 2, 'Tenon Optics'],
@@ -136,7 +136,7 @@ describe('media.inspect', () => {
     ];
     for (const [name, bytes, type, duration] of files) {
       it(`the duration of ${name} is ${duration} ms`, async () => {
-        // The name says something else.
+        // The file extension is wrong on purpose: the type comes from the content.
         expect(await inspected('sound.flac', bytes())).to.deep.equal({ type, duration });
       });
     }
@@ -275,11 +275,11 @@ describe('media.inspect', () => {
       .webp({ delay: [40, 70] })
       .toBuffer();
     expect(await inspected('moving.webp', webp)).to.deep.equal({ type: 'image/webp', ...size, duration: 110 });
-    // Those of no time are seen all the same.
+    // A frame without a delay counts 100 ms, as viewers show it.
     expect(await inspected('hasty.gif', await gif([0, 0, 30]))).to.include({ duration: 230 });
     for (const still of [await sharp(frames[0]).gif().toBuffer(), await sharp(frames[0]).webp().toBuffer()])
       expect(await inspected('still', still)).not.to.have.property('duration');
-    // What is cut off has the frames that are there; comments and other blocks of programs are none.
+    // A truncated animation has the duration of its complete frames. Comment blocks are no frames.
     const second = moving.lastIndexOf(Buffer.from([0x21, 0xf9, 4]));
     expect(await inspected('cut.gif', moving.subarray(0, second + 3))).to.include({ duration: 170 });
     const comment = Buffer.from([0x21, 0xfe, 3, 0x2c, 0x3b, 0x21, 0]);

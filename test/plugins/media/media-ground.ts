@@ -20,7 +20,7 @@ export const PLAN: ImagePlan = {
   timeout: 15_000,
 };
 
-/** The service with processes of its own and a folder for its files. */
+/** Opens the service `media` with its own worker processes and a temporary folder for images. */
 export async function openMediaGround(options?: Parameters<typeof processOptions>[0]) {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-media-'));
   const pool = openPool(processOptions(options));
@@ -39,12 +39,12 @@ export async function openMediaGround(options?: Parameters<typeof processOptions
       await writeFile(place(name), bytes);
       return place(name);
     },
-    /** What is made, and where. */
+    /** Transforms an image into a new file; returns its properties and path. */
     async make(source: string, plan: Partial<ImagePlan> = {}): Promise<ImageInfo & { readonly path: string }> {
       const path = fresh();
       return { ...(await media.transform(source, path, { ...PLAN, ...plan })), path };
     },
-    /** The reason for which nothing is made; no file is left of the attempt. */
+    /** Returns the error of a transformation that must fail, and asserts that it leaves no file. */
     async refusal(source: string, plan: Partial<ImagePlan> = {}): Promise<MediaError> {
       const before = await readdir(folder);
       const error = await media.transform(source, fresh(), { ...PLAN, ...plan }).then(
@@ -65,7 +65,7 @@ export async function openMediaGround(options?: Parameters<typeof processOptions
 
 export type MediaGround = Awaited<ReturnType<typeof openMediaGround>>;
 
-/** Red, green, blue and white corners, black between them: 40 × 20 pixels, so that every turn can be seen. */
+/** A black image with a red, a green, a blue and a white corner, so that tests detect each rotation and flip. */
 export function corners(width = 40, height = 20): Sharp {
   const corner = (background: string, left: number, top: number) => ({
     input: { create: { width: width / 4, height: height / 4, channels: 3 as const, background } },
@@ -88,7 +88,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '000': 'black',
 };
 
-/** The colours of the corners from the upper left on, as they are read: no orientation is applied. */
+/** Reads the colours of the corners, row by row from the upper left, without applying the EXIF orientation. */
 export async function cornersOf(image: string | Buffer): Promise<readonly string[]> {
   const { data, info } = await sharp(image)
     .removeAlpha()

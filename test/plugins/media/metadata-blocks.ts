@@ -1,4 +1,4 @@
-/** What images say of themselves, in the blocks that cameras and programs write. */
+/** Builds EXIF, IPTC and XMP metadata, in the segments that cameras and programs write into JPEGs. */
 
 const segment = (marker: number, content: Buffer): Buffer => {
   const head = Buffer.from([0xff, marker, 0, 0]);
@@ -6,11 +6,11 @@ const segment = (marker: number, content: Buffer): Buffer => {
   return Buffer.concat([head, content]);
 };
 
-/** A JPEG with a segment right behind its start. */
+/** Inserts a segment into a JPEG, right after its start marker. */
 const insertSegment = (jpeg: Buffer, marker: number, content: Buffer): Buffer =>
   Buffer.concat([jpeg.subarray(0, 2), segment(marker, content), jpeg.subarray(2)]);
 
-/** Photoshop's block of IPTC records: number of the field and its value. */
+/** Inserts IPTC records, `[number of the field, value]`, into a JPEG, in the segment that Photoshop uses. */
 export function withIptc(jpeg: Buffer, fields: readonly (readonly [number, string])[]): Buffer {
   const records = fields.map(([field, value]) => {
     const bytes = Buffer.from(value, 'utf8');
@@ -46,7 +46,7 @@ function bytesOf([, type, value]: Entry): Buffer {
   return bytes;
 }
 
-/** A directory at `start`, its longer values behind it. */
+/** Encodes an EXIF directory (IFD) at the offset `start`, with values over four bytes after its table. */
 function directory(entries: readonly Entry[], start: number): Buffer {
   const table = Buffer.alloc(2 + entries.length * 12 + 4);
   table.writeUInt16BE(entries.length, 0);
@@ -68,7 +68,7 @@ function directory(entries: readonly Entry[], start: number): Buffer {
   return Buffer.concat([table, ...longValues]);
 }
 
-/** A block as cameras write it: three directories and the values the standard types. */
+/** Builds an EXIF block from the entries of its three directories. */
 export function exifBlock(ifd0: readonly Entry[], exif: readonly Entry[], gps: readonly Entry[]): Buffer {
   const start = 8;
   const pointed = (one: number, two: number) => [...ifd0, [0x8769, 4, [one]] as const, [0x8825, 4, [two]] as const];

@@ -11,7 +11,7 @@ const matrix = [
   [0, 0, 1],
 ];
 
-/** Sensible arguments of each, and what does not make sense. */
+/** Valid (`good`) and invalid (`bad`) arguments of each image operation. */
 const OPERATIONS: Readonly<Record<string, { good: readonly unknown[][]; bad: readonly unknown[][] }>> = {
   toFormat: {
     good: [['png'], ['png', { palette: true }], ['jpg']],

@@ -10,12 +10,12 @@ export function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** A complete PNG of one colour: 110 KiB that unfold to `side` × `side` pixels. */
+/** A valid PNG of one colour that decodes to `side` × `side` pixels: 110 KiB for 30,000. */
 export function pngBomb(side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  // One bit, which stands for one of two colours.
+  // Bit depth 1 and colour type 3: each pixel is one bit, an index into a palette of two colours.
   header[8] = 1;
   header[9] = 3;
   const rows = Buffer.alloc(side * (1 + Math.ceil(side / 8)));
@@ -28,7 +28,7 @@ export function pngBomb(side: number): Buffer {
   ]);
 }
 
-/** A small JPEG whose header says that it is large. */
+/** A small JPEG whose header claims `side` × `side` pixels. */
 export async function jpegBomb(side: number): Promise<Buffer> {
   const bytes = Buffer.from(await corners().jpeg().toBuffer());
   const frame = bytes.indexOf(Buffer.from([0xff, 0xc0]));
@@ -37,7 +37,7 @@ export async function jpegBomb(side: number): Promise<Buffer> {
   return bytes;
 }
 
-/** A small GIF whose screen and frame are large. */
+/** A small GIF whose header and frame claim `side` × `side` pixels. */
 export async function gifBomb(side: number): Promise<Buffer> {
   const bytes = Buffer.from(await corners().gif().toBuffer());
   bytes.writeUInt16LE(side, 6);

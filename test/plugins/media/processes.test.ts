@@ -16,7 +16,7 @@ import { children, isAlive } from './children.ts';
 import { corners, cornersOf, type MediaGround, openMediaGround, PLAN, resize } from './media-ground.ts';
 import { pngBomb } from './oversized-images.ts';
 
-/** Work of many seconds on an image of few bytes. */
+/** Members of a plan whose transformation takes many seconds. */
 const ENDLESS: Partial<ImagePlan> = { operations: [['median', 25]], timeout: 30_000 };
 
 async function until(what: () => boolean, timeout = 30_000): Promise<void> {
@@ -24,7 +24,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
     if (performance.now() > end) throw new Error(`it does not come: ${what}`);
 }
 
-// They look at /proc.
+// These tests find the processes in /proc and are skipped on systems without it.
 (existsSync('/proc/self/status') ? describe : describe.skip)('media: processes', () => {
   let noise: Buffer;
   let studio: MediaGround;
@@ -110,7 +110,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
       const waiting = Array.from({ length: 3 }, () =>
         lonely.refusal(large, { ...ENDLESS, timeout: 2000 }).catch(() => null),
       );
-      // The files of the others come and go: what is refused here is looked at elsewhere.
+      // The outcome of `waiting` is not asserted: files of the other jobs can make the check in `refusal` fail.
       const last = lonely.make(small, { timeout: 5000 });
       expect(await last).to.include({ width: 40 });
       await Promise.all(waiting);
@@ -155,7 +155,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
     for (let count = 0; count < 20; count++) await ask();
     expect(children()).to.have.length(1);
     const left = () => held.filter((one) => one.deref() !== undefined).length;
-    // The process itself was started for the first, and timers wait for their turn to go.
+    // Two may still be held: by the process, which the first request started, and by a timer that has not fired yet.
     await until(() => {
       collect();
       return left() <= 2;
@@ -222,7 +222,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
   it('a job over the memory limit fails, and the next job succeeds', async function () {
     this.timeout(120_000);
     const bomb = await studio.put('bomb.png', pngBomb(30_000));
-    // Turned, an image is in memory as a whole: as 900 million pixels of three bytes.
+    // To rotate it, the process decodes the whole image into memory: 900 million pixels of three bytes.
     const plan = {
       maxSource: 40_000,
       maxResult: 40_000,
@@ -236,7 +236,7 @@ async function until(what: () => boolean, timeout = 30_000): Promise<void> {
   });
 
   describe('processes of a service', () => {
-    /** A process like a service, with nothing but this one. */
+    /** Starts a Node process with the service `media` alone, which runs `script`. `say` returns its next message. */
     async function serve(script: string): Promise<{ child: ChildProcess; say: () => Promise<unknown> }> {
       const root = new URL('../../../', import.meta.url);
       const file = studio.place('service.mts');

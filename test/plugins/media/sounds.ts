@@ -1,4 +1,4 @@
-/** Sound and moving pictures, written byte by byte: headers that say how long they are, and silence. */
+/** Builds silent audio and video files of a chosen duration, byte by byte. */
 
 const text = (value: string) => Buffer.from(value, 'latin1');
 const u32 = (value: number) => {
@@ -7,7 +7,7 @@ const u32 = (value: number) => {
   return bytes;
 };
 
-/** Eight bits of silence, 8000 times a second. */
+/** A WAV file of silence: 8 bits, 8000 Hz. */
 export function wav(milliseconds: number): Buffer {
   const samples = (milliseconds * 8000) / 1000;
   const header = Buffer.alloc(44);
@@ -26,7 +26,7 @@ export function wav(milliseconds: number): Buffer {
   return Buffer.concat([header, Buffer.alloc(samples, 0x80)]);
 }
 
-/** Frames of silence: MPEG-1 layer 3 at 128 kbit/s and 44.1 kHz, 417 bytes and 1152 samples each. */
+/** An MP3 file of silence: frames at 128 kbit/s and 44.1 kHz, of 417 bytes and 1152 samples each. */
 export function mp3(frames: number): Buffer {
   const frame = Buffer.alloc(417);
   frame.set([0xff, 0xfb, 0x90, 0xc4]);
@@ -39,7 +39,7 @@ const box = (type: string, ...parts: Buffer[]): Buffer => {
 };
 const full = (type: string, ...parts: Buffer[]) => box(type, u32(0), ...parts);
 
-/** One track without samples, of sound or of pictures. `before`: bytes of media in front of the header. */
+/** An MP4 file with one audio or video track without samples. `before`: bytes of media data in front of the header. */
 export function mp4(milliseconds: number, kind: 'soun' | 'vide', before = 0): Buffer {
   const times = Buffer.concat([u32(0), u32(0), u32(1000), u32(milliseconds)]);
   const entry =

@@ -35,7 +35,7 @@ describe('createAddressPolicy', () => {
       '2001:db8::1',
     ],
     ...['5f00::1', '3fff::1', '4000::1', '8000::1', '2001:2::1', '2001:10::1', '2001:20::1'],
-    // IPv4 inside of IPv6: mapped, compatible, translated, 6to4, Teredo.
+    // IPv4 addresses inside of IPv6: mapped, compatible, translated, 6to4, Teredo.
     ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1', '::127.0.0.1', '::10.0.0.1', '::8.8.8.8'],
     ...['::ffff:0:127.0.0.1', '64:ff9b::127.0.0.1', '64:ff9b::a00:1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::7f00:1'],
     ...['2002:7f00:1::', '2002:a00:1::1', '2001:0:7f00:1::', '2001:0:4136:e378:8000:63bf:f5ff:fffe'],
@@ -78,7 +78,7 @@ describe('createAddressPolicy', () => {
       '10.0.0.7',
       'fd00::1',
     ]);
-    // The IPv4 address itself, not its NAT64 form.
+    // An allowed IPv4 address does not allow its NAT64 form.
     expect(listAllowed(['64:ff9b::127.0.0.1', '127.0.0.2'], [], ['127.0.0.1'])).to.deep.equal([]);
   });
 

@@ -83,7 +83,7 @@ describe('outbound.open', () => {
     const parts = body[Symbol.asyncIterator]();
     await parts.next();
     let before = -1;
-    // Bytes that both ends of the connection buffer before writing stalls.
+    // Waits until the buffers of both ends are full and the server writes no more.
     while (before !== written) {
       before = written;
       for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));

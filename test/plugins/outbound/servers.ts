@@ -19,27 +19,27 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** Resolves host names; without one, a test's names have no address. */
+/** A host name resolver of a test. */
 export type TestResolver = Parameters<typeof createOutbound>[0]['resolve'];
 
-/** Resolves every name to this machine. */
+/** A resolver under which every host name has the address 127.0.0.1. */
 export const toLoopback: TestResolver = async () => [{ address: '127.0.0.1', family: 4 }];
 
 interface TestOutbound {
-  /** `system` is the resolver of the service. Default: no name has an address. */
+  /** Resolver of host names; `system` is the one of the service. Default: no name has an address. */
   readonly resolve?: TestResolver | 'system';
   /** Addresses that are allowed although they are not public. Default: 127.0.0.1. */
   readonly allowed?: string[];
 }
 
-/** Creates the service `outbound` with names and addresses of the test. */
+/** Creates the service `outbound` with the host names and allowed addresses of a test. */
 export const createTestOutbound = ({ resolve = async () => [], allowed = ['127.0.0.1'] }: TestOutbound = {}) =>
   createOutbound({
     policy: createAddressPolicy([], allowed),
     resolve: resolve === 'system' ? createResolver() : resolve,
   });
 
-/** Starts a server on this machine that records requests. */
+/** Starts an HTTP server on the loopback interface that records its requests. */
 export async function startTestServer(answer: RequestListener): Promise<TestServer> {
   const received: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {

@@ -11,7 +11,7 @@ describe('POST /auth/login under a load of wrong passwords', () => {
     service = await startService({
       env: { ...ground.env, HASH_PROCESSES: '2', IP_TRUST_PROXY: '1', SHUTDOWN_TIMEOUT: '100' },
     });
-    // To check a password of one of these users takes longer than the test.
+    // The hashes of these users are so expensive that checking a password takes longer than the test.
     await service.database.query(
       `insert into platform_users (id, email, password)
         select gen_random_uuid(), 'slow' || n || '@example.com', $1 from generate_series(0, 99) n`,
@@ -26,7 +26,7 @@ describe('POST /auth/login under a load of wrong passwords', () => {
   const login = (from: string, body: Record<string, string>): Promise<HttpReply> =>
     service.request('POST', '/auth/login', { body, headers: { 'x-forwarded-for': from } });
 
-  /** Wrong logins at the same time, each of another user; the list has the answers that came so far. */
+  /** Sends concurrent logins with wrong passwords from these addresses; the returned list collects their responses. */
   function flood(addresses: readonly string[], users = addresses.length): HttpReply[] {
     const answered: HttpReply[] = [];
     for (const [at, from] of addresses.entries()) {

@@ -11,7 +11,7 @@ const cases = new Map(
   ),
 );
 const schemas = [...new Set([...cases.values()].map(({ schema }) => schema))];
-// A new case is a folder with query.json; a run with UPDATE_CASES=1 writes the two expected files for review.
+// UPDATE_CASES=1 writes expected.sql and expected.json of new cases, which begin as a folder with query.json.
 const update = process.env.UPDATE_CASES === '1';
 
 /** Every rule of the query language about reads, by section; `httpTests` names the test of a rule that needs HTTP. */
@@ -35,7 +35,7 @@ describe('query fixtures', () => {
     it(`${name} has the expected statement and answer`, async () => {
       const testSchema = testSchemas.get(one.schema) as TestSchema;
       const answer = await runCase(one, testSchema);
-      // The parser refuses the query: there is no statement.
+      // Undefined where the parser refuses the query.
       const sql = statementOf(one, testSchema);
       if (update) await write(name, sql, answer);
       expect(answer).to.deep.equal(JSON.parse(await read(`${name}/expected.json`)));

@@ -4,7 +4,7 @@ import { compileCase, createTestSchema, type QueryCase, readCaseText, type TestS
 
 type Question = Omit<QueryCase, 'row' | 'schema'>;
 
-/** The same schema without foreign key constraints. */
+/** Copies a schema snapshot as if no relation had a foreign key constraint. */
 function withoutConstraints(schema: SchemaOverview): SchemaOverview {
   const copy = structuredClone(schema);
   for (const { fields } of copy.collections.values())
@@ -30,7 +30,7 @@ const OPERATORS: readonly object[] = [
   { _and: [{ _neq: 1 }, { _nnull: true }] },
 ];
 
-/** Of a book, by its author's key. */
+/** Filters of books that compare the key of the author. */
 const FILTERS: readonly object[] = OPERATORS.flatMap((of) => [
   { author: { id: of } },
   { author: { boss: { id: of } } },
@@ -44,7 +44,7 @@ const FILTERS: readonly object[] = OPERATORS.flatMap((of) => [
 type Rules = Pick<Question, 'rules'>;
 const everything = { fields: ['*'] };
 const ALL: Rules = { rules: { book: everything, person: everything } };
-/** The relation is null to them on some rows. */
+/** Permissions under which the relation `author` reads as null on some rows. */
 const SOME: Rules = {
   rules: {
     book: [

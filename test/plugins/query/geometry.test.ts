@@ -98,7 +98,7 @@ describe('geometry fields', () => {
     });
   });
 
-  /** With PostGIS on the server these run spatial queries; without it they expect the refusals of the service. */
+  /** Runs spatial queries if the server has PostGIS, and otherwise expects that the service refuses them. */
   describe('in the database', () => {
     let database: FreshDatabase;
     let service: InProcessService;

@@ -22,9 +22,9 @@ import { createPermissionSet } from '../../support/permissions.ts';
 import { CEILINGS, type Ceilings, createQueryEngine } from './query-engine.ts';
 import { createTables, type Sketch, sketchSchema } from './schema-sketch.ts';
 
-/** A query for the engine: the content of `query.json` of a fixture folder. */
+/** One test case of the query engine: the content of `query.json` in its folder. */
 export interface QueryCase {
-  /** The rows of the coverage list (`rows.json`) that the case covers. */
+  /** The rules of the query language, by their names in `rows.json`, that the case covers. */
   readonly row: string | readonly string[];
   readonly schema: string;
   readonly collection: string;
@@ -53,7 +53,7 @@ export interface TestSchema {
   readonly database: FreshDatabase;
 }
 
-/** The schema snapshots of all folders in `schemas/`, by name. */
+/** Builds the schema snapshots of all folders in `schemas/`, by name of the folder. */
 export async function sketchedSchemas(): Promise<ReadonlyMap<string, SchemaOverview>> {
   const entries = (await readdir(folder)).map(async (name) => [name, sketchSchema(await readSketch(name))] as const);
   return new Map(await Promise.all(entries));
@@ -73,11 +73,11 @@ export async function createTestSchema(name: string): Promise<TestSchema> {
 
 type CaseQuery = Omit<QueryCase, 'row' | 'schema'>;
 
-/** The permissions of the caller of a case. */
+/** Builds the read permissions of the caller of a query case. */
 export const createPermissions = ({ rules }: CaseQuery): PermissionSet =>
   createPermissionSet(rules ? createPermissionRows(rules) : 'admin');
 
-/** Parses, restricts and compiles the query of a case, or a selection in its place. */
+/** Parses the query of a case, or a selection in its place, adds the permissions, and compiles it to a statement. */
 export function compileCase(
   one: CaseQuery,
   schema: SchemaOverview,
@@ -120,7 +120,7 @@ export interface CaseAnswer {
   readonly error?: { readonly code: string; readonly path?: unknown };
 }
 
-/** Runs the statement of a case and answers the JSON texts of PostgreSQL. */
+/** Runs the statement of a query case and returns `data` and `meta` as JSON texts from PostgreSQL. */
 export async function readCaseText(
   one: CaseQuery,
   { schema, database }: TestSchema,
@@ -132,7 +132,7 @@ export async function readCaseText(
   return createQueryEngine(CEILINGS, database).run(statement as PreparedStatement, { user, role });
 }
 
-/** The answer of a case, or the code and path of its failure. Other errors are thrown. */
+/** Runs a query case and returns its answer, or the code and path of its Failure. Other errors are thrown. */
 export async function runCase(one: CaseQuery, ground: TestSchema): Promise<CaseAnswer> {
   try {
     const { data, meta } = await readCaseText(one, ground);
@@ -144,7 +144,7 @@ export async function runCase(one: CaseQuery, ground: TestSchema): Promise<CaseA
   }
 }
 
-/** `$NOW` is the moment of the tests instead of that of the run. */
+/** Replaces a parameter that stands for `$NOW` by the fixed time of the tests. */
 function resolveNow(param: unknown): unknown {
   const value = (param as { runtimeValue?: DynamicValue } | null)?.runtimeValue;
   return value?.dynamic === 'now' ? timestampAt(value, NOW) : param;

@@ -6,7 +6,7 @@ import { runCase, type TestSchema } from './harness.ts';
 
 type Query = Record<string, unknown>;
 
-/** A table with a column of every PostgreSQL type, two rows and a row of nulls, a view, and names that compiled statements use. */
+/** A table with a column of every PostgreSQL type, two rows and a row of nulls, a view, and names that statements use. */
 const TABLES = `
   create type mood as enum ('calm', 'it''s "odd"\\');
   create type pair as (a int, b text);
@@ -73,7 +73,7 @@ describe('malformed and hostile queries', function () {
       return schema.collections.get(collection)?.fields.get(field)?.relation?.kind;
     });
     expect(kinds).to.deep.equal(['any', 'many', 'many']);
-    // The users of this test have a column of every kind.
+    // Makes `$CURRENT_USER` paths lead to the table `person`, which has columns of every kind.
     const users = schema.collections.get('person') as Collection;
     const collections = new Map([...schema.collections, ['platform_users', users]]);
     ground = { schema: { ...schema, collections }, database };
@@ -83,7 +83,7 @@ describe('malformed and hostile queries', function () {
     await database?.drop();
   });
 
-  /** Each query is answered or refused as INVALID_QUERY or FORBIDDEN; none is an internal error. */
+  /** Asserts that each query is answered or refused with INVALID_QUERY or FORBIDDEN, and none is an internal error. */
   async function assertAnsweredOrRefused(collection: string, queries: readonly Query[]): Promise<void> {
     const failed: string[] = [];
     let answered = 0;
@@ -269,7 +269,7 @@ describe('malformed and hostile queries', function () {
     }
   });
 
-  // Negated operators share the code of these.
+  // Leaves out most negated operators, which share the code of these.
   const OPERATORS = [
     '_eq',
     '_neq',
@@ -325,7 +325,7 @@ describe('malformed and hostile queries', function () {
   ];
   it('every operator with operands of every kind is answered or refused on every column', async function () {
     this.timeout(120_000);
-    // On each type every operator has half of the operands, the other half on the next column; in the other tables a third.
+    // Each operator gets half of the operands on one column and the other half on the next; in two of the tables a third.
     for (const collection of ['kind', 't1', 'part'])
       for (const [column, name] of names(collection).entries()) {
         const queries = OPERATORS.flatMap((operator, row) =>
@@ -341,7 +341,7 @@ describe('malformed and hostile queries', function () {
 
   it('$CURRENT_USER paths to values of every kind are answered or refused', async () => {
     const paths = names('person').flatMap((name) => [name, `mate.${name}`, `mates.${name}`]);
-    // By itself or in a list, by turns: each column and each value meet both.
+    // Alternates between the path by itself and in a list, so that each column and each path is tested in both forms.
     const queries = names('kind').flatMap((name, column) =>
       paths.map((path, at) => {
         const value = `$CURRENT_USER.${path}`;

@@ -68,7 +68,7 @@ const FINDS: readonly [field: string, operator: string, operand: unknown, ids: r
   ['author', '_eq', '$CURRENT_USER', []],
 ];
 
-/** Operands and operators that do not fit the type of the field. */
+/** Field, operator and operand that do not fit together, and the error code of the refusal. */
 const REFUSES: readonly [field: string, operator: string, operand: unknown, code: string][] = [
   ['title', '_lt', 'a', 'INVALID_QUERY'],
   ['title', '_eq', '', 'INVALID_QUERY'],

@@ -3,13 +3,13 @@ import type { Query } from '../../../plugins/query/contract.ts';
 import queryPlugin from '../../../plugins/query/index.ts';
 import type { FreshDatabase } from '../../support/database.ts';
 
-/** The settings of queries in tests: names in a path, parts of a query, rows without `limit`, the largest `limit`. */
+/** Limits of queries in tests: names in a path, nodes of a query, default `limit`, and largest `limit` (-1: none). */
 export const CEILINGS = { depth: 10, nodes: 2000, limitDefault: 100, limitMax: -1 };
 export type Ceilings = Readonly<typeof CEILINGS>;
 
 type Host = Parameters<typeof queryPlugin.register>[0];
 
-/** The service of the plugin `query`, registered without a kernel. Without a database it parses and compiles, but runs nothing. */
+/** Creates the service `query` without a kernel. Without a database it parses and compiles, but runs nothing. */
 export function createQueryEngine(ceilings = CEILINGS as Ceilings, database?: FreshDatabase): Query {
   const provided = new Map<string, unknown>();
   queryPlugin.register({

@@ -15,9 +15,9 @@ import { createCompositeField } from '../../../plugins/schema/snapshot/keys.ts';
  * `{ book: { id: 'integer key', title: 'string', author: 'one person', tags: 'many tag.book' } }`.
  * The words after a type: `key`, `concealed`, `unsearchable`, `array`, `sort=<field>` (of a to-many: its rows' order) and
  * `as=<type>` (the column's own type, `_` for a blank). `any kind hero|quote` is a many-to-any whose collection the field
- * `kind` names; `alias` is an alias without a relation. Several fields with `key` are a composite key, and `joint role film|actor` is a
- * composite foreign key of these columns, in the order of the key of `role`. `$` has words about the collection: `singleton`,
- * `sort=<field>`.
+ * `kind` names; `alias` is an alias without a relation. Several fields with `key` are a composite key, and
+ * `joint role film|actor` is a composite foreign key of these columns, in the order of the key of `role`. `$` has words about
+ * the collection: `singleton`, `sort=<field>`.
  */
 export type Sketch = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -45,12 +45,12 @@ const SQL: Partial<Record<FieldType, [type: string, dataType: string]>> = {
 const keysOf = (fields: Sketch[string]): readonly string[] =>
   columnsAndAliases(fields).flatMap(([name, words]) => (words.split(' ').includes('key') ? [name] : []));
 
-/** The key of a collection with a key of one column. */
+/** The name of the key column of a collection whose key is one column. */
 const keyOf = (fields: Sketch[string]): string => keysOf(fields)[0] ?? 'id';
 
 const columnsAndAliases = (fields: Sketch[string]) => Object.entries(fields).filter(([name]) => name !== '$');
 
-/** The value of `<name>=` in the words of a field. */
+/** The value of `<name>=` in the notation of a field, such as `sort=place`; undefined where it is missing. */
 const wordValue = (words: string, name: string): string | undefined =>
   words
     .split(' ')
@@ -104,7 +104,7 @@ export function sketchSchema(tables: Sketch, schema = 'public'): SchemaOverview 
   };
 }
 
-/** SQL that creates the tables of a sketch. */
+/** Renders SQL that creates the tables of a sketch. */
 export function createTables(tables: Sketch): string {
   return Object.entries(tables)
     .map(([name, fields]) => {
@@ -205,7 +205,7 @@ function endOf(relation: Relation, words: string): RelationEnd {
     : { kind: 'one', relation, to: related };
 }
 
-/** The alias of a relation has the words about its sort field. */
+/** Builds the meta of a relation from the notation of its to-many alias, which names the sort field. */
 function metaOf(tables: Sketch, collection: string, field: string): Relation['meta'] {
   const aliases = Object.values(tables).flatMap((fields) => Object.values(fields));
   const sorted = aliases.find((words) => words.startsWith(`many ${collection}.${field} sort=`));

@@ -17,7 +17,7 @@ export const typename = (value: string, key = '__typename'): Extract<SelectionIt
   value,
 });
 
-/** Runs a selection: its answer, or the code and path of its failure. */
+/** Runs a selection and returns its answer, or the code and path of its Failure. */
 export async function runSelection(
   ground: TestSchema,
   collection: string,

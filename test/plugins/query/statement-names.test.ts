@@ -4,7 +4,7 @@ import type { Collection } from '../../../plugins/schema/contract.ts';
 import { createQueryEngine } from './query-engine.ts';
 import { sketchSchema } from './schema-sketch.ts';
 
-/** The largest number of statements a process keeps prepared. */
+/** The largest number of prepared statements that a process names. */
 const MOST = 1000;
 
 const schema = sketchSchema({ book: { id: 'integer key', title: 'string', pages: 'integer' } });

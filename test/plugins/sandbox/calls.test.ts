@@ -8,7 +8,7 @@ import { createRun, type SandboxFixture, withSandbox } from './sandbox-fixture.t
 
 type Called = readonly [method: string, args: unknown, call?: number];
 
-/** Makes the host calls that its input lists and returns the replies in their order. */
+/** A fake guest program that makes the host calls listed in its input and returns the replies in their order. */
 function caller(): Behaviour {
   const runs = new Map<number, { replies: unknown[]; left: number }>();
   return (child, message, body) => {
@@ -129,7 +129,7 @@ describe('sandbox: calls of the host', () => {
       await until(() => fixture.desk.working === HOST_CALL_LIMITS.inFlight);
       fixture.desk.release();
       expect(await answer).to.deep.equal([...Array(16).fill('waited'), ...Array(4).fill('rate_limited')]);
-      // Not executed, but counted.
+      // Calls with an invalid argument list count towards the total although they are not executed.
       const many = await codes(fixture, Array(HOST_CALL_LIMITS.total + 5).fill(['desk.echo', '7']));
       expect(many.slice(0, HOST_CALL_LIMITS.total).every((code) => code === 'invalid_request')).to.equal(true);
       expect(many.slice(HOST_CALL_LIMITS.total)).to.deep.equal(Array(5).fill('rate_limited'));

@@ -13,7 +13,7 @@ import {
   withSandbox,
 } from './sandbox-fixture.ts';
 
-/** An artifact whose handler has this body. */
+/** The source of a guest program whose handler has this body. */
 const script = (body: string, before = ''): string =>
   `(function (module, exports) { ${before}; module.exports = { id: 'ext', handler: async (input, context) => { ${body} } }; })`;
 
@@ -30,7 +30,7 @@ const EVERYTHING = script(`
   if (input.state) { globalThis.count = (globalThis.count ?? 0) + 1; return { body: globalThis.count }; }
 `);
 
-/** The real launcher and runner; `children` are the children of this test. */
+/** Runs `work` with the service `sandbox` on the real launcher and runner; `children` are the processes it has started. */
 async function withReal(
   config: Record<string, string>,
   work: (ground: SandboxFixture, children: Child[]) => Promise<void>,
@@ -92,9 +92,9 @@ describe('sandbox: real processes', function () {
       await ask(guest, { echo: 1 });
       for (const input of [{ loop: 1 }, { never: 1 }]) {
         const from = performance.now();
-        // On a slow machine the deadline is reached first.
+        // On a slow machine the wall-clock deadline is reached before the limit of CPU time.
         expect(await getFailureCode(guest.invoke(createRun(input)))).to.be.oneOf(['cpu-limit', 'timeout']);
-        // 2 s of CPU, 3 s of waiting.
+        // The limits are 2 s of CPU time and 3 s of wall-clock time.
         expect(performance.now() - from).to.be.within(1900, 20_000);
         expect(await ask(guest, { echo: 2 })).to.deep.equal({ body: 2 });
       }
@@ -126,7 +126,7 @@ describe('sandbox: real processes', function () {
   it('a program is parked after repeated crashes, and restart() starts it again', () =>
     withReal({}, async ({ open, parked }, children) => {
       const guest = open(EVERYTHING);
-      /** Kills the spare as well, so that no process may be available immediately. */
+      /** Invokes until a call succeeds: `kill` ends the spare process too, so that for a while no process is available. */
       const answering = async () => {
         while ((await getFailureCode(guest.invoke(createRun({ echo: 1 })))) !== 'none')
           await new Promise((resolve) => setTimeout(resolve, 20));

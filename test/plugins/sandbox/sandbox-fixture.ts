@@ -15,7 +15,7 @@ import { createLauncher } from '../../../sandbox/host/launch/launcher.ts';
 import { type BootedKernel, type TestPlugin, withPlugins } from '../../support/plugin.ts';
 
 type SandboxConfig = Parameters<typeof createSandbox>[0];
-/** Creates the launcher of the sandbox. */
+/** A function that creates the launcher of the service `sandbox`: the real one or a fake. */
 export type CreateLauncher = Parameters<typeof createSandbox>[1];
 export type Launcher = Awaited<ReturnType<CreateLauncher>>;
 export type LauncherOptions = Parameters<CreateLauncher>[0];
@@ -117,13 +117,13 @@ const DEFAULT_CONFIG: SandboxConfig = {
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
 
-/** Creates the service with the default settings, except those of the test. */
+/** Creates the service `sandbox` with default settings, except those in `config`. */
 export const createTestSandbox = (launch: CreateLauncher, config: Partial<SandboxConfig>, log = silent) =>
   createSandbox({ ...DEFAULT_CONFIG, ...config }, launch, log);
 
 export type Child = ReturnType<Launcher['launch']>;
 
-/** Launches real confined processes, which run `program`, by default the runner; `onLaunch` receives each of them. */
+/** A launcher of real confined processes, which run `program`, by default the runner; `onLaunch` receives each process. */
 export const launchConfined =
   (onLaunch: (child: Child) => void, program?: string): CreateLauncher =>
   async (options) => {
@@ -139,7 +139,7 @@ export const launchConfined =
     };
   };
 
-/** Runs `work` with the service and a kernel with one capability, and stops both afterwards. */
+/** Runs `work` with the service `sandbox` and a kernel that has the test capability `desk`, and stops both afterwards. */
 export async function withSandbox(
   launch: CreateLauncher,
   config: Partial<SandboxConfig>,
@@ -157,7 +157,7 @@ export async function withSandbox(
       const methods = createMethods(desk);
       for (const name of ['desk', 'template']) host.contribute(capabilities, createCapability(name, desk));
       host.contribute(remoteMethods, { capability: 'desk', methods });
-      // Real guests know the methods of the service only, and `template.renderLiquid` is one of them.
+      // The real runner offers only the methods of the specification, so `desk.look` is also `template.renderLiquid`.
       const { look } = methods;
       if (look) host.contribute(remoteMethods, { capability: 'template', methods: { renderLiquid: look } });
       subjects = host.use({ broker }).broker;
@@ -197,7 +197,7 @@ export const createRun = (input: unknown = null, more: Partial<RunRequest> = {})
   ...more,
 });
 
-/** The code of the failure of an invocation. */
+/** Resolves with the error code of a failed invocation, `none` for a successful one. */
 export const getFailureCode = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'none',

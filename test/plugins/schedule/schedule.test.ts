@@ -4,7 +4,7 @@ import type { Lock } from '../../../plugins/cluster/contract.ts';
 import type { ScheduledJob } from '../../../plugins/schedule/contract.ts';
 import { createSchedule } from '../../../plugins/schedule/schedule.ts';
 
-/** Several processes, as far as schedules know of each other: what one claims or locks, no other gets. */
+/** Fake claims and locks that the schedules of several simulated processes share. */
 function openCluster() {
   const claimed = new Map<string, number>();
   const locked = new Set<string>();

@@ -17,7 +17,7 @@ describe('createClaimTick()', () => {
   });
   after(() => database?.drop());
 
-  /** A service with schedules, and its database in the hand of the test. */
+  /** Runs `work` with `host.db` of a plugin that owns the table of the schedules. */
   async function run<T>(work: (db: Db) => Promise<T>): Promise<T> {
     let host: Host | undefined;
     const { composition, remove } = await writePlugins([

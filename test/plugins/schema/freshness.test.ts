@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { type Probe, type ProbeOptions, startProbe, withProbe } from './support.ts';
 
-/** Resolves when the snapshot of the probe meets the condition; mocha's timeout ends the wait. */
+/** Resolves when the names in the schema snapshot meet the condition; mocha's timeout ends the wait. */
 async function until(probe: Probe, holds: (names: ReadonlySet<string>) => boolean): Promise<void> {
   const changes = new EventEmitter();
   probe.schema.onChange(() => changes.emit('change'));
@@ -15,7 +15,7 @@ async function until(probe: Probe, holds: (names: ReadonlySet<string>) => boolea
   }
 }
 
-/** Runs `work` with the address for a role that owns the database and is no superuser. */
+/** Runs `work` with the URL of the database for a role that owns it and is no superuser. */
 async function asOrdinaryRole(database: FreshDatabase, work: (url: string) => Promise<void>): Promise<void> {
   const role = `ordinary_${randomBytes(4).toString('hex')}`;
   await database.query(`create role ${role} login password 'secret'`);
@@ -160,7 +160,7 @@ describe('freshness of the schema snapshot', () => {
       let outside: boolean | undefined;
       let check = async () => {};
       const checked = new Promise<void>((resolve) => {
-        // Runs outside the unit while it is open.
+        // Runs outside of the unit of work, while that is open.
         check = async () => {
           outside = await has();
           resolve();

@@ -288,7 +288,7 @@ describe('schema snapshot of an existing database', () => {
     );
     await database.query(many.join('\n'));
     await probe.schema.refresh();
-    // The best of several, since a machine has other things to do.
+    // Takes the fastest of several refreshes, since other processes slow some of them down.
     let best = Number.POSITIVE_INFINITY;
     for (let round = 0; round < 10 && best >= 500; round++) {
       await database.query(`alter table many_7 add column more_${round} text`);

@@ -4,7 +4,7 @@ import type { CatalogReading } from '../../../plugins/schema/catalog/source.ts';
 import type { SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { createSchemaCache } from '../../../plugins/schema/freshness/schema-cache.ts';
 
-/** A schema cache over a fake database whose state is a number, which counts the checks. */
+/** A schema cache on a fake database, whose state is a number and which counts the checks of its fingerprint. */
 function openSchemaCache() {
   const database = { state: 1, checks: 0 };
   const source = {

@@ -12,7 +12,7 @@ import {
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { silentSettings, writePlugins } from '../../support/plugin.ts';
 
-/** The plugin `schema` on a database, with the services and the `host` of a test plugin beside it. */
+/** A kernel with the plugin `schema` on a database, and the services and members of `host` of a test plugin in it. */
 export interface Probe {
   readonly kernel: Kernel;
   readonly schema: Schema;
@@ -27,7 +27,7 @@ export interface Probe {
 
 export interface ProbeOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Contributions of the test plugin, and what it registers. */
+  /** What the manifest of the test plugin contributes. */
   readonly contributes?: Record<string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: a probe may use members that its manifest does not declare
   readonly register?: (host: Host<any>) => void;
@@ -38,7 +38,7 @@ const EVENTS = ['collections', 'fields', 'relations'].flatMap((kind) =>
   ['create', 'update', 'delete'].map((verb) => `${kind}.${verb}`),
 );
 
-/** Starts a probe on an existing database, which stays when the probe stops. */
+/** Starts a kernel with the plugin `schema` on an existing database, which stays when the kernel stops. */
 export async function startProbe(database: Pick<FreshDatabase, 'url'>, options: ProbeOptions = {}): Promise<Probe> {
   let host: Host | undefined;
   let used: { schema: Schema; schemaWrites: SchemaWrites } | undefined;
@@ -100,7 +100,7 @@ export async function startProbe(database: Pick<FreshDatabase, 'url'>, options: 
   };
 }
 
-/** Runs `work` with a probe on a new database that `sql` has prepared, and drops both. */
+/** Runs `work` with the plugin `schema` on a new database that `sql` has prepared; stops and drops both afterwards. */
 export async function withProbe<T>(
   sql: string,
   work: (probe: Probe, database: FreshDatabase) => Promise<T>,

@@ -9,7 +9,7 @@ interface Event {
   readonly meta: Meta;
 }
 
-/** Runs `work` where every event of the schema is kept; `change` is what filters of an event answer. */
+/** Runs `work` and returns the events of collections, fields and relations it emits; `change` is called as their filter. */
 async function recordEvents(
   work: (probe: Probe) => Promise<void>,
   change: (event: string, payload: Meta) => unknown = () => undefined,

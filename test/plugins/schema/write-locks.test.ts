@@ -14,7 +14,7 @@ describe('schemaWrites on locked tables', () => {
         const change = captureError(writes.createField(admin, 'busy', { field: 'a', type: 'string' }));
         const meanwhile = writes.createCollection(admin, { collection: 'elsewhere', schema: {} });
         expect(await change).to.include({ code: 'SERVICE_UNAVAILABLE', status: 503 });
-        // Changes of other tables only waited for their turn.
+        // The change of another table waits for the failing one, and then succeeds.
         expect(await meanwhile).to.equal('elsewhere');
         await other.query('commit');
         expect(await writes.createField(admin, 'busy', { field: 'a', type: 'string' })).to.equal('a');
@@ -34,7 +34,7 @@ describe('schemaWrites on locked tables', () => {
         const other = new pg.Client({ connectionString: database.url });
         await other.connect();
         try {
-          // Of two that wait for each other PostgreSQL ends the one that looks first: not this one.
+          // PostgreSQL cancels the transaction that detects the deadlock first: with a long deadlock_timeout not this one.
           await other.query(`set deadlock_timeout to '30s'`);
           await other.query('begin');
           await other.query('insert into one default values');

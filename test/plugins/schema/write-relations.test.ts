@@ -161,7 +161,7 @@ describe('schemaWrites: relations', () => {
         admin,
         any({ one_collection_field: 'kind', one_allowed_collections: ['author', 'pair'] }),
       );
-      // The text of a composite key refers to a row too.
+      // A many-to-any may refer to `pair`, which has a composite key, by the text of the key.
       expect((await probe.field('post', 'item')).relation).to.deep.include({
         kind: 'any',
         collectionField: 'kind',

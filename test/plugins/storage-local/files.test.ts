@@ -146,7 +146,7 @@ describe('storage-local: files of objects', () => {
   });
 
   it('a write to a full disk fails with ENOSPC and leaves no file', async function () {
-    // A disk of one megabyte, in a namespace of one process's own.
+    // Mounts a file system of one megabyte in the mount namespace of a child process.
     const module = (path: string) => new URL(`../../../${path}`, import.meta.url).href;
     const script = `
       const { openLocal } = await import('${module('plugins/storage-local/driver.ts')}');

@@ -9,6 +9,6 @@ describe('storage-s3: conformance of the driver', function () {
   });
   after(() => server?.stop());
 
-  // An external server lists a thousand objects at once, the one of these tests twenty.
+  // `many` exceeds one page of a list: 1,000 objects on other servers, 20 on the Swift server of the tests.
   conformance(async () => server.open(), { many: process.env.TEST_S3_URL ? 1050 : 50 });
 });

@@ -68,7 +68,7 @@ describe('storage-s3: connections', function () {
     let answers = 0;
     relay.decide((line) => {
       if (!line.startsWith('POST') || !line.includes('uploadId')) return 'pass';
-      // Where an upload is complete many servers know of none any more; this one would say so again.
+      // Many servers answer 404 to a second completion of an upload. Swift would confirm it again, so the relay answers.
       return answers++ === 0 ? 'lose the answer' : { status: 404 };
     });
     const name = newName();

@@ -91,7 +91,7 @@ describe('storage-s3: driver', function () {
       let from = 0;
       async function* source() {
         for (let at = 0; at < count; at++) {
-          // After some of it, when all that is kept for any object is there.
+          // Measures from 32 MiB on, when the buffers that every write needs are allocated.
           if (at === 32) from = process.memoryUsage.rss();
           if (at > 32) most = Math.max(most, process.memoryUsage.rss() - from);
           yield Buffer.from(chunk);
@@ -128,7 +128,7 @@ describe('storage-s3: driver', function () {
       await rm(folder, { recursive: true, force: true });
     });
 
-    // Where the system tells.
+    // Asserts that no temporary file stays open, on systems with /proc.
     afterEach(async () => {
       if (existsSync('/proc/self/fd')) await until(async () => (await openFiles()).length === 0);
     });
@@ -269,7 +269,7 @@ describe('storage-s3: driver', function () {
         expect(message).to.match(mismatch).and.to.include(`in the bucket ${bucket}`);
         expect(message).not.to.include('wrong');
       }
-      // An answer to HEAD cannot say more.
+      // A response to HEAD has no body with an error code.
       expect((await captureError(wrongSecret.stat(name))).message).to.equal(
         `looking at ${name} in the bucket ${bucket}: the server answers 403`,
       );

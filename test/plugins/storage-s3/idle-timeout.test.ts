@@ -8,7 +8,7 @@ import { withIdleTimeout } from '../../../plugins/storage-s3/idle-timeout.ts';
 import { captureError } from '../../support/plugin.ts';
 import { bytes as bytesOf, hashOf, read } from '../storage/bytes.ts';
 
-/** Milliseconds. */
+/** Idle timeout of the tested downloads, in milliseconds. */
 const LIMIT = 1000;
 const DATA = bytesOf(8 * 2 ** 20);
 
@@ -45,7 +45,7 @@ describe('withIdleTimeout, the idle timeout of downloads', () => {
     const { bytes } = await download();
     const parts: Buffer[] = [];
     for await (const part of bytes) {
-      // Longer than the limit, but not at each of them.
+      // Pauses longer than the idle timeout, once.
       if (parts.length === 0) await pause(1.5 * LIMIT);
       parts.push(part);
     }
@@ -59,7 +59,7 @@ describe('withIdleTimeout, the idle timeout of downloads', () => {
     const slow = new Writable({
       write(part, _encoding, done) {
         parts.push(part);
-        // Longer than the limit, and often.
+        // Pauses longer than the idle timeout, at every 32nd chunk.
         if (parts.length % 32 === 1) setTimeout(done, 1.5 * LIMIT);
         else done();
       },

@@ -51,7 +51,7 @@ describe('storage-s3: outage of the server', function () {
 
     relay.decide(() => 'pass');
     expect((await send('GET', `/assets/${kept}`)).body).to.equal('kept');
-    // Each delete retries all orphaned objects.
+    // Each delete makes the janitor retry all orphaned objects.
     await send('DELETE', `/files/${(await put('x')).body.data.id}`);
     await until(async () => (await orphanEntries()).length === 0, 20_000);
     const { Contents = [] } = await server.s3.listObjectsV2({

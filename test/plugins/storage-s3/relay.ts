@@ -4,26 +4,26 @@ import type { AddressInfo, Socket } from 'node:net';
 /** What the relay does with a request. */
 export type Fate =
   | 'pass'
-  /** The server handles the request, but the client gets no response. */
+  /** The S3 server handles the request, but the connection closes before the response. */
   | 'lose the answer'
-  /** The first bytes of the answer arrive, and no more. */
+  /** The client gets the first ten bytes of the response body, and then nothing. */
   | 'fall silent'
   | 'cut'
-  /** The relay answers itself; the server never gets the request. */
+  /** The relay answers with this status; the S3 server never gets the request. */
   | { readonly status: number };
 
 export interface Relay {
   readonly url: string;
-  /** All requests so far, as `METHOD /path?query`. */
+  /** All requests so far; `line` is `METHOD /path?query`. */
   readonly seen: readonly { readonly line: string; readonly headers: IncomingMessage['headers'] }[];
-  /** Connections that are open now. */
+  /** Number of open connections from the driver to the relay. */
   connections(): number;
-  /** Decides for requests from now on. */
+  /** Sets the function that decides what the relay does with each further request. */
   decide(fate: (line: string) => Fate): void;
   close(): Promise<void>;
 }
 
-/** A server in front of the real one, which forwards everything unchanged, signed host included, unless `decide` says otherwise. */
+/** Starts an HTTP relay in front of an S3 server, which forwards everything unchanged unless `decide` says otherwise. */
 export async function relayTo(target: string): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const seen: { line: string; headers: IncomingMessage['headers'] }[] = [];
@@ -43,7 +43,7 @@ export async function relayTo(target: string): Promise<Relay> {
     const cut = () => void incoming.socket.destroy();
     const passed = request({ hostname, port, method, path, headers, agent: false }, (reply) => {
       reply.on('error', cut);
-      // Swift sends a body with an answer to HEAD, which is an error of the connection once the answer is there.
+      // Swift sends a body in response to HEAD, which makes the connection fail after the response: the relay ignores that.
       passed.off('error', cut).on('error', () => {});
       if (fate === 'lose the answer') return void reply.resume().once('end', () => incoming.socket.destroy());
       outgoing.writeHead(reply.statusCode as number, reply.rawHeaders);

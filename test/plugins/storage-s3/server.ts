@@ -14,25 +14,25 @@ export type S3Settings = Parameters<typeof openS3>[0];
 /** Sizes of the parts of large objects, and where the parts wait. */
 export type PartPlan = Parameters<typeof openS3>[1];
 
-/** A server that speaks S3, and a bucket there that tests may fill. */
+/** An S3 server with a bucket for tests. */
 export interface S3Server {
   readonly settings: S3Settings;
-  /** Opens the driver for the bucket, with some settings of the test's own. The test closes it. */
+  /** Opens the driver on the bucket, with these settings changed. The test closes the driver. */
   open(settings?: Partial<S3Settings>, plan?: PartPlan): ReturnType<typeof openS3>;
-  /** The same as variables of the location of this name. */
+  /** Environment variables that configure a storage location of this name on the bucket. */
   env(location: string): Record<string, string>;
-  /** To look into the bucket past the driver. */
+  /** A client of the AWS SDK, by which tests inspect the bucket without the driver. */
   readonly s3: S3;
   stop(): Promise<void>;
 }
 
-/** The bucket at TEST_S3_URL, else one of a Swift cluster that runs for these tests only. */
+/** Uses the bucket at TEST_S3_URL, else starts OpenStack Swift for these tests and creates a bucket. */
 export async function startS3Server(): Promise<S3Server> {
   const configuredUrl = process.env.TEST_S3_URL;
   return configuredUrl ? existing(new URL(configuredUrl)) : ownCluster();
 }
 
-/** Under a root of its own, which `stop` empties. */
+/** Uses an existing bucket, under a random key prefix whose objects `stop` deletes. */
 function existing(url: URL): S3Server {
   const root = `tenon-test-${randomBytes(6).toString('hex')}/`;
   const server = serverOf({

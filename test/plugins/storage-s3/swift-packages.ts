@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const UNPACKED = fileURLToPath(new URL('../../../node_modules/.swift', import.meta.url));
 const PACKAGE = 'python3-swift';
-/** For a download that hangs. Milliseconds. */
+/** Milliseconds after which a hanging `apt-get` or `dpkg-deb` is killed. */
 const DOWNLOAD_TIMEOUT = 120_000;
 
 export interface Python {
@@ -17,8 +17,8 @@ export interface Python {
 }
 
 /**
- * A Python that has OpenStack Swift: Debian's own packages of it, and of what it needs beside those of this machine, unpacked
- * beside the other dependencies and not installed. Nothing of the machine is changed, and no root rights are needed.
+ * The command and environment of a Python with OpenStack Swift. Its Debian packages are unpacked into `node_modules/.swift` and
+ * not installed, so that the machine is not changed and no root rights are needed.
  */
 export async function swiftPython(): Promise<Python> {
   if (!existsSync(UNPACKED)) await bring();
@@ -34,7 +34,7 @@ export async function swiftPython(): Promise<Python> {
   };
 }
 
-/** By lists of its own: those of the machine may be missing or old, and belong to root. */
+/** Downloads and unpacks the packages, with new package lists: those of the machine may be missing or old. */
 async function bring(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-swift-'));
   try {
@@ -47,7 +47,7 @@ async function bring(): Promise<void> {
     await mkdir(unpacked);
     const apt = (...args: string[]) =>
       run('apt-get', '-q', '-y', ...options({ 'Dir::State::lists': lists, 'Dir::Cache': cache }), ...args);
-    // Third-party sources that do not answer do not matter, as long as the packages are found.
+    // `apt-get update` may fail for some package sources, as long as the packages are found.
     await apt('update').catch(() => {});
     await apt('install', '--download-only', '--no-install-recommends', PACKAGE);
     const archives = join(cache, 'archives');
@@ -65,7 +65,7 @@ async function bring(): Promise<void> {
   }
 }
 
-/** Whole or not at all, also where another test file has the same idea. */
+/** Moves the unpacked packages into node_modules in one step, since another test process may do the same. */
 async function keep(unpacked: string): Promise<void> {
   const beside = `${UNPACKED}-${process.pid}`;
   await run('cp', '-a', unpacked, beside);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 
-/** Bytes that are the same in every run, and tell where in the whole they are. */
+/** Pseudo-random bytes, the same in every run. They differ at each position, so that tests detect misplaced ranges. */
 export function bytes(length: number, seed = 1): Buffer {
   const words = new Uint32Array(Math.ceil(length / 4));
   for (let at = 0; at < words.length; at++) {
@@ -14,12 +14,12 @@ export function bytes(length: number, seed = 1): Buffer {
 
 export const hashOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
-/** In parts of this size, as they come from a connection. */
+/** Yields the data in chunks of this size, as a connection does. */
 export async function* inParts(data: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < data.length; at += size) yield data.subarray(at, at + size);
 }
 
-/** The same as a Node stream, which is what routes have. */
+/** A Node stream of the data in chunks of this size. */
 export const asStream = (data: Uint8Array, size?: number): Readable => Readable.from(inParts(data, size));
 
 export async function read(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
@@ -28,7 +28,7 @@ export async function read(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** A source that yields `data`, then waits for `goOn` or `fail`. */
+/** A byte source that yields `data` and then waits until the test calls `goOn` or `fail`. */
 export function createHeldSource(data: Uint8Array): {
   readonly source: AsyncIterable<Uint8Array>;
   /** Resolves when the reader has requested more than `data`. */
@@ -38,7 +38,7 @@ export function createHeldSource(data: Uint8Array): {
 } {
   const reached = Promise.withResolvers<void>();
   const rest = Promise.withResolvers<Uint8Array>();
-  // Without a reader the rejection must not count as unhandled.
+  // Prevents an unhandled rejection where no reader awaits the rest.
   rest.promise.catch(() => {});
   async function* source() {
     yield* inParts(data);

@@ -9,9 +9,8 @@ import { asStream, bytes, createHeldSource, hashOf, inParts, read } from './byte
 const MIB = 1024 * 1024;
 
 /**
- * What every storage driver does, whatever it keeps bytes in. Call it in a `describe` of the driver: `open` answers a driver on a
- * place that others may use too, names are never used twice. `open` runs once; the driver is closed when the tests are done.
- * `many` are more names than come in one page, where the place lists by pages.
+ * Declares the tests that every storage driver has to pass. Call it in a `describe` of the driver. `open` is called once, and the
+ * tests close the driver. Its storage may hold other objects. `many` is a number of objects above one page of a list.
  */
 export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } = {}): void {
   let driver: StorageDriver;
@@ -76,7 +75,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       const part = bytes(step, 4);
       const collect = garbageCollector();
       const inUse = () => {
-        // What one finds the next has freed.
+        // Collects twice, since the second collection frees what the first only finds.
         collect();
         collect();
         const { arrayBuffers, heapUsed } = process.memoryUsage();
@@ -86,9 +85,9 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       let most = 0;
       async function* source() {
         for (let at = 0; at < count; at++) {
-          // Its own memory each time: what is kept shows.
+          // Copies each chunk, so that chunks which the driver keeps show in the measurement.
           yield* inParts(Buffer.from(part));
-          // The last of them included. To look takes longer than to write.
+          // Measures at every eighth chunk and the last one, since a measurement takes longer than a write.
           if (at % 8 === 3) most = Math.max(most, inUse() - before);
         }
       }
@@ -209,7 +208,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
         fail(new Error('the line is dead'));
         expect((await writing).message).to.equal('the line is dead');
         await expectNothing(name);
-        // The name is as good as new.
+        // The name can be written again after the failed write.
         await write(name, bytes(10));
         expect((await readBack(name))?.size).to.equal(10);
       });
@@ -306,7 +305,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
             const opened = await driver.open(name);
             if (!opened) throw new Error('it is not there');
             const closed = new Promise<void>((resolve) => void opened.bytes.once('close', resolve));
-            // Some before the first byte, some with the first part in hand.
+            // Half of the readers are closed after the first chunk, half before the first byte.
             if (at % 2 === 0) for await (const _part of opened.bytes) break;
             else opened.bytes.on('error', () => {}).destroy();
             await closed;
@@ -328,7 +327,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
       expect(about?.name).to.equal(name);
       expect(about?.size).to.equal(4321);
       expect(about?.modified).to.be.an.instanceOf(Date);
-      // Another machine's clock may be a little off.
+      // The clock of a storage server may differ a little.
       expect(Math.abs((about?.modified.getTime() as number) - start)).to.be.below(120_000);
     });
   });
@@ -375,7 +374,7 @@ export function conformance(open: () => Promise<StorageDriver>, { many = 1050 } 
         expect(object.name.startsWith(prefix)).to.equal(true);
         break;
       }
-      // What a list is asked for may be used at once.
+      // Objects may be removed while a list yields them.
       for await (const { name } of driver.list(prefix)) await driver.remove(name);
       expect(await namesOf(prefix)).to.deep.equal([]);
     });

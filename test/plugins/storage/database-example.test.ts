@@ -12,7 +12,7 @@ import { conformance } from './conformance.ts';
 const EXAMPLE = fileURLToPath(new URL('../../../extensions/examples/storage-database/', import.meta.url));
 const CHUNK = 256 * 1024;
 
-/** The example as its README has it installed: its folder, in EXTENSIONS_PATH, outside of this repository. */
+/** Tests a copy of the example in an EXTENSIONS_PATH outside of the repository, as its README says to install it. */
 describe('example extension storage-database', () => {
   let database: FreshDatabase;
   let extension: TestComposition;
@@ -57,7 +57,7 @@ describe('example extension storage-database', () => {
   const rows = async (table: string) =>
     Number((await database.query<{ count: string }>(`select count(*) from platform_stored_${table}`))[0]?.count);
 
-  // It lists by pages of five hundred.
+  // `many` exceeds one page: the example lists 500 objects at a time.
   describe('storage-database: conformance of the driver', () => conformance(async () => location, { many: 510 }));
 
   it('the audit lists only the grants that the extension needs', () => {
@@ -124,7 +124,7 @@ describe('example extension storage-database', () => {
 
   it('a range reads only the rows that hold it', async () => {
     await write('large.bin', bytes(20 * CHUNK));
-    // Rows that are not touched are not missed.
+    // Deletes the other rows of the object, which a read of the range must not need.
     await database.query('delete from platform_stored_chunks where part not in (7, 8)');
     const opened = await location.open('large.bin', { start: 8 * CHUNK - 5, end: 8 * CHUNK + 4 });
     expect(await read(opened?.bytes as never)).to.deep.equal(bytes(20 * CHUNK).subarray(8 * CHUNK - 5, 8 * CHUNK + 5));
@@ -171,7 +171,7 @@ describe('example extension storage-database', () => {
     });
     await Promise.all(writers.map(({ reached }) => reached));
     for (const opened of readers) await new Promise((resolve) => opened?.bytes.once('readable', resolve));
-    // Sixty are at it, ten connections are all there are.
+    // Sixty reads and writes are open, and the pool has ten connections.
     expect((await location.stat('slow.bin'))?.size).to.equal(8 * CHUNK);
     for (const opened of readers) opened?.bytes.destroy();
     for (const { goOn } of writers) goOn();

@@ -3,12 +3,12 @@ import type { StorageDriver } from '../../../plugins/storage/contract.ts';
 
 export interface MemoryDriver extends StorageDriver {
   readonly objects: Map<string, { data: Buffer; modified: Date }>;
-  /** Every name and prefix that the driver has been given. */
+  /** The names and prefixes of all calls of the driver. */
   readonly seen: string[];
   closed: number;
 }
 
-/** A driver whose objects are no files, and which remembers what it was asked for. */
+/** A storage driver that keeps objects in memory and records the names it is called with. */
 export function memoryDriver(): MemoryDriver {
   const objects: MemoryDriver['objects'] = new Map();
   const seen: string[] = [];

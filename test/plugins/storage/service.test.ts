@@ -12,7 +12,7 @@ import { captureError, type TestPlugin, withPlugins } from '../../support/plugin
 import { bytes, hashOf, inParts, read } from './bytes.ts';
 import { type MemoryDriver, memoryDriver } from './memory.ts';
 
-/** A third-party package that contributes a driver. It imports nothing: the facet is its id. */
+/** A third-party plugin that contributes a driver. It names the facet by its id, without an import. */
 const brings = (driver: StorageDriver, declared: readonly string[] = ['memory']): TestPlugin => ({
   name: 'storage-memory',
   thirdParty: true,
@@ -30,7 +30,7 @@ describe('service storage', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** Boots with the locations `local` and `mem`, the latter by a third-party driver. */
+  /** Boots the service with the locations `local` and `mem`, the second one on a third-party driver. */
   async function started<T>(
     work: (used: Storage, kernel: Kernel) => Promise<T>,
     { drivers = [brings(driver)], onStart }: { drivers?: TestPlugin[]; onStart?: (used: Storage) => void } = {},
@@ -42,7 +42,7 @@ describe('service storage', () => {
       register(host) {
         used = host.use({ storage }).storage;
         host.onStart(() => onStart?.(used as Storage));
-        // In the place of the plugin `server`, whose health route reads the checks.
+        // Defines the facet in place of the plugin `server`, and reads the checks as its health route does.
         host.define(health);
         checks = () => host.read(health);
       },
@@ -157,7 +157,7 @@ describe('service storage', () => {
     }));
 
   describe('Location.asFile', () => {
-    // A place of its own: other tests run beside this one and make copies, too.
+    // Copies are made in a TMPDIR of this test, since concurrent tests make copies too.
     const usual = process.env.TMPDIR;
     beforeEach(() => void (process.env.TMPDIR = folder));
     afterEach(() => {

@@ -39,7 +39,7 @@ describe('settings of storage locations', () => {
     expect(config?.setting('SECRET')).to.equal('from the file');
   });
 
-  /** The failure of a start with these variables. */
+  /** Starts the service with these environment variables and returns the failure. */
   const failedStart = (environment: Record<string, string>) =>
     captureError<BootFailure>(
       withPlugins(
@@ -103,7 +103,7 @@ describe('settings of storage locations', () => {
   });
 
   it('a root that is not writable stops the start', async () => {
-    // To root no folder is closed but those that the system makes up itself.
+    // Root may write to every folder on a disk, so for root the test uses /sys.
     const isRoot = process.getuid?.() === 0;
     const root = isRoot ? '/sys/kernel/uploads' : join(folder, 'forbidden');
     if (!isRoot) await mkdir(root, { mode: 0o555 });

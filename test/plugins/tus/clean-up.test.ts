@@ -8,7 +8,7 @@ type Piece = Awaited<ReturnType<Uploads['pieces']>>[number];
 const NOON = Date.parse('2026-01-01T12:00:00Z');
 const MINUTE = 60_000;
 
-/** Uploads and objects in memory: what is asked is which of them go, and when. */
+/** Fake uploads with two pieces each, in memory. `expiring` maps ids to expiry times, in minutes after noon. */
 function memory(expiring: Readonly<Record<string, number>>) {
   const rows = new Map<string, Upload>();
   const pieces = new Map<string, Piece[]>();
@@ -25,7 +25,7 @@ function memory(expiring: Readonly<Record<string, number>>) {
       completed: false,
       expires: new Date(NOON + minutes * MINUTE),
     });
-    // The second one was never kept: a crash left it.
+    // The second piece has no size, as after a crash while it was written.
     pieces.set(id, [
       { name: `${id}.part-1`, start: 0, size: 5 },
       { name: `${id}.part-2`, start: 5, size: null },

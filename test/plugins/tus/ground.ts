@@ -9,14 +9,14 @@ import * as tus from 'tus-js-client';
 import { filesIn } from '../../support/files-in.ts';
 import type { Service } from '../../support/service.ts';
 
-/** Bytes of one piece in these tests. */
+/** Size of one piece in these tests (TUS_CHUNK_SIZE), in bytes. */
 export const CHUNK = 65_536;
 
-/** A folder for the location `local`, and the settings of a service that keeps uploads there. */
+/** A temporary folder for the storage location `local`, and settings of a service that stores tus uploads in it. */
 export interface Place {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Names of all objects, those that are still written included. */
+  /** Names of all objects in the folder, including unfinished writes. */
   objects(): Promise<readonly string[]>;
   remove(): Promise<void>;
 }
@@ -49,11 +49,11 @@ interface UploadOptions extends Partial<tus.UploadOptions> {
 export interface Finished {
   readonly url: string;
   readonly id: string;
-  /** What was sent, as `PATCH 65536`: the method and Upload-Offset. */
+  /** The requests of the client: method and Upload-Offset, such as `PATCH 65536`. */
   readonly sent: readonly string[];
 }
 
-/** Runs tus-js-client to its end. `bytes` may be a stream. */
+/** Starts an upload with tus-js-client; `finished` resolves at its end. `bytes` may be a stream. */
 export function upload(
   service: Pick<Service, 'url'>,
   bytes: unknown,
@@ -77,7 +77,7 @@ export function upload(
   return { client, finished: promise };
 }
 
-/** Sends bodies up to there, and then nothing more and no end. */
+/** An HTTP stack for tus-js-client that sends `size` bytes of each request body and then stalls. */
 export function stallingAfter(size: number): tus.HttpStack {
   const stack = new tus.DefaultHttpStack({});
   async function* beginningOf(body: Uint8Array) {
@@ -96,7 +96,7 @@ export function stallingAfter(size: number): tus.HttpStack {
   };
 }
 
-/** The row of a file and its bytes. */
+/** Reads the row and the bytes of a stored file; undefined where there is no row. */
 export async function stored(service: Service, { root }: Place, id: string) {
   const [row] = await service.database.query<Record<string, string | null>>(
     'select * from platform_files where id = $1',
@@ -113,7 +113,7 @@ export interface RawReply {
   readonly body: any;
 }
 
-/** Sends the headers of the protocol beside the given ones; the body is written by the caller where it is left open. */
+/** Sends a request with the headers of tus. With `body: 'open'` the test writes and ends the body itself. */
 export function send(
   service: Pick<Service, 'url'>,
   method: string,
@@ -153,7 +153,7 @@ export function send(
   return { request, reply: promise };
 }
 
-/** Begins an upload and answers its path. */
+/** Creates an upload by POST /files/tus and returns its path. */
 export async function begin(
   service: Pick<Service, 'url'>,
   size: number | null,
@@ -171,12 +171,12 @@ export async function begin(
   return headers.location as string;
 }
 
-/** Looks again until it is so; the test's own time-out ends it. */
+/** Polls until the condition holds; the timeout of the test ends the wait. */
 export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await holds())) await pause(10);
 }
 
-/** Bytes of an upload that are safe in storage. */
+/** Reads from the database how many bytes of an upload are stored. */
 export async function receivedOf(service: Pick<Service, 'database'>, path: string): Promise<number> {
   const rows = await service.database.query<{ received: string }>(
     'select received from platform_uploads where id = $1',

@@ -5,7 +5,7 @@ import { captureError } from '../../support/plugin.ts';
 
 const never = new AbortController().signal;
 
-/** Processes on one database: names that are locked, and a bus. */
+/** A fake lock and bus that the lockers of several simulated processes share. */
 function cluster() {
   const locked = new Set<string>();
   const handlers: ((payload: unknown) => void)[] = [];

@@ -39,7 +39,7 @@ describe('pieces of tus uploads', () => {
     expect(await read(first.value as AsyncIterable<Uint8Array>)).to.deep.equal(upTo(4));
   });
 
-  /** Objects and what is known of them, in memory; `keep` answers what the test says. */
+  /** Fake storage and upload rows in memory; `keep` decides whether `completePiece` counts a piece. */
   function memory(keep: () => boolean = () => true) {
     const objects = new Map<string, number[]>();
     const names = new Set<string>();

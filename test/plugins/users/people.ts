@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { HttpReply, InProcessService, RequestOptions } from '../../support/service.ts';
 
-/** Requests of one person. */
+/** Sends a request with the token of one user. */
 export type Ask = (method: string, path: string, body?: unknown, options?: RequestOptions) => Promise<HttpReply>;
 
 export const asking =
@@ -29,7 +29,7 @@ export interface Grant {
   readonly presets?: unknown;
 }
 
-/** A role with these permissions. */
+/** Creates a role with these permissions and returns its id. */
 export async function makeRole(
   service: InProcessService,
   role: Record<string, unknown> = {},
@@ -50,7 +50,7 @@ export async function allow(service: InProcessService, role: string | null, gran
   return created.body.data.id as number;
 }
 
-/** A user of this role with a static token, which needs no sign-in. */
+/** Creates a user of this role with a static token, so that the test needs no sign-in. */
 export async function makePerson(
   service: InProcessService,
   role: string,
@@ -67,5 +67,5 @@ export async function makePerson(
 
 export const codeOf = (reply: HttpReply): unknown => reply.body?.errors?.[0]?.extensions?.code;
 
-/** `[status, code]`, for comparisons that show both when they fail. */
+/** Status and error code of a response as a pair, so that a failed assertion shows both. */
 export const outcome = (reply: HttpReply): readonly unknown[] => [reply.status, codeOf(reply)];

@@ -1,4 +1,4 @@
-/** A program of a pool whose jobs say what it does. It sends what `WorkerMessage` says. */
+/** A worker program of the tests. Each job says by `kind` what the process does; it replies with messages of `WorkerMessage`. */
 interface Job {
   readonly kind: 'answer' | 'note' | 'hang' | 'die' | 'work';
   readonly value?: unknown;

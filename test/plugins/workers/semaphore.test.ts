@@ -5,7 +5,7 @@ import { captureError } from '../../support/plugin.ts';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Work that ends when the test says so. */
+/** Pieces of work by name, each pending until the test ends it. */
 function work() {
   const started: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();

@@ -98,7 +98,8 @@ describe('confinement: control groups', () => {
 
 describe('confinement: cgroup v2', () => {
   /**
-   * Where cgroup v1 holds the memory controller, another controller takes its place: moving and enabling work the same.
+   * The cgroup v2 controllers that the tests use. Where cgroup v1 holds the memory controller they use another one, since
+   * processes are moved and controllers enabled in the same way.
    */
   const controllers = () => {
     const own = findOwnGroupV2(readCgroupProcFiles());

@@ -1,6 +1,6 @@
 /**
- * A process with a launcher, for tests that kill it, exhaust its descriptors or start it as another user. Prints lines
- * of JSON.
+ * Program of a child process that has a launcher, for tests that kill it, exhaust its descriptors or start it as another
+ * user. Prints lines of JSON.
  */
 import { closeSync, openSync } from 'node:fs';
 import { createTestLauncher, launchProbe, listProcesses } from './launcher-fixture.ts';

@@ -16,7 +16,7 @@ import { startLauncherProcess } from './start-launcher-process.ts';
 
 const groupsOf = ({ group }: ReturnType<TestLauncher['launch']>) => (group?.procsFiles ?? []).map(dirname);
 
-/** A folder for all temporary files, empty at the end where no file is left. */
+/** Runs `work` with a temporary folder, by which tests detect files that a launcher leaves behind. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'tenon-test-'));
   try {

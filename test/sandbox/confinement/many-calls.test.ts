@@ -11,7 +11,7 @@ const AT_A_TIME = 32;
 const INVOCATIONS = 2000;
 const LIMITS = { cpu: 2000, wall: 10_000 };
 const REFUSED = JSON.stringify({ code: 'denied', message: 'Not granted.' });
-/** Ten sequential host calls: the guest is entered eleven times, each time with other remaining time. */
+/** Guest code with ten sequential host calls: the runner enters the isolate eleven times, each with another remaining time. */
 const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(input, { host }) {
   for (let at = 0; at < 10; at++) await host.settings.get('nothing');
   return { body: 1 };
@@ -36,7 +36,7 @@ const SCRIPT = `(function (module) { module.exports = { id: 'x', async handler(i
     const work = async () => {
       while (left-- > 0) {
         const call = ({ reply }: { reply: ((ok: boolean, json: string) => void) | undefined }) => {
-          // Replies later, as after a database query.
+          // Replies in a later tick, as a host call with a database query does.
           setImmediate(() => reply?.(false, REFUSED));
           return true;
         };

@@ -39,7 +39,8 @@ describe('confinement: the probe program', () => {
 
   const has = (layer: Layer) => launcher.posture.applied.includes(layer);
   /**
-   * Where the layer is claimed, the attempt must fail with one of these codes, or with any code where none is listed.
+   * Asserts that an attempt failed with one of these codes, or with any code where none is listed, if the posture claims the
+   * layer.
    */
   const expectRefused = (layer: Layer, answer: Awaited<ReturnType<Probe['ask']>>, ...codes: readonly string[]) => {
     if (!has(layer)) return;
@@ -58,7 +59,7 @@ describe('confinement: the probe program', () => {
     const found = (await read('descriptors')) as readonly { readonly fd: number; readonly file: string }[];
     const sockets = found.filter(({ fd }) => fd === 3);
     expect(sockets).to.have.length(1);
-    // Node itself creates pipes with both ends in this process.
+    // Leaves out pipes of Node itself, which have both ends in the probe's process.
     const others = found.filter(({ fd, file }) => fd !== 3 && found.filter((one) => one.file === file).length === 1);
     expect(others.length, JSON.stringify(others)).to.be.at.most(1);
   });
@@ -174,8 +175,8 @@ describe('confinement: the probe program', () => {
     if (!has('memory-limit')) return;
     const { child, ask: say } = await launchProbe(launcher);
     const answer = await say('hoard', { bytes: 4096 * MIB });
-    // Killed by the control group, or refused by the address space limit, of which an isolate may reserve half a
-    // gigabyte.
+    // The control group kills the probe, or the address space limit refuses memory. That limit allows half a gigabyte more,
+    // which an isolate may reserve.
     if ('value' in answer) expect(answer.value).to.be.below(2 * MEMORY + 896 * MIB);
     else expect((await child.ended).isOutOfMemory).to.equal(launcher.posture.cgroupMechanic !== null);
   });

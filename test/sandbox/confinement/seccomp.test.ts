@@ -9,7 +9,7 @@ const KILL = 0x80000000;
 const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
-/** Executes a filter as the kernel does, for the few instructions that it uses. */
+/** Interprets a seccomp filter (BPF) as the Linux kernel does, for the instructions that the filter uses. */
 function runFilter(filter: Buffer, architecture: number, number: number, ...parameters: readonly number[]): number {
   const record = Buffer.alloc(64);
   record.writeUInt32LE(number, 0);
@@ -165,7 +165,7 @@ for (const [machine, architecture] of Object.entries(MACHINES) as [Machine, numb
       for (const option of [1, 4, 22, 35, 0x59616d61])
         expect(runFilter(filter, architecture, prctl, option)).to.equal(EPERM);
       expect(runFilter(filter, architecture, ioctl, 3, 0x5421)).to.equal(ALLOW);
-      // A character for the terminal's input, a console command.
+      // TIOCSTI, which injects terminal input, and TIOCLINUX, a console command.
       for (const request of [0x5412, 0x541c])
         expect(runFilter(filter, architecture, ioctl, 0, request)).to.equal(EPERM);
     });

@@ -10,21 +10,21 @@ export interface LauncherProcessOptions {
   readonly environment?: LaunchEnvironment;
   /** User id of the process. Default: that of the tests. */
   readonly uid?: number;
-  /** Descriptors to pass on, by number. */
+  /** File descriptors that the process inherits, by their number in it. */
   readonly inherited?: Readonly<Record<number, number>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** A command that executes Node. */
+  /** Command and arguments in front of the Node command, such as `prlimit`. */
   readonly wrapper?: readonly string[];
 }
 
 export interface LauncherProcess {
   readonly process: ChildProcess;
-  /** The next printed value; undefined once the process has ended. */
+  /** Reads the next JSON value that the process prints; undefined once the process has ended. */
   next(): Promise<unknown>;
   readonly ended: Promise<number | null>;
 }
 
-/** Starts `launcher-process.ts` as a process. */
+/** Starts `launcher-process.ts` as a child process. */
 export function startLauncherProcess({
   mode,
   environment = {},

@@ -9,7 +9,7 @@ interface Row {
   readonly reason?: { readonly code: string; readonly detail: string };
 }
 
-/** Generous, since a busy machine must not fail the test. `npm run escape` measures exactly. */
+/** Milliseconds that a hostile program may take, many more than it should, so that a busy machine does not fail the test. */
 const SLOW = 10 * DEADLINE;
 
 describe('sandbox: hostile programs', function () {

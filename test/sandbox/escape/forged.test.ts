@@ -27,7 +27,7 @@ const is =
   (outcome) =>
     expect(outcomes).to.deep.include(outcome);
 
-/** The expected outcome of each forgery. All other assertions are the same for all. */
+/** Forged messages by name, each with the expected outcome of the invocation during which the child sends them. */
 const FORGERIES: Readonly<Record<string, Expected>> = {
   'other ids': is('done'),
   'after it is over': is('done'),
@@ -96,7 +96,8 @@ const SLOW = 30_000;
 /** Bytes that may stay allocated after a forgery, once the connection to its process is closed. */
 const MOST_HELD = 32 * 1024 * 1024;
 /**
- * Bytes by which the process may grow meanwhile, garbage included. Unread messages would be gigabytes at the deadline.
+ * Bytes by which the test process may grow during a forgery, garbage included. Messages that it queues without a limit
+ * would be gigabytes at the deadline.
  */
 const MOST_MEMORY = 384 * 1024 * 1024;
 const collect = garbageCollector();
@@ -104,7 +105,7 @@ function bytesInUse(): number {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
-/** Collects garbage only where the total is over the limit. */
+/** Whether few bytes stay allocated after a forgery. Collects garbage only where it has to. */
 function areFewHeld(before: number): boolean {
   if (bytesInUse() - before < MOST_HELD) return true;
   collect();
@@ -190,7 +191,7 @@ describe('sandbox: a child process that sends forged messages', function () {
         const since = performance.now();
         const outcome = await outcomeOf(guest);
         expected(outcome);
-        // It may have had to wait for its process.
+        // The limit is generous, since the invocation may have had to wait for the start of its process.
         expect(performance.now() - since).to.be.below(SLOW);
         expect(loop.longest(), 'the host stood still').to.be.below(LONGEST_PAUSE);
         expect(await outcomeOf(honest, name), 'another program').to.equal(name);
@@ -207,11 +208,11 @@ describe('sandbox: a child process that sends forged messages', function () {
   it('a forged child has the authority of its own callers alone, whatever ids it sends', async () => {
     const [waiting, forging] = [open('waits'), open('an id of another program')];
     try {
-      // Starts its process, which may take a while. Ids start at one in each process.
+      // Invokes until the process of the forging child is started. Ids of invocations start at one in each process.
       for (let at = 0; at < 3 && (await outcomeOf(forging)) !== 'denied'; at++);
       const rich = Promise.all(Array.from({ length: 5 }, () => outcomeOf(waiting, 1, caller())));
       expect(await outcomeOf(forging)).to.equal('denied');
-      // It confirms no message, so later invocations stay queued in the host.
+      // The child of `waits` confirms no message, so later invocations stay queued in the host.
       for (const outcome of await rich) expect(outcome).to.be.oneOf(['timeout', 'busy']);
       expect(await outcomeOf(forging, 1, caller())).to.equal('ok');
       expect(await rows()).to.match(/^51 1 /);

@@ -9,8 +9,8 @@ import { type SpawnedService, spawnService } from '../../support/service.ts';
 import type { HostileProgram } from './programs.ts';
 
 /**
- * Milliseconds: short, so that the whole folder takes a minute or two, and long enough for programs that must answer on
- * a busy machine.
+ * EXTENSIONS_SANDBOX_TIMEOUT of these tests in milliseconds: short, so that all programs take a minute or two, and long
+ * enough for programs that must answer on a busy machine.
  */
 export const DEADLINE = 2000;
 
@@ -82,7 +82,7 @@ async function startInnerServer(reachedRequests: string[]): Promise<Server> {
   return server;
 }
 
-/** The declared source is harmless: the source that an author shows may differ from the built file. */
+/** Writes a hostile program as a package. Its declared source is harmless, since only the built file is hostile. */
 async function install(folder: string, program: HostileProgram, port: number): Promise<void> {
   const packageFolder = join(folder, `service-extension-${program.id}`);
   const filled = (text: string) =>

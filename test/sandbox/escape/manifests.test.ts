@@ -7,7 +7,7 @@ import { confinedEndpoint, type PackageSketch, type WrittenPackages, writePackag
 const good = (id: string) => `export default { id: '${id}', handler: () => ({ body: 'ESCAPED' }) };\n`;
 const access = { endpoint: { access: 'public' } };
 
-/** Packages, each refused with the code and without a route. */
+/** Hostile packages, and the code with which the service refuses to load each. */
 const hostile: readonly [what: string, code: string, sketch: Omit<PackageSketch, 'name'>][] = [
   ['a built file above its folder', 'LOCAL_PATH_ESCAPES_ROOT', { manifest: { path: '../outside.js' } }],
   ['an absolute built file', 'SOURCE_UNAVAILABLE', { manifest: { path: '/etc/passwd' } }],

@@ -6,12 +6,12 @@ const folder = fileURLToPath(new URL('programs/', import.meta.url));
 
 /** The expected outcome of a hostile program, in addition to staying contained. */
 export type Expectation =
-  /** Refused when it is loaded, with this code where one is set. */
+  /** The service refuses to load the program, with this code where one is set. */
   | { readonly kind: 'refused'; readonly code: string | undefined }
-  /** Its call fails with 500 or 503. */
+  /** A request to the program fails with 500 or 503. */
   | { readonly kind: 'fails' }
   | { readonly kind: 'status'; readonly status: number }
-  /** It is answered with any status. */
+  /** A request to the program is answered, with any status but 404. */
   | { readonly kind: 'answered' };
 
 /** One file of `programs/<group>/`: a hostile confined endpoint. */
@@ -19,7 +19,7 @@ export interface HostileProgram {
   /** `<group>-<file>`: the id and the path of the endpoint. */
   readonly id: string;
   readonly group: string;
-  /** The comment of its first line. */
+  /** What the program tries: the comment in its first line. */
   readonly about: string;
   readonly text: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -27,8 +27,8 @@ export interface HostileProgram {
 }
 
 /**
- * Reads all programs. Below its first line a program may state its capabilities (`// @capabilities {…}`) and the
- * expected outcome (`// @expect fails`, `refused CODE`, `status N`). In any case its answer must not contain `ESCAPED`.
+ * Reads all hostile programs. Below its first line a program may state its capabilities (`// @capabilities {…}`) and the
+ * expected outcome (`// @expect fails`, `refused CODE`, `status N`). Its answer must never contain `ESCAPED`.
  */
 export function hostilePrograms(): readonly HostileProgram[] {
   return globSync('*/*.js', { cwd: folder })

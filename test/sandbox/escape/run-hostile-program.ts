@@ -3,19 +3,19 @@ import type { HostileProgram } from './programs.ts';
 
 export interface HostileRun {
   readonly program: HostileProgram;
-  /** 0 where there was no response. */
+  /** HTTP status of the response; 0 where there was none. */
   readonly status: number;
   readonly text: string;
   /** Milliseconds until the answer. */
   readonly durationMs: number;
-  /** What is wrong with the outcome; undefined where the program was contained. */
+  /** How the program escaped or missed its expected outcome; undefined where it was contained. */
   readonly problem: string | undefined;
 }
 
-/** Longer than any deadline: a program that reaches it has blocked the service. */
+/** Longer than any deadline of the service: a program without a response after that has blocked the service. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** Calls one program and reports the outcome. */
+/** Sends a request to one hostile program and checks the outcome. */
 export async function runHostileProgram(hostile: HostileService, program: HostileProgram): Promise<HostileRun> {
   const started = performance.now();
   const { status, text } = await fetchAnswer(`${hostile.service.url}/${program.id}`);

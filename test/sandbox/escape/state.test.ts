@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { type WrittenPackages, writePackages } from './write-packages.ts';
 
-/** Leaves marks wherever a script can, and returns those that it found. */
+/** Handler body that leaves marks wherever a script can, and answers which marks of earlier calls it found. */
 const MARKS = `
   const found = [];
   if (globalThis.mark) found.push('global');
@@ -17,7 +17,7 @@ const MARKS = `
 `;
 const marking = (id: string) => `let seen = 0;\nexport default { id: '${id}', async handler() {${MARKS}} };\n`;
 
-/** Keeps the context of the first caller and uses it in a later call. */
+/** Extension that keeps the context of one caller and uses it in a call of another one. */
 const KEEPING = `
   let kept;
   export default {

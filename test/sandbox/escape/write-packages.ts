@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A package on disk: its name, members of its manifest, and its files. */
+/** An extension package to write: its name, members of its manifest, and its files. */
 export interface PackageSketch {
   readonly name: string;
   readonly manifest?: Readonly<Record<string, unknown>>;
   /** Text by path; `index.js` is both source and built file unless the manifest says otherwise. */
   readonly files?: Readonly<Record<string, string>>;
-  /** The whole text of package.json, for a broken one. */
+  /** The whole text of package.json, for an invalid one. */
   readonly text?: string;
 }
 
@@ -27,7 +27,7 @@ export interface WrittenPackages {
   remove(): Promise<void>;
 }
 
-/** Writes packages into a folder of their own, for EXTENSIONS_PATH. */
+/** Writes extension packages into a temporary folder, for EXTENSIONS_PATH. */
 export async function writePackages(all: readonly PackageSketch[]): Promise<WrittenPackages> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-packages-'));
   for (const { name, manifest = {}, files = {}, text } of all) {

@@ -6,7 +6,7 @@ import { ENDED, type ProbeAnswer } from '../../../sandbox/host/posture/probe-cli
 const no = (error = 'EPERM'): ProbeAnswer => ({ error });
 const yes = (value: unknown = true): ProbeAnswer => ({ value });
 
-/** Findings of a fully confined child. */
+/** Findings of the probe in a fully confined child. */
 const WHOLE: ProbeFindings = {
   plan: {
     ...{ namespaceMode: 'root', seccomp: true, uids: null, cgroups: null, memory: 1 },
@@ -51,7 +51,7 @@ const limits = (change: Readonly<Record<string, number>>): Partial<ProbeFindings
   limits: { ...WHOLE.limits, ...change },
 });
 
-/** Changes of the findings, each with the layers that it makes fail. */
+/** Changes of these findings, each with the layers that then fail. */
 const CASES: readonly (readonly [
   what: string,
   change: Partial<ProbeFindings>,

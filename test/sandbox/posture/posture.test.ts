@@ -18,7 +18,7 @@ const tools = findTools();
 /** Layers that need bubblewrap on this machine. */
 const WRAPPED: readonly ConfinementLayer[] = ['filesystem', 'network', 'process-namespace', 'seccomp'];
 
-/** Asserts what holds for every posture on any machine. */
+/** Asserts that a posture lists each layer once and that its decision follows from its layers. */
 function expectHonest({ mode, decision, applied, missing, cgroupMechanic }: Posture) {
   expect([...applied, ...missing].sort()).to.deep.equal([...LAYERS].sort());
   for (const list of [applied, missing]) expect(list).to.deep.equal(LAYERS.filter((layer) => list.includes(layer)));
@@ -38,7 +38,7 @@ describe('createLauncher: posture', () => {
   after(() => {
     for (const folder of folders) rmSync(folder, { recursive: true });
   });
-  /** A folder with some programs of the machine and some fake ones. */
+  /** Creates a folder with links to programs of this machine and with fake ones, in which the launcher looks them up. */
   const folderWith = (names: readonly (keyof typeof tools)[], scripts: Readonly<Record<string, string>> = {}) => {
     const folder = mkdtempSync(join(tmpdir(), 'tenon-test-'));
     folders.push(folder);
@@ -76,7 +76,7 @@ describe('createLauncher: posture', () => {
     if (!isLinux) return;
     const served = startLauncherProcess({ mode: 'posture', ...(isRoot ? { uid: 64_321 } : {}) });
     const posture = (await served.next()) as Posture | undefined;
-    // An ordinary user cannot start a checkout in a folder of root.
+    // An ordinary user cannot execute the repository's files where they lie in a folder of root.
     if (posture === undefined && isRoot) return;
     expectHonest(posture as Posture);
     expect(posture?.applied).to.include.members(['isolate', 'process', 'unprivileged-user']);

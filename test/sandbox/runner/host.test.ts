@@ -125,7 +125,7 @@ describe('runner: calls of the host', () => {
         `setTimeout(() => host.log.info('late'), input * 1000); await host.settings.get(input); return input;`,
         reuse,
       );
-      // All at once, so that the timer of the first invocation does not fire before its cancellation.
+      // Sends all messages at once, so that the timer of the first invocation does not fire before its cancellation.
       runner.invoke(1, 1);
       runner.invoke(2, 2);
       runner.send({ type: 'cancel', id: 1 });

@@ -66,7 +66,7 @@ describe('runner: the process', () => {
     expect(await runner.run(2)).to.equal('guest-error');
   });
 
-  // Looked up in /proc.
+  // Skipped on other systems, since the memory of the process is read from /proc.
   const onLinux = process.platform === 'linux' ? it : () => {};
 
   onLinux('the runner does not grow with the number of invocations', async () => {

@@ -17,7 +17,7 @@ import { runnerSource } from '../../../sandbox/runner/build.ts';
 import { RUNNER_FLAGS } from '../../../sandbox/runner/flags.ts';
 import { isolatedVmBinary } from '../../../sandbox/runner/native.ts';
 
-/** A message of the child: the header, and the body as text. */
+/** A message of the runner process: the header, and the body as text. */
 export type ReceivedMessage = ChildMessage & { readonly body: string };
 
 /** Limits that ordinary tests do not reach. Tests of limits use smaller ones. */
@@ -45,7 +45,7 @@ export function endRunners(): void {
   file = undefined;
 }
 
-/** The runner as a plain process, and the host's side of its channel. */
+/** Starts the runner as an ordinary process, without confinement, and has the host's side of its channel. */
 export class Runner {
   readonly process: ChildProcess;
   readonly channel: Socket;
@@ -63,7 +63,7 @@ export class Runner {
     return runner;
   }
 
-  /** Starts and loads a runner. `body` is the body of `function (module, exports)`. */
+  /** Starts a runner and loads a script, the body of `function (module, exports)`. */
   static async load(body: string, options: { limits?: Partial<GuestLimits>; reuse?: boolean } = {}): Promise<Runner> {
     const runner = await Runner.start();
     runner.load(`(function (module, exports) { ${body} })`, options);
@@ -112,14 +112,14 @@ export class Runner {
     this.send({ type: 'reply', id, call, ok: true }, JSON.stringify(value));
   }
 
-  /** The result of an invocation, or the code of its failure. Its host calls stay in `received`. */
+  /** Waits for the result of an invocation, or the code of its failure. Its host calls stay in `received`. */
   async outcome(id: number): Promise<unknown> {
     const end = await this.#find((message) => isEnd(message) && message.id === id);
     if (end.type === 'failure') return end.code;
     return end.type === 'result' && end.none ? 'none' : JSON.parse(end.body);
   }
 
-  /** Invokes and waits for the end. */
+  /** Starts an invocation and waits for its outcome. */
   run(id: number, input?: unknown, activation?: ActivationMessage, entry?: string): Promise<unknown> {
     this.invoke(id, input, activation, entry);
     return this.outcome(id);

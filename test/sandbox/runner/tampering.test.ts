@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { endRunners, Runner } from './runner-process.ts';
 
 /**
- * Poisons all built-ins, calls the host, sets a timer and returns. All of it must work, and the poison must record no
- * value of the prelude.
+ * Guest code that replaces built-ins by functions which record and throw. Host calls, timers and results must still work,
+ * and the replacements must never run for the code of the runner.
  */
 const TAMPER = `
   const seen = [];
@@ -59,12 +59,12 @@ describe('runner: a realm that tampers with itself', () => {
     const known = new Set(GLOBALS.split(/\s+/));
     expect((names as string[]).filter((name) => !known.has(name))).to.eql([]);
     const missing = [...known].filter((name) => !(names as string[]).includes(name));
-    // Globals of some versions of the engine only.
+    // Some globals exist in some versions of the engine only.
     expect(missing.filter((name) => !/^(Float16Array|SuppressedError|(Async)?DisposableStack)$/.test(name))).to.eql([]);
   });
 
   it('host calls and results work with every built-in function poisoned', async () => {
-    // Loops by index, since iterators are poisoned too.
+    // The guest code loops by index, since it replaces the iterators too.
     const poisonAll = `${TAMPER}
       const each = (list, visit) => { for (let n = 0; n < list.length; n++) visit(list[n]); };
       each(own(G), (name) => {

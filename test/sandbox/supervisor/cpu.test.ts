@@ -5,7 +5,7 @@ import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixtu
 describe('supervisor: CPU time', () => {
   const limits = { cpu: 200, wall: 20_000 };
   const bounds = { cpuInterval: 5 };
-  /** A program that executes forever and sends no message. */
+  /** A fake guest program that executes forever and sends no message. */
   const stuck = (child: FakeChild, message: { type: string }): void => {
     if (message.type === 'load') child.sendLoaded();
   };
@@ -68,7 +68,7 @@ describe('supervisor: CPU time', () => {
       const waits = getOutcome(guest.invoke(createRun('waits')));
       const [child] = launcher.children;
       await until(() => child?.received.some(({ type }) => type === 'invoke') === true);
-      // The window is full after the next one, and a ping confirms the first.
+      // After the next invocation the supervisor sends no more until a ping confirms the first one.
       expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('1');
       const second = getOutcome(guest.invoke(createRun('waits')));
       await until(() => child?.received.some(({ type }) => type === 'ping') === true || child?.received.length === 5);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createFakeLauncher, echo, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-/** Milliseconds of an invocation that must reach its deadline, long enough for everything before. */
+/** Milliseconds until the deadline of invocations in these tests, long enough for the steps before it. */
 const WALL = 1500;
 
 describe('supervisor: deadlines of invocations, loading and process starts', () => {
@@ -38,7 +38,7 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
       async ({ open, parked }) => {
         const guest = open('stuck');
         expect(await getOutcome(guest.invoke(createRun(1)))).to.equal('timeout');
-        // The process still has 20 ms to answer the ping.
+        // The supervisor ends the process 20 ms later, since that does not answer the ping, and the second invocation with it.
         expect(await getOutcome(guest.invoke(createRun(2)))).to.equal('crash');
         isStuck = false;
         expect(await getOutcome(guest.invoke(createRun(3)))).to.equal('3');
@@ -91,7 +91,7 @@ describe('supervisor: deadlines of invocations, loading and process starts', () 
   it('a cancelled invocation counts as in flight until the process confirms its end', () =>
     withSupervisor(
       createFakeLauncher({
-        // Answers nothing at all, pings included.
+        // Answers no message after the load, pings included.
         deaf: (child, message) => void (message.type === 'load' && child.sendLoaded()),
       }),
       { bounds: { maxInFlight: 1 }, limits: { wall: WALL } },

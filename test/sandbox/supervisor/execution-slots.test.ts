@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { type Behaviour, createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-/** Programs `p0`, `p1`, … of one behaviour. */
+/** Fake guest programs `p0`, `p1`, … with the same behaviour. */
 const programs = (count: number, behaviour: Behaviour) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, behaviour]));
 
-/** Executes until the test stops it. It answers neither invocations nor pings meanwhile. */
+/** A fake guest program that answers neither invocations nor pings until the test calls `release`. */
 function executing() {
   const held: { readonly child: FakeChild; readonly id: number; readonly type: string }[] = [];
   const behaviour: Behaviour = (child, message, body) => {
@@ -42,7 +42,7 @@ describe('supervisor: execution slots', () => {
     const options = { processes: 10, slots: 2 };
     return withSupervisor(createFakeLauncher(programs(5, behaviour)), options, async ({ open }) => {
       const guests = Array.from({ length: 5 }, (_, at) => open(`p${at}`));
-      // Each has its process before any of them executes for long.
+      // Gives each program a process, before any of them executes for long.
       for (const guest of guests) {
         const first = getOutcome(guest.invoke(createRun()));
         await until(() => invocations().length > 0);
@@ -112,7 +112,7 @@ describe('supervisor: execution slots', () => {
     return withSupervisor(createFakeLauncher({ forever, ends }), options, async ({ open, launcher }) => {
       const [first, second] = [open('ends'), open('forever')];
       let isOver = false;
-      // The first is never without an invocation.
+      // The first program always has invocations in flight.
       const stream = (async () => {
         while (!isOver) await Promise.all([1, 2, 3].map((at) => getOutcome(first.invoke(createRun(at)))));
       })();

@@ -3,10 +3,10 @@ import type { Child, ChildEnd, Launcher } from '../../../sandbox/host/child.ts';
 import { encodeFrame, FrameReader } from '../../../sandbox/protocol/frames.ts';
 import type { ChildMessage, GuestLimits, HostMessage } from '../../../sandbox/protocol/messages.ts';
 
-/** The reaction of a child to each message. The loaded script names it. */
+/** How a fake child reacts to each message. Scripts are names of behaviours: loading one selects it. */
 export type Behaviour = (child: FakeChild, message: HostMessage, body: string) => void;
 
-/** A deadline that only a child without an answer reaches; tests of deadlines have shorter ones. */
+/** Limits with a long deadline (`wall`), which only a child that never answers reaches. */
 export const LIMITS: GuestLimits = { memory: 64 << 20, cpu: 200, wall: 30_000, result: 1 << 20, hostCall: 1 << 18 };
 
 let pids = 1000;
@@ -104,14 +104,14 @@ export function createFakeLauncher(programs: Readonly<Record<string, Behaviour>>
   return launcher;
 }
 
-/** Loads any script, answers invocations with their input, and answers pings. */
+/** A behaviour that loads any script, answers invocations with their input, and answers pings. */
 export const echo: Behaviour = (child, message, body) => {
   if (message.type === 'load') child.sendLoaded();
   else if (message.type === 'invoke') child.send({ type: 'result', id: message.id }, body);
   else if (message.type === 'ping') child.send({ type: 'pong', id: message.id });
 };
 
-/** Like `echo`, with a reaction to invocations of the test's own. */
+/** A behaviour like `echo`, but with another reaction to invocations. */
 export const onInvoke =
   (invoked: (child: FakeChild, id: number, body: string) => void): Behaviour =>
   (child, message, body) => {

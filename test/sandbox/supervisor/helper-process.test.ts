@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createFakeLauncher, echo, type FakeChild, onInvoke } from './fake-launcher.ts';
 import { createRun, getOutcome, until, withSupervisor } from './supervisor-fixture.ts';
 
-/** A program that answers when the test says so, and limits for a crowd of three. */
+/** A launcher with the program `slow`, whose invocations stay open until the test calls `answer`. */
 function crowd() {
   const open: { readonly child: FakeChild; readonly id: number }[] = [];
   const slow = onInvoke((child, id) => void open.push({ child, id }));

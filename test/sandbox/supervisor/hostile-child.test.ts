@@ -77,7 +77,7 @@ describe('supervisor: children that break the protocol', () => {
         loop.stop();
         const seconds = (performance.now() - from) / 1000;
         expect(sent).to.be.greaterThan(2000);
-        // A burst of 2,000, then 1,000 per second, and the frames of the last chunk.
+        // The supervisor reads a burst of 2,000 frames, then 1,000 per second, and those of the last chunk.
         expect(received).to.be.lessThan(2000 + 1000 * seconds + 5000);
         expect(loop.longest()).to.be.lessThan(150);
       },

@@ -10,7 +10,7 @@ describe('supervisor: the process pool', () => {
       const guest = open('echo');
       expect(launcher.children).to.have.length(1);
       await guest.invoke(createRun());
-      // The spare became its process, and another one is there.
+      // The spare process became the program's, and the pool starts another spare.
       expect(launcher.children[0]?.behaviour).to.equal(echo);
       await until(() => launcher.living() === 2);
     }));

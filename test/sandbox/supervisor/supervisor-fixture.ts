@@ -22,7 +22,7 @@ interface FixtureOptions extends Partial<Pick<SupervisorOptions, 'processes' | '
   readonly limits?: Partial<SupervisorOptions['limits']>;
 }
 
-/** Creates a supervisor with four processes and the limits of ordinary tests over the children of a launcher. */
+/** Creates a supervisor over the children of a launcher, by default with four processes and `LIMITS`. */
 export function createTestSupervisor<L extends SupervisorOptions['launcher']>(
   launcher: L,
   { limits, ...options }: FixtureOptions = {},
@@ -63,7 +63,7 @@ export const createRun = (input: unknown = 1, more: Partial<GuestRun> = {}): Gue
   ...more,
 });
 
-/** The text of an invocation's result, or the code of its failure. */
+/** Resolves with the text of an invocation's result, or with the code of its failure. */
 export async function getOutcome(promise: Promise<Buffer | undefined>): Promise<string | undefined> {
   try {
     return (await promise)?.toString();

@@ -21,26 +21,26 @@ export interface Ground {
   readonly url: string;
   readonly request: SendRequest;
   readonly log: readonly Record<string, unknown>[];
-  /** Calls of the storage: `open a.png`, `open a.png 0-9`, `stat a.png`. */
+  /** Calls that the routes made to the storage: `open a.png`, `open a.png 0-9`, `stat a.png`. */
   readonly storageCalls: string[];
   stop(): Promise<void>;
 }
 
 export interface GroundOptions {
   readonly file?: Partial<FileRecord>;
-  /** What the record says each time it is read again, after the bytes it named turned out to be gone; in the end nothing new. */
+  /** Later versions of the file's row, one for each time the routes read the row again because its object was missing. */
   readonly again?: readonly Partial<FileRecord>[];
-  /** By name; a function opens what it likes. */
+  /** Bytes in the fake storage by object name, or a function that opens them. */
   readonly objects: Record<string, Buffer | ((range?: ByteRange) => OpenedObject | Promise<OpenedObject>)>;
   readonly variants?: Partial<Variants>;
   readonly environment?: Record<string, string>;
   readonly ttl?: number;
   readonly revalidate?: boolean;
-  /** Of the Public role. */
+  /** `ip_access` of the Public role. */
   readonly addresses?: readonly string[];
 }
 
-/** The asset routes over a fake storage and a fake file, without other plugins. */
+/** Serves the asset routes over HTTP for one file, with a fake storage and without a database. */
 export async function startGround(options: GroundOptions): Promise<Ground> {
   const storageCalls: string[] = [];
   const file: FileRecord = {

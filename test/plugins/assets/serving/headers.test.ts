@@ -140,7 +140,7 @@ describe('headers of assets', () => {
     expect(await control({ ttl: 90_500 })).to.equal('public, max-age=90');
     expect(await control({ ttl: 0 })).to.equal('public, max-age=0');
     expect(await control({ revalidate: true })).to.equal('public, max-age=0, must-revalidate');
-    // A Public role of certain addresses is not everybody.
+    // When ip_access limits the Public role to addresses, shared caches must not store the response.
     expect(await control({ addresses: ['127.0.0.1'] })).to.equal('private, max-age=2592000');
   });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createObjectCache } from '../../../../plugins/assets/serving/object-cache.ts';
 import type { Storage } from '../../../../plugins/storage/contract.ts';
 
-/** Storage of objects of the same size, which counts how often each is opened. */
+/** A fake storage location whose objects all have this size, and which counts how often each is opened. */
 function counting(size: number) {
   const opened: string[] = [];
   const open = async (name: string) => {

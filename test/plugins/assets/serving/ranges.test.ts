@@ -56,7 +56,7 @@ describe('Range requests for assets', () => {
       expect([status, headers.get('content-range')]).to.deep.equal([416, 'bytes */10']);
       expect(body.errors[0].extensions).to.include({ code: 'RANGE_NOT_SATISFIABLE' });
       expect(body.errors[0].extensions.range).to.have.all.keys('start', 'end');
-      // Nothing of the file's own headers comes with the error.
+      // The error response has no headers of the file.
       expect(headers.get('content-type')).to.match(/^application\/json/);
       expect(headers.get('cache-control')).to.equal('no-cache');
       for (const name of ['etag', 'last-modified', 'content-disposition'])
@@ -118,7 +118,7 @@ describe('Range requests for assets', () => {
     ];
     for (const [condition, status] of cases)
       expect((await get('bytes=0-1', { 'if-range': condition })).status, condition).to.equal(status);
-    // Without a range it says nothing, and a range that cannot be is none where the condition fails.
+    // If-Range is ignored without Range, and Range is ignored, even if unsatisfiable, when If-Range does not match.
     expect((await ground.request('GET', `/assets/${FILE}`, { headers: { 'if-range': '"x"' } })).status).to.equal(200);
     expect((await get('bytes=50-', { 'if-range': '"x"' })).status).to.equal(200);
   });

@@ -8,7 +8,7 @@ import { FILE, type Ground, startGround } from './ground.ts';
 const MEGABYTE = 1024 * 1024;
 const SIZE = 64 * MEGABYTE;
 
-/** How readers that the routes opened have fared. */
+/** State of one stream that the routes opened: bytes read, and whether it was closed. */
 interface Reader {
   read: number;
   closed: boolean;
@@ -17,7 +17,7 @@ interface Reader {
 describe('streaming of large assets', () => {
   let ground: Ground;
   let readers: Reader[];
-  /** After so many bytes a reader does this instead of reading on. */
+  /** The misbehaviour of the storage stream: what it does after `after` bytes. */
   let turn: { readonly after: number; readonly how: 'fail' | 'end' | 'hang' | 'more' } | undefined;
 
   beforeEach(async () => {
@@ -60,7 +60,7 @@ describe('streaming of large assets', () => {
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
-  /** Bytes that came, and how the answer ended. */
+  /** Reads a response to its end: number of bytes, and whether it was complete. */
   async function taken(response: IncomingMessage): Promise<{ bytes: number; end: 'whole' | 'broken' }> {
     let bytes = 0;
     try {
@@ -135,7 +135,7 @@ describe('streaming of large assets', () => {
     }
     turn = { after: SIZE, how: 'more' };
     const response = await answer();
-    // What was promised came, and nothing of the surplus is taken for the next answer.
+    // The client never gets more bytes than Content-Length promises.
     expect((await taken(response)).bytes).to.be.at.most(SIZE);
     await until(() => readers.every(({ closed }) => closed));
     expect(ground.log.filter(({ msg }) => msg === 'a streamed response failed')).to.have.length(3);
@@ -145,7 +145,7 @@ describe('streaming of large assets', () => {
     turn = { after: 0, how: 'more' };
     const reply = await ground.request('GET', `/assets/${FILE}`, { headers: { range: 'bytes=0-99' } });
     expect(reply.status).to.equal(500);
-    // One was asked for its size only.
+    // The routes open one of the readers only for the size of the object.
     await until(() => readers.filter(({ read }) => read > 0).every(({ closed }) => closed));
   });
 

@@ -42,7 +42,7 @@ export type Choose = (
   about?: { readonly file?: Partial<FileRecord>; readonly accept?: string; readonly policy?: Policy },
 ) => Promise<VariantChoice>;
 
-/** What is chosen, by settings of the test's own; nothing but choosing works here. */
+/** Returns `choose` of the asset variants, which needs settings only: storage, bus and media are fakes that throw. */
 export function chooser(config: Partial<TransformConfig> = {}): Choose {
   const nothing = () => {
     throw new Error('choosing touches nothing but the settings');

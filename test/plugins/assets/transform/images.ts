@@ -3,17 +3,17 @@ import type { Sharp } from 'sharp';
 
 export interface Sample {
   readonly name: string;
-  /** As a client declares it. */
+  /** MIME type that the client declares at the upload. */
   readonly type: string;
   readonly bytes: Buffer;
-  /** As it is seen. */
+  /** Width in pixels after the EXIF orientation is applied. */
   readonly width: number;
   readonly height: number;
 }
 
 const sharp = async () => (await import('sharp')).default;
 
-/** Four quarters, so that every turn, flip and cut shows: red and lime above blue and white. */
+/** Colours of the four quarters of a test image, all different so that tests detect each rotation, flip and crop. */
 export const QUARTERS = ['red', 'lime', 'blue', 'white'] as const;
 export const COLOURS = {
   red: [255, 0, 0],
@@ -25,7 +25,7 @@ export const COLOURS = {
 } as const;
 export type Colour = keyof typeof COLOURS;
 
-/** Of these colours from the upper left to the lower right. */
+/** Draws an image with four quarters in these colours, row by row from the upper left. */
 export async function quarters(width: number, height: number, colours: readonly Colour[] = QUARTERS): Promise<Sharp> {
   const pixels = Buffer.alloc(width * height * 3);
   for (let y = 0; y < height; y++)
@@ -36,7 +36,7 @@ export async function quarters(width: number, height: number, colours: readonly 
   return (await sharp())(pixels, { raw: { width, height, channels: 3 } });
 }
 
-/** Looks upright like `quarters(width, height)`, but is stored lying on its side. */
+/** A JPEG with EXIF orientation 6: the pixels are stored rotated, and viewers show `quarters(width, height)`. */
 async function oriented(width: number, height: number): Promise<Buffer> {
   const lying = await quarters(height, width, ['lime', 'white', 'red', 'blue']);
   return lying.withMetadata({ orientation: 6 }).jpeg({ quality: 95 }).toBuffer();
@@ -70,7 +70,7 @@ function crc(bytes: Buffer): number {
   return (value ^ 0xffffffff) >>> 0;
 }
 
-/** A small file that says it has so many pixels, and has them. */
+/** A PNG of few bytes that decodes to `side` × `side` pixels. */
 export function bomb(side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
@@ -83,7 +83,7 @@ export function bomb(side: number): Buffer {
 
 export const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><rect width="60" height="40" fill="red"/></svg>`;
 
-/** Those that are transformed, 60 × 40 as they are seen. */
+/** Sample images in every format that can be transformed, 60 × 40 pixels after the EXIF orientation is applied. */
 export async function samples(): Promise<Readonly<Record<string, Sample>>> {
   const size = { width: 60, height: 40 };
   const plain = await quarters(60, 40);
@@ -130,7 +130,7 @@ export interface Seen {
   at(x: number, y: number): Colour;
 }
 
-/** What an image shows, and how large it is: by its first frame. */
+/** Decodes the first frame of an image: its size, format, and the colours at its quarters. */
 export async function see(bytes: Uint8Array): Promise<Seen> {
   const open = await sharp();
   const { format, compression, pages = 1 } = await open(bytes).metadata();

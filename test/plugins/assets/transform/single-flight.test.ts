@@ -12,7 +12,7 @@ import { chooser, JPEG } from './ground.ts';
 type Variant = Parameters<ReturnType<typeof createSingleFlight>>[2];
 type Making = (variant: Variant, runs: number) => Promise<unknown>;
 
-/** One storage, one database; any number of processes on them. */
+/** A fake storage, lock and bus that several simulated processes share. */
 function world(making: Making = async () => {}) {
   const stored = new Set<string>();
   const held = new Set<string>();

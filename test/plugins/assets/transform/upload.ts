@@ -1,7 +1,7 @@
 import type { Service } from '../../../support/service.ts';
 import type { Sample } from './images.ts';
 
-/** Puts a file into the service as a browser would; answers its id. */
+/** Uploads a file by POST /files as the admin and returns its id. */
 export async function upload(
   { url, admin }: Pick<Service, 'url' | 'admin'>,
   { name, type, bytes }: Pick<Sample, 'name' | 'type' | 'bytes'>,
@@ -22,13 +22,13 @@ export interface Asset {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  /** Of an error: what it is, in the words of clients. */
+  /** Error code of the response; undefined for a response without an error. */
   readonly code?: string;
   readonly message?: string;
   readonly names?: readonly string[];
 }
 
-/** Gets an asset as the admin. */
+/** Requests GET /assets/<id> as the admin. */
 export async function asset(
   { url, admin }: Pick<Service, 'url' | 'admin'>,
   id: string,

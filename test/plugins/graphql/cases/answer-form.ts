@@ -2,8 +2,8 @@ import type { DocumentEntry } from './entries.ts';
 import { type JsonText, parseJsonText } from './json-text.ts';
 
 /**
- * Converts the JSON text of REST into the form of a document: keys are renamed and ordered as in the document, an `ID`
- * is a text, a `Float` a number, functions are grouped. Everything else keeps its bytes.
+ * Converts a JSON answer of REST into the answer that GraphQL gives to a document: keys are renamed and ordered as in
+ * the document, an `ID` is a text, a `Float` a number, functions are grouped. Everything else keeps its bytes.
  */
 export function toDocumentForm(rest: string, entries: readonly DocumentEntry[]): string {
   const json = parseJsonText(rest);
@@ -12,10 +12,10 @@ export function toDocumentForm(rest: string, entries: readonly DocumentEntry[]):
     : renderRow(json, entries);
 }
 
-/** PostgreSQL puts rows of an aggregated list on separate lines, but no other objects. */
+/** Removes the line breaks that PostgreSQL puts between the rows of an aggregated JSON list. */
 export const joinLines = (json: string): string => json.replaceAll(', \n {', ', {');
 
-/** Whether the document has the form of REST, so that no byte may differ. */
+/** Whether GraphQL and REST must answer the same bytes, since the document renames and converts no value. */
 export const hasRestForm = (entries: readonly DocumentEntry[]): boolean =>
   entries.every((entry) => {
     if (entry.kind === 'column') return !entry.as && entry.from.length === 1 && entry.from[0] === entry.key;
@@ -24,7 +24,7 @@ export const hasRestForm = (entries: readonly DocumentEntry[]): boolean =>
 
 function renderRow(row: JsonText, entries: readonly DocumentEntry[]): string {
   if (row.kind !== 'object') return row.text;
-  // Keys longer than names of PostgreSQL are added by another of its functions, with other spaces.
+  // Keys longer than 63 bytes are rendered by another PostgreSQL function, which puts other spaces.
   const isLong = entries.some(({ key }) => Buffer.byteLength(key) > 63);
   const [colon, comma] = isLong ? [' : ', ', '] : [':', ','];
   return `{${entries.map((entry) => `${JSON.stringify(entry.key)}${colon}${renderEntry(row, entry)}`).join(comma)}}`;
@@ -54,8 +54,8 @@ const renderRelated = (json: JsonText, one: (json: JsonText) => string): string 
   json.kind === 'list' ? `[${json.of.map(one).join(', ')}]` : one(json);
 
 /**
- * REST does not answer the collection of the row, but only the fields selected for it, or a bare key without any. In
- * that case GraphQL answers an empty object if the row exists.
+ * Finds the collection of a many-to-any row by its fields, since REST does not name it. For a bare key, which REST
+ * answers where no field is selected, GraphQL answers an empty object if the row exists.
  */
 function renderManyToAny(json: JsonText, { of, unasked }: Extract<DocumentEntry, { kind: 'any' }>): string {
   if (json.kind !== 'object') return json.text !== 'null' && unasked.has(JSON.parse(json.text)) ? '{}' : 'null';
@@ -68,7 +68,7 @@ function renderManyToAny(json: JsonText, { of, unasked }: Extract<DocumentEntry,
   return renderRow(json, fits);
 }
 
-/** The keys of a row of REST that entries read. */
+/** The keys in a REST row from which these entries take their values. */
 const restKeys = (entries: readonly DocumentEntry[]): ReadonlySet<string> =>
   new Set(
     entries.flatMap((entry) => {

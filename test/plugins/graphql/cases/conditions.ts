@@ -15,8 +15,8 @@ const FLAGS = new Set(['_null', '_nnull', '_empty', '_nempty']);
 const TEXT_TYPES = ['string', 'text', 'csv', 'binary', 'unknown', 'hash'];
 
 /**
- * The list parameters of a node as arguments. `aliases` are resolved: GraphQL sorts by field names, not by response
- * keys.
+ * Converts filter, sort, page and search of a REST query into GraphQL arguments. `aliases` are resolved, since GraphQL
+ * sorts by field names, not by response keys.
  */
 export function toArguments(sight: ReadableSchema, collection: Collection, raw: Rules, aliases: Aliases): Arguments {
   const { filter, sort, limit, offset, page, search } = raw;
@@ -60,7 +60,7 @@ export function toFilter(sight: ReadableSchema, collection: Collection, raw: unk
   return mergeRules(rules);
 }
 
-/** A function, one collection of a many-to-any, or an unknown name. */
+/** Converts a rule whose key is no field: a function, one collection of a many-to-any, or an unknown name. */
 function unknownRule(sight: ReadableSchema, collection: Collection, key: string, rule: unknown): [string, unknown] {
   const [first = '', ...rest] = toSteps(key);
   if (rest.length > 0) {
@@ -88,7 +88,7 @@ function fieldRule(sight: ReadableSchema, field: Field, rule: unknown): [string,
   return [name, toOperators(rule, field.type)];
 }
 
-/** A rule below a relation, where operators apply to the key of the related row. */
+/** Converts a rule on a relation. Operators in it apply to the key of the related row. */
 function relatedRule(sight: ReadableSchema, to: Collection, rule: unknown, isMany: boolean): unknown {
   const key = to.primary;
   const type = to.fields.get(key ?? '')?.type ?? 'string';
@@ -138,7 +138,7 @@ function mapList(list: unknown, each: (one: unknown) => unknown): unknown {
   return Array.isArray(list) ? list.map(each) : list;
 }
 
-/** Combines the rules; two rules of one name become `_and`. */
+/** Joins converted rules into one filter; rules with the same name become a list under `_and`. */
 function mergeRules(rules: readonly [string, unknown][]): unknown {
   const names = new Set(rules.map(([name]) => name));
   if (names.size === rules.length) return Object.fromEntries(rules);

@@ -12,14 +12,14 @@ export type DocumentEntry =
       readonly args?: Arguments;
       /** Path of the value in a row of REST: one key, or two inside an object. */
       readonly from: readonly string[];
-      /** `text` for an `ID`, `number` for a `Float`. */
+      /** How GraphQL renders the value unlike REST: `text` for an `ID`, `number` for a `Float`. */
       readonly as?: 'text' | 'number';
     }
   /** `<field>_func`: REST answers its members in the row itself. */
   | { readonly kind: 'functions'; readonly key: string; readonly field: string; readonly of: readonly DocumentEntry[] }
   /** `group`: REST answers its members in the row itself, and the document names no fields of it. */
   | { readonly kind: 'groups'; readonly key: string; readonly field: string; readonly of: readonly DocumentEntry[] }
-  /** The row behind a many-to-one, or a list of rows. */
+  /** A relation with selected fields: the row behind a many-to-one, or a list of rows. */
   | {
       readonly kind: 'rows';
       readonly key: string;
@@ -28,7 +28,7 @@ export type DocumentEntry =
       readonly from: readonly string[];
       readonly of: readonly DocumentEntry[];
     }
-  /** The same where REST answers bare keys. */
+  /** A relation without selected fields, for which REST answers bare keys. */
   | {
       readonly kind: 'keys';
       readonly key: string;
@@ -60,7 +60,7 @@ export class Variable {
   }
 }
 
-/** A query of REST that GraphQL cannot express. */
+/** Thrown for a REST query that GraphQL cannot express. */
 export class Inexpressible extends Error {
   readonly reason: string;
 
@@ -77,7 +77,7 @@ export interface DocumentRoot {
   readonly key?: string;
   readonly field: string;
   readonly args?: Arguments;
-  /** Absent for a field without subfields. */
+  /** Selection of the root field; absent for a field without subfields. */
   readonly of?: readonly DocumentEntry[];
 }
 

@@ -9,7 +9,7 @@ export const NOT_A_NUMBER = 'min and max of what is no number';
 export const ALIASED_GROUPS = 'groups that only an alias tells apart';
 export const DISTINCT_ROWS = 'countDistinct of rows';
 
-/** Converts `aggregate` and `groupBy` into fields and arguments of `<c>_aggregated`. */
+/** Converts `aggregate` and `groupBy` of a REST query into arguments and selection of `<collection>_aggregated`. */
 export function toGroups(
   sight: ReadableSchema,
   collection: Collection,
@@ -47,7 +47,7 @@ export function toGroups(
   };
 }
 
-/** The `count` of rows in REST is `countAll` in GraphQL. */
+/** Renames sort entries: the `count` of rows in REST is `countAll` in GraphQL. */
 const toSort = (sort: string, functions: readonly (readonly [string, unknown])[]): string =>
   /^-?count$/.test(sort) && functions.some(([fn, fields]) => fn === 'count' && toList(fields)[0] === '*')
     ? `${sort}All`
@@ -76,5 +76,5 @@ function functionEntries(collection: Collection, fn: string, raw: unknown): read
   ];
 }
 
-/** REST also answers min and max of other types, but not of these. */
+/** Whether min and max are translated. GraphQL has them for numbers only; REST refuses them for JSON and Booleans too. */
 const isNumber = (type: string): boolean => NUMBERS.includes(type) || ['json', 'boolean'].includes(type);

@@ -4,7 +4,7 @@ export type JsonText =
   | { readonly kind: 'list'; readonly of: readonly JsonText[]; readonly text: string }
   | { readonly kind: 'value'; readonly text: string };
 
-/** A string, a number, a word, or a punctuator. */
+/** One JSON token: a string, a number, `true`, `false` or `null`, or a punctuator. */
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}:,])/gy;
 
 export function parseJsonText(text: string): JsonText {

@@ -1,12 +1,12 @@
 import { Inexpressible } from './entries.ts';
 
-// A second parser for names of the query language, independent of the engine.
+// Parses paths and function calls of the REST query language, independently of the query engine under test.
 
 export const QUERY_STRINGS = 'a form that only query strings have';
 export const KEY_TEXT = 'the text of a key of several columns';
 export const GRAMMAR = 'names that break the grammar of paths';
 
-/** A comma list or a list of texts. */
+/** Parses a list parameter: one text with commas, or a list of texts. */
 export function toList(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -16,7 +16,7 @@ export function toList(value: unknown): readonly string[] {
   });
 }
 
-/** `author.year(born)` and `year(author.born)` are the same steps. */
+/** Splits a path into steps. `author.year(born)` and `year(author.born)` give the same steps. */
 export function toSteps(entry: string): readonly string[] {
   const steps = splitOutsideParentheses(entry, '.');
   const [, fn, inside = ''] = /^(\w+)\((.*)\)$/s.exec(entry) ?? [];
@@ -33,7 +33,7 @@ export interface FunctionCall {
   readonly path?: string;
 }
 
-/** `json(doc, a.b[0])`. */
+/** Parses a function call such as `json(doc, a.b[0])`; undefined for a plain field. */
 export function parseCall(step: string): FunctionCall | undefined {
   const [, fn, field, path] = /^(\w+)\(([^(),]+)(?:,([^()]*))?\)$/s.exec(step) ?? [];
   if (fn && field) return { fn, field: field.trim(), ...(path === undefined ? {} : { path: path.trim() }) };
@@ -41,11 +41,11 @@ export function parseCall(step: string): FunctionCall | undefined {
   return undefined;
 }
 
-/** The key of a function in an answer of REST. */
+/** The key under which a REST answer has the value of a function. */
 export const restFunctionName = ({ fn, field, path = '' }: FunctionCall): string =>
   [field, ...path.split(/[.[\]]+/).filter(Boolean), fn].join('_');
 
-/** Splits at marks outside of parentheses. */
+/** Splits a text at each `mark` that is outside of parentheses. */
 function splitOutsideParentheses(text: string, mark: string): readonly string[] {
   const parts = [''];
   let depth = 0;

@@ -7,15 +7,15 @@ export interface ReadableSchema {
   /** Whether the field is readable in at least some rows. */
   isFieldReadable(collection: string, field: string): boolean;
   isCollectionReadable(collection: string): boolean;
-  /** The keys of all rows, as texts. */
+  /** Keys of all rows of a collection, as texts. */
   keysOf(collection: string): ReadonlySet<string>;
-  /** Also selects names of `fields` that REST leaves out. */
+  /** Whether the document also selects unreadable and unknown names of `fields`, which REST leaves out silently. */
   readonly includesHiddenNames: boolean;
 }
 
 export const NUMBERS = ['integer', 'bigInteger', 'decimal', 'float'];
 
-/** Keys and UUIDs are `ID`s, decimals and floats `Float`s. */
+/** How GraphQL answers a column unlike REST: keys and UUIDs as text (`ID`), decimals and floats as number (`Float`). */
 export function valueForm({ primary }: Collection, { name, type }: Field): { readonly as?: 'text' | 'number' } {
   if (name === primary || type === 'uuid') return { as: 'text' };
   return type === 'decimal' || type === 'float' ? { as: 'number' } : {};

@@ -4,15 +4,15 @@ import { Inexpressible, isGraphqlName } from './entries.ts';
 import { type FunctionCall, GRAMMAR, parseCall, QUERY_STRINGS, restFunctionName, toList, toSteps } from './names.ts';
 import type { ReadableSchema } from './readable-schema.ts';
 
-/** Two values would have one key in REST, or one that is too long; in GraphQL they are separate. */
+/** Reason: two values have the same key in REST, or one that is too long, but separate keys in GraphQL. */
 export const NAME_CLASH = 'a clash of names that only REST has';
 
-/** All entries of `fields` that begin with one field. */
+/** One field of a REST query, with all entries of `fields` that begin with its name. */
 export interface RequestedField {
   readonly key: string;
   readonly field: Field | undefined;
   readonly call?: FunctionCall | undefined;
-  /** The field itself is requested. */
+  /** Whether an entry of `fields` is the field itself, without a path below it. */
   bare: boolean;
   nested: readonly string[];
   readonly scoped: Map<string, readonly string[]>;
@@ -29,7 +29,7 @@ export function parseAliases(raw: unknown): Aliases {
   return raw as Aliases;
 }
 
-/** Entries of `fields` by their key in the answer of REST, with wildcards expanded. */
+/** The requested fields, one for each key in the answer of REST, with wildcards expanded. */
 export function requestedFields(
   sight: ReadableSchema,
   collection: Collection,
@@ -83,7 +83,7 @@ export function requestedFields(
   return fieldsByKey.values();
 }
 
-/** `*.*` is the columns and one level more; `*.name` applies to relations only. */
+/** Expands a wildcard for one field: `*.*` selects columns and one level below relations, `*.name` applies to relations only. */
 function expandWildcard(
   collection: Collection,
   name: string,
@@ -96,7 +96,7 @@ function expandWildcard(
 
 const isEmpty = ({ column, relation }: Field): boolean => column === null && relation === null;
 
-/** Names in `fields`: a list, or one text with commas. */
+/** Parses the parameter `fields`, a list or one text with commas. Default: `*`. */
 export const toFieldList = (raw: unknown): readonly string[] => {
   const list = toList(raw);
   return list.length > 0 ? list : ['*'];

@@ -12,7 +12,7 @@ import type { DocumentRequest } from './entries.ts';
 type ExecuteDeps = Parameters<typeof createExecute>[0];
 
 /**
- * The bytes of `data`, or the error code; `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` before the document ran.
+ * The JSON text of `data`, or the error code: `GRAPHQL_VALIDATION_EXCEPTION` and `INVALID_PAYLOAD` for an invalid document.
  */
 export type CaseAnswer = { readonly data: string } | { readonly refused: string };
 
@@ -21,7 +21,7 @@ const refuseWrite = () => {
 };
 const errorLog = { debug: () => {}, error: (about: unknown) => console.error(about) };
 
-/** Schemas by schema snapshot and permissions. */
+/** Built GraphQL schemas, by schema snapshot and permissions. */
 const schemaCache = new WeakMap<TestSchema, Map<string, GraphQLSchema>>();
 
 export function schemaOfCase(one: QueryCase, ground: TestSchema): GraphQLSchema {
@@ -33,7 +33,7 @@ export function schemaOfCase(one: QueryCase, ground: TestSchema): GraphQLSchema 
   return found;
 }
 
-/** Runs a document through all of the graphql plugin, with the database of a fixture. */
+/** Parses, validates and executes a document on the database of a test schema. */
 export async function runDocument(
   one: QueryCase,
   ground: TestSchema,

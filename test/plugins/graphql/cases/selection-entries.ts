@@ -8,7 +8,7 @@ import { assertGraphqlName, parseAliases, type RequestedField, requestedFields }
 export const NESTED_GROUPS = 'groups of related rows';
 export const STORED_KEY = 'the stored key of a many-to-any';
 export const CONDITION_ON_ONE_ROW = 'conditions on the one row behind a relation';
-/** Array columns have no function `json`. */
+/** Reason: GraphQL has no function `json` for array columns. */
 export const IN_ARRAY = 'a place in an array column';
 /** The entry of `deep` for one relation: its own parameters, and those of nested relations. */
 export interface DeepParameters {
@@ -16,7 +16,7 @@ export interface DeepParameters {
   readonly deep: Record<string, unknown>;
 }
 
-/** Converts `fields` into entries. Wildcards are expanded, and hidden names left out unless `includesHiddenNames`. */
+/** Converts `fields` of a REST query into the selection of a document. Wildcards are expanded. */
 export function toEntries(
   sight: ReadableSchema,
   collection: Collection,
@@ -34,7 +34,7 @@ export function toEntries(
   return entries.length > 0 ? entries : [typenameEntry(collection.name)];
 }
 
-/** An unknown field, which GraphQL refuses. */
+/** A selection of an unknown field, which GraphQL must refuse. */
 const unknownEntry = ({ key, call }: RequestedField): DocumentEntry => ({
   kind: 'column',
   key,
@@ -126,7 +126,7 @@ function deepArguments(sight: ReadableSchema, to: Collection, { parameters }: De
   return { ...toArguments(sight, to, parameters, parseAliases(parameters.alias)), ...Object.fromEntries(others) };
 }
 
-/** A to-one relation takes no arguments here; REST ignores list parameters there. */
+/** To-one relations take no arguments in GraphQL. REST ignores list parameters there, except a filter. */
 function assertNoArguments({ parameters }: DeepParameters, nested: readonly string[]): Arguments {
   if (parameters.filter !== undefined && nested.length > 0) throw new Inexpressible(CONDITION_ON_ONE_ROW);
   if (parameters.aggregate !== undefined || parameters.groupBy !== undefined) throw new Inexpressible(NESTED_GROUPS);

@@ -15,7 +15,7 @@ import type { ReadableSchema } from './readable-schema.ts';
 import { parseAliases, toFieldList } from './requested-fields.ts';
 import { toEntries } from './selection-entries.ts';
 
-/** A query of REST as a document, and how its answer corresponds to that of REST. */
+/** A REST query as a GraphQL document, and how the answer of REST is converted to that of GraphQL. */
 export interface TranslatedCase extends DocumentRequest {
   /** Response key of the root field. */
   readonly key: string;
@@ -26,11 +26,11 @@ interface Options {
   readonly snapshot: SchemaOverview;
   readonly keysOf: ReadableSchema['keysOf'];
   readonly includesHiddenNames?: boolean;
-  /** Sends the filter of the root as a variable. */
+  /** Whether the filter of the root field is sent as a variable instead of a literal. */
   readonly sendsFilterAsVariable?: boolean;
 }
 
-/** Translates a case. @throws Inexpressible for queries that GraphQL cannot express. */
+/** Translates a query case of REST into a document. @throws Inexpressible for queries that GraphQL cannot express. */
 export function translateCase(
   one: QueryCase,
   { snapshot, keysOf, includesHiddenNames = false, sendsFilterAsVariable = false }: Options,
@@ -73,7 +73,7 @@ function rowsRoot({ query }: QueryCase, sight: ReadableSchema, collection: Colle
   const args = toArguments(sight, collection, query, parseAliases(alias));
   if (collection.singleton && Object.keys(args).length > 0) throw new Inexpressible('conditions on a singleton');
   if (deep !== undefined && !isObject(deep)) throw new Inexpressible(QUERY_STRINGS);
-  // At the root only relations have an effect.
+  // At the root of `deep` only relations have an effect.
   const relations = Object.entries(deep ?? {}).filter(([name]) => !name.startsWith('_'));
   const below = { parameters: { alias }, deep: Object.fromEntries(relations) };
   return { field: collection.name, args, of: toEntries(sight, collection, toFieldList(query.fields), below) };

@@ -11,7 +11,7 @@ import { createSmallSchema } from '../plan/small-schema.ts';
 
 type ExecuteDeps = Parameters<typeof createExecute>[0];
 
-/** A call of the items service by the executor. */
+/** A call of the fake items service by the executor. */
 export interface ItemsCall {
   readonly verb: string;
   readonly collection: string;
@@ -20,23 +20,23 @@ export interface ItemsCall {
 
 export interface ItemsRead extends Omit<SelectionRequest, 'selection'> {
   readonly collection: string;
-  /** The selection of the call. */
+  /** The selection, already evaluated. */
   readonly selection: Selection | GroupSelection;
 }
 
 interface Options {
-  /** Answers a read, or throws. By default a read answers its response keys. */
+  /** The fake items service's answer to a read. By default a read answers its response keys. */
   readonly select?: (read: ItemsRead) => string | RowStream | Promise<string>;
-  /** Answers a write, or throws. */
+  /** The fake items service's answer to a write. */
   readonly write?: (call: ItemsCall) => unknown;
   readonly checkQuery?: (collection: string, query: object) => void;
   readonly fields?: Readonly<Record<string, Partial<GraphqlField>>>;
   readonly nodes?: number;
-  /** Statements are cached, so selections are not evaluated. */
+  /** Behaves as if all statements were cached, so that selections are not evaluated. */
   readonly hasCachedStatements?: true;
 }
 
-/** An executor with an items service that answers without a database and records its calls. */
+/** Creates the GraphQL executor with a fake items service, which answers without a database and records its calls. */
 export function createTestExecutor(options: Options = {}) {
   const calls: ItemsCall[] = [];
   const reads: ItemsRead[] = [];
@@ -100,7 +100,7 @@ export function createTestExecutor(options: Options = {}) {
     ctx,
     prepare,
     run: (text: string, variables: Record<string, unknown> = {}, name?: string) => prepare(text, name)(variables),
-    /** The parsed response of an operation that is not streamed. */
+    /** Runs an operation and returns its parsed response, which must not be streamed. */
     async answer(text: string, variables: Record<string, unknown> = {}) {
       const answer = await prepare(text)(variables);
       if (answer.kind !== 'text') throw new Error('the answer comes in parts');

@@ -28,7 +28,7 @@ interface Served {
   readonly log: BootedKernel['log'];
 }
 
-/** Starts an explorer before routes that answer all other clients with data. */
+/** Serves the explorer page to clients that prefer HTML, on routes that answer other clients with JSON. */
 const withExplorer = (
   { build, introspection = true }: Setting,
   work: (withExplorer: Served) => Promise<void>,

@@ -46,7 +46,7 @@ describe('the facet graphql.fields', () => {
     const books = field('books_read(year: Int!): Int');
     await withPlugins([reader((one) => void (all = one)), contributor(['books_read'], [books])], () => {
       expect(all().map(({ owner, value }) => [owner, value])).to.deep.equal([['library', books]]);
-      // Schemas are cached as long as the list is the same object.
+      // The list stays the same object, since GraphQL schemas are cached by its identity.
       expect(all()).to.equal(all());
     });
   });

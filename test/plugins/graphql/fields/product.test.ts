@@ -13,7 +13,7 @@ import { fieldNameOf } from '../../../../plugins/graphql/library.ts';
 import { floors } from '../../../../plugins/preset.ts';
 import { type TestPlugin, withPlugins } from '../../../support/plugin.ts';
 
-/** Types of collections that contributed fields may name. */
+/** Stand-ins for the types of system collections that contributed fields refer to. */
 const COLLECTION_TYPES = `
   scalar BigInt scalar JSON
   type platform_users { id: ID } type platform_roles { id: ID } type platform_files { id: ID } input update_platform_users_input { title: String }`;
@@ -21,7 +21,7 @@ const COLLECTION_TYPES = `
 async function contributed(environment: Record<string, string> = {}): Promise<readonly GraphqlField[]> {
   let all: readonly GraphqlField[] = [];
   let read: () => void = () => {};
-  // Defines the facet in place of the plugin `graphql`.
+  // Defines the facet graphql.fields in place of the plugin `graphql`, and reads what the core plugins contribute.
   const reader: TestPlugin = {
     name: 'reader',
     manifest: { facets: ['graphql.fields'] },

@@ -10,10 +10,10 @@ type CallerSchema = ReturnType<typeof createCallerSchema>;
 type TranslationContext = Parameters<typeof toSelection>[0];
 type RootField = ReturnType<typeof collectFields>[number];
 
-/** Documents of any size: what refuses them is tested in `document-limits.test.ts`. */
+/** Allows documents of any size; `document-limits.test.ts` tests the limits. */
 const NO_LIMITS = { rootFields: 1000, relations: 1000, nodes: Number.MAX_SAFE_INTEGER };
 
-/** A schema with its documents, as a caller has it. */
+/** A GraphQL schema with its document cache, as the plugin keeps for callers with the same permissions. */
 export const createCallerSchema = (schema: GraphQLSchema, limits: Partial<typeof DEFAULT_LIMITS> = NO_LIMITS) => ({
   schema,
   scope: 'items' as const,
@@ -21,7 +21,7 @@ export const createCallerSchema = (schema: GraphQLSchema, limits: Partial<typeof
   documents: createTestDocuments(limits, schema),
 });
 
-/** Parses and validates a document: its first operation, or the one of a name. */
+/** Parses and validates a document and returns its first operation, or the one with this name. */
 export function prepareOperation(built: CallerSchema, text: string, variables: Variables = {}, name?: string) {
   const document = built.documents.get(text);
   const node = document.operations.get(name ?? [...document.operations.keys()][0] ?? '');
@@ -63,7 +63,7 @@ export function translateSelection(...document: Parameters<typeof prepareRootFie
   return toSelection(context, root.field, root.nodes);
 }
 
-/** The same for a root field that answers groups of rows. */
+/** Translates the first root field of a document, which answers groups of rows, to what the query engine reads. */
 export function translateGroupSelection(...document: Parameters<typeof prepareRootField>): GroupSelection {
   const { root, context } = prepareRootField(...document);
   return toGroupSelection(context, root.field, root.nodes);

@@ -51,7 +51,7 @@ describe('toAlias', () => {
       expect(beside, JSON.stringify(text)).to.match(NAME);
       expect(toOriginal(beside), `${JSON.stringify(text)} is ${beside}`).to.equal(text);
     }
-    // The same in another order.
+    // An alias does not depend on the order in which texts are converted.
     for (const text of [...texts].reverse()) expect(aliases.get(toAlias(text))).to.equal(text);
   });
 

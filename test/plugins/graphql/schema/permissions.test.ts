@@ -102,7 +102,7 @@ describe('the GraphQL schema of a set of permissions', () => {
     const always = ofReader({ page: { read: several(['id'], ['*']) } });
     expect(always.field('page.id')).to.equal(': ID!');
     expect(always.field('page.title')).to.equal(': String');
-    // Row rules do not change the other types.
+    // A row rule leaves rows out and makes no field nullable.
     expect(ofReader({ page: { read: [{ rule: { title: { _eq: 'a' } } }] } }).field('page.title')).to.equal(': String!');
   });
 

@@ -4,7 +4,7 @@ import { buildSnapshot, buildTestSchema } from './test-schema.ts';
 const LIST = 'filter: post_filter, sort: [String], limit: Int, offset: Int, page: Int, search: String';
 const id = 'integer key';
 
-/** The arguments of a relation to rows of a collection, and its type. */
+/** Renders the expected arguments and type of a list of related rows. */
 const related = (collection: string, type: string): string => `(${LIST.replace('post_', `${collection}_`)}): ${type}`;
 
 describe('root fields of a GraphQL schema', () => {

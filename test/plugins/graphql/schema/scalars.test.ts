@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import * as scalars from '../../../../plugins/graphql/schema/scalars.ts';
 
-/** The value of an argument of this type, as the graphql package coerces it. */
+/** Coerces a literal to a value of this scalar with the graphql package. */
 function coerceArgument(
   type: GraphQLScalarType,
   literal: string,
@@ -34,7 +34,7 @@ function coerceArgument(
   return getArgumentValues(field as never, operation.selectionSet.selections[0] as FieldNode, variableValues).a;
 }
 
-/** The same with a variable. */
+/** Coerces the value of a variable to this scalar with the graphql package. */
 const byVariable = (type: GraphQLScalarType, value: unknown) =>
   coerceArgument(type, '$v', { v: value }, `($v: ${type.name})`);
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));

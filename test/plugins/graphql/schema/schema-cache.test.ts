@@ -18,7 +18,7 @@ const version = (name: string, fields: Record<string, string> = {}): SchemaOverv
 function memory(capacity = 10) {
   const state = {
     snapshot: version('1') as SchemaOverview,
-    /** The snapshot after a refresh. */
+    /** The schema snapshot that `refresh()` loads; undefined keeps the current one. */
     fresh: undefined as SchemaOverview | undefined,
     sets: new Map<string, PermissionSet>(),
     contributed: [] as { owner: string; value: GraphqlField }[],

@@ -56,7 +56,7 @@ describe('names in a GraphQL schema', () => {
     expect(one.fields('Query').filter((name) => !/_(by_id|aggregated)$/.test(name))).to.deep.equal(
       Object.values(names),
     );
-    // An alias that depends on other names has a warning.
+    // The schema warns of aliases that depend on other names.
     expect(about(one)).to.have.members(
       ['Query', 'JSON', 'delete_one', 'string_filter_operators', 'GraphQLBigInt'].map(
         (name) => `${name}.${names[name as keyof typeof names]}`,

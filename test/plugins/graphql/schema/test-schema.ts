@@ -57,7 +57,7 @@ export function buildSnapshot(tables: Sketch, changes: Changes = {}): SchemaOver
   return { ...sketched, collections: new Map(collections) };
 }
 
-/** `{ book: { read: ['id', 'title'] } }`, or a list of several permissions. */
+/** Permissions by collection and action: `{ book: { read: ['id', 'title'] } }`, or a list of several permissions. */
 export type RightsByCollection = Readonly<
   Record<string, Partial<Record<Action, readonly string[] | readonly Partial<Permission>[]>>>
 >;
@@ -87,12 +87,12 @@ export interface TestSchema {
   /** One type in the schema language, without the descriptions of shared types. */
   type(name: string): string;
   has(name: string): boolean;
-  /** Names of the fields of a type; none where there is no such type. */
+  /** Names of the fields of a type; empty for a type that the schema does not have. */
   fields(type: string): readonly string[];
-  /** Arguments and type of `Query.book_by_id`. */
+  /** Arguments and type of a field such as `Query.book_by_id`, as `(id: ID!): book`. */
   field(path: string): string;
   binding(path: string): FieldBinding | undefined;
-  /** What `<type>_filter.<entry>` stands for beside the field of its name. */
+  /** The binding of a filter entry such as `post_filter.author__person`; undefined where the entry is a field. */
   filterBinding(path: string): FilterBinding | undefined;
 }
 
@@ -102,7 +102,7 @@ interface TestSchemaOptions {
   readonly contributed?: readonly GraphqlField[];
 }
 
-/** Builds a schema, and expects it to be valid. */
+/** Builds the GraphQL schema of a schema snapshot and asserts that it is valid. */
 export function buildTestSchema(
   snapshot: SchemaOverview,
   { permissions = createPermissionSet('admin'), scope = 'items', contributed = [] }: TestSchemaOptions = {},
@@ -147,6 +147,6 @@ export function buildTestSchema(
   };
 }
 
-/** The validation that the service skips. */
+/** Messages of the graphql package's schema validation, which the service skips. */
 export const schemaProblems = (schema: GraphQLSchema): readonly string[] =>
   validateSchema(new GraphQLSchema({ ...schema.toConfig(), assumeValid: false })).map(({ message }) => message);

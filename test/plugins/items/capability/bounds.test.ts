@@ -10,7 +10,7 @@ const refused = async (run: () => unknown, about: unknown) =>
   );
 const refusedQuery = (query: unknown) => refused(() => parseBoundedQuery(query, -1), query);
 
-/** `{ a: { a: … { _eq: 1 } } }`. */
+/** A filter of nested fields, `levels` deep: `{ a: { a: … { _eq: 1 } } }`. */
 const nested = (levels: number): unknown => (levels === 0 ? { _eq: 1 } : { a: nested(levels - 1) });
 const alternatives = (levels: number): unknown => (levels === 0 ? {} : { _or: [alternatives(levels - 1)] });
 const times = <T>(count: number, one: T): T[] => Array(count).fill(one);

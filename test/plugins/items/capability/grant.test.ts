@@ -72,7 +72,7 @@ describe('the grant of the capability items', () => {
       expect(widensItemsGrant(before, after), JSON.stringify([before, after])).to.equal(expected);
   });
 
-  it('has two reserved capabilities beside it that give nothing yet', () => {
+  it('the reserved capabilities files and schema are valid in a grant and bind to nothing', () => {
     const { schema, describe: files, widens } = filesCapability;
     expect(findProblems(schema, user)).to.deep.equal([]);
     for (const grant of [{}, 'system', { accountability: 'user', more: 1 }])

@@ -27,7 +27,7 @@ export interface ItemsService {
   stop(): Promise<void>;
 }
 
-/** Starts the core plugins that `items` needs, with the tables and permissions of `sql`, and a plugin that uses the broker. */
+/** Starts the core plugins that `items` needs, on a new database with the tables and permissions of `sql`. */
 export async function itemsService(sql: string, environment: Record<string, string> = {}): Promise<ItemsService> {
   const database = await freshDatabase('items_capability');
   const data = await mkdtemp(join(tmpdir(), 'tenon-items-'));
@@ -91,7 +91,7 @@ export type Call = (
   secrets?: Secrets,
 ) => Promise<unknown>;
 
-/** Calls methods as the confined package `pilot` with this grant. */
+/** Returns a function that calls methods of `host.items` as the confined package `pilot` with this grant. */
 export function callWith(service: ItemsService, grant: unknown): Call {
   const { subjects } = service;
   const grants = { items: grant };
@@ -99,7 +99,7 @@ export function callWith(service: ItemsService, grant: unknown): Call {
   const brokerAccess = subjects.register({ name: 'pilot', version: '2.0.0', runtime: 'confined', grants });
   return (method, args, who = caller(), secrets = new InvocationSecrets()) => {
     const invocation: Invocation = { id: 'run', caller: who, signal: new AbortController().signal, secrets };
-    // Serialised, as between two processes.
+    // Arguments are serialised, as between the service and a confined process.
     return brokerAccess.call(`items.${method}`, JSON.parse(JSON.stringify(args)), invocation);
   };
 }
