@@ -12,8 +12,8 @@ const PROMOTING = 'please promote';
 const SENSITIVE = ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data'];
 
 /**
- * A plugin with listeners: one adds the role `roleOf()` to users that are written with the title PROMOTING; one sets this role of the
- * user named in a new `paper`, with the permissions of the caller.
+ * A plugin with listeners: one adds the role `roleOf()` to users that are written with the title PROMOTING; the other one gives
+ * this role to the user that a new `paper` names, with the permissions of the caller.
  */
 const obliging = (roleOf: () => string): TestPlugin => ({
   name: 'obliging',

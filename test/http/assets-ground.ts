@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FreshDatabase } from '../support/database.ts';
 
-/** A folder for the storage location `local`. `file` writes an object and its row of `platform_files` directly, without an upload. */
+/** A folder for the storage location `local`. `file` writes an object and its row of `platform_files` without an upload. */
 export interface AssetsGround {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ interface Caller {
   readonly query?: string;
 }
 
-/** The expected statuses of each caller at endpoints of each access level, in the order of LEVELS (conventions, "endpoint.access"). */
+/** The expected status of each caller at an endpoint of each level, in the order of LEVELS (conventions, "endpoint.access"). */
 const CALLERS: Readonly<Record<string, readonly [number, number, number, number]>> = {
   anonymous: [200, 401, 401, 401],
   'a share session': [200, 401, 401, 401],

@@ -238,7 +238,7 @@ describe('the reason codes of GET /extensions', function () {
     expect(body.data[0].status).to.equal('loaded');
   });
 
-  it('VALIDATION_INCOMPLETE: confined packages with an invalid sandbox setting, while those with full authority run', async () => {
+  it('VALIDATION_INCOMPLETE: a confined package with an invalid sandbox setting; full packages still run', async () => {
     const other = await startService({ env: { EXTENSIONS_PATH: place.path, EXTENSIONS_SANDBOX_MAX_MEMORY: 'plenty' } });
     try {
       const all = await rows(other);
