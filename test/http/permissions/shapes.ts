@@ -8,7 +8,7 @@ export type Payload = Readonly<Record<string, unknown>>;
 export interface ToManyField {
   readonly to: string;
   readonly by: string;
-  /** What happens to related rows that a written list omits. Default: `by` becomes null, or the row is deleted if `by` is a key. */
+  /** What a write does with related rows that a list omits. Default: set `by` to null, or delete the row if `by` is in its key. */
   readonly deselectAction?: 'delete';
 }
 
