@@ -186,7 +186,7 @@ describe('permissions of assets', () => {
     }
   });
 
-  it('an asset whose record is cached needs no statement, and one more where a row rule applies', async () => {
+  it('an asset whose record is cached needs no statement, or one where a row rule applies', async () => {
     const id = await fileOf('hello');
     // The reader signs in, since checking an access token needs no statement.
     const email = 'reader@example.com';

@@ -18,7 +18,7 @@ describe('files: two processes on one database and one folder', function () {
   let other: SpawnedService;
   before(async () => {
     ground = await createFailingEnvironment();
-    // Both at once, on a database that has no tables yet.
+    // Both processes start at the same moment on one database.
     [one, other] = await Promise.all([ground.start(), ground.start()]);
   });
   after(() => ground?.remove());

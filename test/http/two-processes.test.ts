@@ -14,7 +14,7 @@ describe('two processes on one database', () => {
     this.timeout(120_000);
     database = await createMigratedDatabase('two');
     await loadSql(database.url, new URL('../data/chinook.sql', import.meta.url));
-    // Both processes start at once on a database without tables of the service, and both try to create them.
+    // Both processes start at the same moment on one database.
     const env = { LOG_LEVEL: 'warn' };
     services = await Promise.all([spawnService({ database, env }), spawnService({ database, env })]);
   });
