@@ -195,7 +195,7 @@ describe('activity and revisions recorded for writes', () => {
     await database.query('truncate platform_activity, platform_revisions cascade');
     await ok('PATCH', '/items/author/2', { articles: [1, { title: 'c' }] });
     const [outer] = (await revisions()).filter((row) => row.collection === 'author');
-    // The row itself did not change, but its nested rows did.
+    // The author has a revision with an empty delta, since only its articles changed.
     expect(outer).to.deep.include({ item: '2', delta: {}, parent: null });
     const nested = (await revisions()).filter((row) => row.collection === 'article');
     expect(nested.map(({ item, parent }) => [item, parent])).to.have.deep.members([
@@ -233,7 +233,7 @@ describe('activity and revisions recorded for writes', () => {
     await ok('PATCH', '/items/silent', { keys: [1, 2], data: { name: 'c' } });
     await ok('DELETE', '/items/silent/1');
     expect(await readListeners()).to.deep.equal(['create article 1', 'create quiet 1', 'update quiet 1']);
-    // The author is not recorded, so the article’s revision has no parent.
+    // The collection of the article’s parent row is not recorded, so the article’s revision has no parent.
     expect((await revisions()).map(({ collection, parent }) => [collection, parent])).to.deep.equal([
       ['article', null],
     ]);
@@ -296,7 +296,7 @@ describe('activity and revisions recorded for writes', () => {
     expect({ data, delta }).to.deep.equal({ data: { id: 1, name: 'B', boss: 2 }, delta: { name: 'B' } });
   });
 
-  it('records the rows by keys of any length', async () => {
+  it('records rows whose keys are longer than the column for the key', async () => {
     const name = 'é'.repeat(300);
     await ok('POST', '/items/lengthy', [{ name }, { name: `${name}2`, n: 1 }]);
     await ok('PATCH', '/items/lengthy', [
@@ -307,7 +307,7 @@ describe('activity and revisions recorded for writes', () => {
     expect((await revisions()).map((row) => (row.delta as Row).n)).to.have.members([null, 1, 2, 3]);
   });
 
-  it('records the rows by keys that are written in several ways', async () => {
+  it('records a row under one key, whichever way the requests write its key', async () => {
     await database.query('create table priced (price numeric(6,2) primary key, n int)');
     await database.query(
       'create table offer (id serial primary key, priced numeric(6,2) references priced, name text)',
@@ -353,7 +353,7 @@ describe('activity and revisions recorded for writes', () => {
     await database.query(`create function shout() returns trigger language plpgsql as $$
       begin new.shout := upper(new.name); return new; end $$;
       create trigger shout before update on watched for each row execute function shout()`);
-    // The notification of the schema change may take a moment.
+    // The service learns of the new trigger by a notification, which may take a moment.
     await until(async () => JSON.stringify(await changes(`c${Math.random()}`)).includes('shout'));
     await database.query('drop table watched; drop function shout');
   });
@@ -388,7 +388,7 @@ describe('activity and revisions recorded for writes', () => {
   });
 });
 
-/** Resolves once a statement waits for a lock. */
+/** Resolves once a statement in this database waits for a lock. */
 async function waiting(database: FreshDatabase): Promise<void> {
   const deadline = Date.now() + 30_000;
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

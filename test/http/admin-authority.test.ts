@@ -11,7 +11,10 @@ const FORBIDDEN = [403, 'FORBIDDEN'];
 const PROMOTING = 'please promote';
 const SENSITIVE = ['role', 'status', 'token', 'provider', 'external_identifier', 'tfa_secret', 'auth_data'];
 
-/** A package that acts for the caller of the request, and a listener that adds a role to what a user manager writes. */
+/**
+ * A plugin with listeners: one adds the role `roleOf()` to users that are written with the title PROMOTING; the other one gives
+ * this role to the user that a new `paper` names, with the permissions of the caller.
+ */
 const obliging = (roleOf: () => string): TestPlugin => ({
   name: 'obliging',
   manifest: {

@@ -15,7 +15,7 @@ import {
   startService,
 } from '../support/service.ts';
 
-/** Log messages: one for each run of the image library, by its result. */
+/** Messages that the service logs once for each run of the image library, by the result of the run. */
 const IMAGE_MADE = 'an image was made';
 const IMAGE_FAILED = 'an image could not be made';
 
@@ -34,7 +34,7 @@ describe('assets: many concurrent requests for one new variant', () => {
   beforeEach(async () => void (root = await mkdtemp(join(tmpdir(), 'tenon-assets-'))));
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  /** Files of which the name says that they were made of others. */
+  /** The image variants in storage, recognised by their names. */
   const variants = async () => (await filesIn(root)).filter((name) => /__\w+\.\w+$/.test(name));
 
   describe('one process', () => {
@@ -45,7 +45,7 @@ describe('assets: many concurrent requests for one new variant', () => {
     afterEach(() => service?.stop());
     const countLogged = (what: string) => service.log.filter(({ msg }) => msg === what).length;
 
-    it('one process makes the image once for fifty requests and later ones', async () => {
+    it('one process makes the image once for fifty concurrent requests, and serves it to later ones', async () => {
       const id = await upload(service, photo);
       const query = { width: '1000', format: 'avif' };
       const answers = await Promise.all(times(50, () => asset(service, id, query)));
@@ -55,14 +55,14 @@ describe('assets: many concurrent requests for one new variant', () => {
       expect(await variants()).to.have.length(1);
       await expectAllEqual([answers[0] as Asset, await asset(service, id, query)]);
       expect(countLogged(IMAGE_MADE), 'from storage').to.equal(1);
-      // In other words the same, and then really another.
+      // The same variant requested by other parameters is not made again; another width is.
       await asset(service, id, { transforms: '[["toFormat","avif"]]', width: '1000', fit: 'cover' });
       expect(countLogged(IMAGE_MADE), 'in other words').to.equal(1);
       await asset(service, id, { ...query, width: '1001' });
       expect(countLogged(IMAGE_MADE), 'another one').to.equal(2);
     });
 
-    it('one process tries a damaged image once for fifty requests', async () => {
+    it('one process tries to transform a damaged image once for fifty concurrent requests', async () => {
       const bytes = photo.bytes.subarray(0, Math.floor(photo.bytes.length * 0.7));
       const id = await upload(service, { ...photo, bytes });
       const answers = await Promise.all(times(50, () => asset(service, id, { width: '100' })));
@@ -81,7 +81,7 @@ describe('assets: many concurrent requests for one new variant', () => {
     afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
     after(() => database?.drop());
 
-    it('two processes make the image once for 25 requests each', async () => {
+    it('two processes together make the image once when each gets 25 concurrent requests', async () => {
       const env = { STORAGE_LOCAL_ROOT: root, LOG_LEVEL: 'debug' };
       running.push(await spawnService({ database, env }));
       running.push(await spawnService({ database, env }));

@@ -8,7 +8,7 @@ import { upload } from '../plugins/assets/transform/upload.ts';
 import { type Ask, asking } from '../plugins/users/people.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-// The client's own types describe collections of another product.
+// The types of @directus/sdk describe the system collections of Directus, not of this service.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type AnyJson = any;
 const sdk: AnyJson = published;
@@ -16,7 +16,7 @@ const sdk: AnyJson = published;
 const sampleFiles = await samples();
 const TEXT = 'some text of no importance';
 
-/** The sentences of the specification on assets, as a client with plain HTTP sees them. */
+/** What the specification requires of /assets, tested over HTTP without a client library. */
 describe('/assets follows the specification', () => {
   let service: InProcessService;
   let root: string;
@@ -41,7 +41,7 @@ describe('/assets follows the specification', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  /** Bytes as they come. */
+  /** Requests one of the uploaded sample files by its name, and answers the bytes of the response unparsed. */
   async function get(name: string, query = '', headers: Record<string, string> = {}, method = 'GET') {
     const response = await fetch(`${service.url}/assets/${ids[name]}${query}`, {
       method,
@@ -121,7 +121,7 @@ describe('/assets follows the specification', () => {
       expect(JSON.parse(bytes.toString()).errors[0].extensions.code).to.equal('RANGE_NOT_SATISFIABLE');
     }
     expect((await get('text')).header('accept-ranges')).to.equal('bytes');
-    // What is made on the way takes none.
+    // An image that is transformed for this very request is answered whole, whatever its Range header says.
     expect((await get('jpeg', '?width=20', { range: 'bytes=0-3' })).status).to.equal(200);
   });
 
@@ -157,7 +157,7 @@ describe('/assets follows the specification', () => {
 
   describe('format=auto', () => {
     const BOTH = 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8';
-    // Own format of the source where the client knows neither; PNG where the format may be transparent.
+    // A client that accepts neither AVIF nor WebP gets JPEG and GIF in their own format, and every other format as PNG.
     const cases: [string, string, string][] = [
       ['jpeg', BOTH, 'avif'],
       ['png', BOTH, 'avif'],
@@ -242,7 +242,7 @@ describe('/assets follows the specification', () => {
 
   describe('storage_asset_transform', () => {
     const storage_asset_presets = [
-      // As an admin app stores it: empty fields are null.
+      // An admin app stores the empty fields of a preset as null.
       { key: 'card', fit: 'cover', width: 30, height: 30, quality: 80, format: 'png', transforms: [['grayscale']] },
       { key: 'plain', fit: null, width: 20, height: null, quality: null, format: null, transforms: null },
     ];

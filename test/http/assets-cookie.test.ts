@@ -35,7 +35,7 @@ describe('session cookie at /assets', () => {
     readonly cookie: string;
   }
 
-  /** A user signed in by a page, which keeps the refresh token in a cookie. */
+  /** Creates a role with these grants on files and a user of it, and signs the user in with mode "cookie". */
   async function visitor(role: object = {}, grants: readonly object[] = [{}]): Promise<Visitor> {
     const name = randomBytes(4).toString('hex');
     const createdRole = await asAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
@@ -78,7 +78,7 @@ describe('session cookie at /assets', () => {
     expect(await status(admin.cookie, {}, 'GET', path)).to.equal(200);
   });
 
-  it('the cookie counts only on requests from pages of the same site', async () => {
+  it('the cookie authenticates only requests from pages of the same origin, or from no page', async () => {
     const { cookie } = await visitor();
     const { host } = new URL(service.url);
     const taken = [
@@ -111,7 +111,7 @@ describe('session cookie at /assets', () => {
     expect(await status(reader.cookie, { authorization: `Bearer ${token}` })).to.equal(403);
     expect(await status(reader.cookie, { authorization: 'Bearer wrong' })).to.equal(401);
     expect(await status(reader.cookie, {}, 'GET', `/assets/${id}?access_token=${token}`)).to.equal(403);
-    // A header of another kind is no token.
+    // An Authorization header of another scheme than Bearer is not read as a token, so the cookie applies.
     expect(await status(reader.cookie, { authorization: 'Basic YTpi' })).to.equal(200);
   });
 
@@ -139,7 +139,7 @@ describe('session cookie at /assets', () => {
         expect([found, body], value).to.deep.equal([200, 'for all']);
         expect(headers.get('cache-control'), value).to.equal('public, max-age=2592000');
       }
-      // Known and not allowed here: the visitor is himself, not the Public role.
+      // A valid cookie makes its user the caller: this user may not read the file, although the Public role may.
       expect((await askPublic(cookie)).status).to.equal(403);
       expect((await askPublic(cookie, { 'sec-fetch-site': 'cross-site' })).status).to.equal(200);
     } finally {
@@ -147,7 +147,7 @@ describe('session cookie at /assets', () => {
     }
   });
 
-  it('the cookie ends with its session', async () => {
+  it('the cookie authenticates no request once its session has ended', async () => {
     const out = await visitor();
     expect(await status(out.cookie)).to.equal(200);
     await service.request('POST', '/auth/logout', { headers: { cookie: out.cookie }, body: {} });
@@ -187,7 +187,7 @@ describe('session cookie at /assets', () => {
     expect(await state()).to.deep.equal(before);
     const refreshed = await service.request('POST', '/auth/refresh', { headers: { cookie }, body: { mode: 'cookie' } });
     expect(refreshed.status).to.equal(200);
-    // The new one is as good, the old one is not any more.
+    // After the refresh the new cookie authenticates, and the old one does not.
     const [next] = (refreshed.headers.get('set-cookie') as string).split(';');
     expect([await status(next as string), await status(cookie)]).to.deep.equal([200, 403]);
   });

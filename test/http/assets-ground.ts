@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FreshDatabase } from '../support/database.ts';
 
-/** A folder for the location `local`, and files in it with rows of their own, made without the service's upload. */
+/** A folder for the storage location `local`. `file` writes an object and its row of `platform_files` without an upload. */
 export interface AssetsGround {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Answers the id. `columns` are of `platform_files`; bytes null: a row alone. */
+  /** Answers the id of the new file. `columns` override the columns of its row; with bytes null the row has no object. */
   file(
     database: FreshDatabase,
     bytes: Buffer | string | null,

@@ -170,7 +170,7 @@ describe('hostile requests to assets', () => {
       expect((await get(id)).headers.get('content-security-policy')).to.match(/; sandbox$/);
     });
 
-    it('no type allows scripts', async () => {
+    it('files of other types get a policy that allows no scripts', async () => {
       const id = await file('x');
       for (const type of [
         'application/pdf',
@@ -336,7 +336,7 @@ describe('hostile requests to assets', () => {
   });
 });
 
-/** What is said on a connection of its own, and what comes back until it is closed. */
+/** Sends `text` over a new TCP connection, and answers all that the service sends until the connection is closed. */
 function raw(service: Service, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';

@@ -79,7 +79,7 @@ describe('permissions of assets', () => {
     const filed = await fileOf('filed', { folder });
     expect([await status(mine, own.token), await status(filed, own.token)]).to.deep.equal([200, 403]);
     expect([await status(mine, byFolder.token), await status(filed, byFolder.token)]).to.deep.equal([403, 200]);
-    // The rule is about the row as it is now, whatever is remembered of the file.
+    // The row rule is checked against the current rows, also when the service has cached the record of the file.
     await asAdmin(here, 'PATCH', `/folders/${folder}`, { name: 'closed' });
     expect([await status(filed, byFolder.token), await status(filed, here.admin.token)]).to.deep.equal([403, 200]);
   });
@@ -107,7 +107,7 @@ describe('permissions of assets', () => {
       );
     }
     for (const id of [alone, lost]) expect(shape(await get(id, here.admin.token)), id).to.deep.equal(unknown);
-    // Nor does what is wrong with a query tell whether there is a file.
+    // An invalid query gets the same response, so that it does not show whether the file exists.
     const wrong = await here.request('GET', `/assets/${hidden}?key=nonsense`, { token: reader.token });
     expect(shape(wrong)).to.deep.equal(unknown);
   });
@@ -174,7 +174,7 @@ describe('permissions of assets', () => {
   it('a replacement in another process is served before its notification arrives', async () => {
     const id = await fileOf('bytes 0');
     await get(id, there.admin.token, there);
-    // Each object is asked for once, so none is in memory.
+    // Each object is requested once after it is written, so the service cannot serve it from memory.
     for (let time = 1, before = `${id}.bin`; time <= 30; time++) {
       const name = `${id}-${time}.bin`;
       await writeFile(join(ground.root, name), `bytes ${time}`);
@@ -186,9 +186,9 @@ describe('permissions of assets', () => {
     }
   });
 
-  it('a cached record needs no statement, a row rule needs one', async () => {
+  it('an asset whose record is cached needs no statement, or one where a row rule applies', async () => {
     const id = await fileOf('hello');
-    // An access token, which no statement is needed for either.
+    // The reader signs in, since checking an access token needs no statement.
     const email = 'reader@example.com';
     const role = (await asAdmin(here, 'POST', '/roles', { name: 'ruled', app_access: false })).id;
     const rule = {

@@ -26,14 +26,14 @@ const HTML = `<!doctype html><title>page</title><body onload="${RAN.replaceAll('
 const XHTML = `<html xmlns="http://www.w3.org/1999/xhtml"><head><script>${RAN}</script></head><body onload="${RAN.replaceAll('"', "'")}"><p>words</p></body></html>`;
 
 describe('assets in a browser', function () {
-  // A machine that is busy with other tests may need long to draw a page.
+  // A browser on a busy machine may take long to render a page.
   this.timeout(120_000);
 
   let ground: AssetsGround;
   let database: FreshDatabase;
   let service: InProcessService;
   let browser: Browser;
-  /** Another origin, which answers any path with this page. */
+  /** A server of another origin than the service. It answers every path with `pageThere`. */
   let foreignServer: Server;
   let foreignUrl: string;
   let pageThere = { html: '', headers: {} as Record<string, string> };
@@ -92,7 +92,7 @@ describe('assets in a browser', function () {
     readonly context: BrowserContext;
     readonly page: Page;
     readonly consoleTexts: string[];
-    /** Addresses asked for beside the page's own. */
+    /** URLs of all requests that the page has caused. */
     readonly requestedUrls: string[];
   }
 
@@ -130,7 +130,7 @@ describe('assets in a browser', function () {
       if (name === 'a.html') {
         await page.locator('#link').click();
         await page.locator('#form button').click();
-        // It is shown all the same, with its own style.
+        // The page is rendered although its scripts do not run.
         expect(await page.locator('p').textContent()).to.equal('words');
       }
       expect(consoleTexts.filter((text) => text === 'it ran')).to.deep.equal([]);
@@ -144,13 +144,13 @@ describe('assets in a browser', function () {
   it('a browser does not render a file of another type as a page', async () => {
     for (const name of ['claims-to-be.png', 'untyped']) {
       const { page, consoleTexts } = await visit();
-      // What is no page is shown as it is declared, or offered as a download.
+      // The browser shows such a file as its declared type or downloads it, which ends the navigation with an error.
       await page.goto(address(name)).catch((error) => expect(String(error)).to.match(/download|ERR_ABORTED/i));
       expect(consoleTexts.filter((text) => text === 'it ran')).to.deep.equal([]);
     }
   });
 
-  /** Width of an image in a page, 0 where it does not come. */
+  /** The width of an image that is added to the page; 0 if it does not load. */
   const widthIn = (page: Page, src: string, attributes = ''): Promise<number> =>
     page.evaluate<number>(`new Promise((resolve) => {
       const holder = document.createElement('div');
@@ -236,7 +236,7 @@ async function expectSoon(done: () => boolean): Promise<void> {
     if (Date.now() > end) throw new Error('it did not come to pass in time');
 }
 
-/** A second of nothing, as PCM. */
+/** A WAV file with one second of silence. */
 function emptyWav(): Buffer {
   const data = Buffer.alloc(8000, 128);
   const head = Buffer.alloc(44);

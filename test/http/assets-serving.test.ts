@@ -49,12 +49,12 @@ describe('bytes of assets', () => {
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
-  it('assets of every size have the bytes in storage', async () => {
+  it('the answer has exactly the stored bytes, for assets of every size', async () => {
     for (const size of [0, 1, 65_535, 65_537, 256 * 1024, 256 * 1024 + 1, 5 * MEGABYTE + 3]) {
       const bytes = randomBytes(size);
       const id = await ground.file(database, bytes);
       const expected = createHash('sha256').update(bytes).digest('hex');
-      // From storage, and small ones from memory later.
+      // The first request is answered from storage, the later ones from memory where the file is small.
       for (let time = 0; time < 4; time++) {
         const answer = await opened(id);
         expect([answer.statusCode, answer.headers['content-length']]).to.deep.equal([200, String(size)]);
@@ -63,7 +63,7 @@ describe('bytes of assets', () => {
     }
   });
 
-  it('ranges together are the whole asset', async () => {
+  it('the ranges of an asset joined together are the whole asset', async () => {
     const bytes = randomBytes(3 * MEGABYTE + 77);
     const id = await ground.file(database, bytes);
     const hash = createHash('sha256');
@@ -87,7 +87,7 @@ describe('bytes of assets', () => {
     }
   });
 
-  it('every way for a client to leave closes the file', async function () {
+  it('the service closes the file in storage however the client disconnects', async function () {
     if (!existsSync('/proc/self/fd')) this.skip();
     const id = await ground.file(database, randomBytes(30 * MEGABYTE));
     const open = () =>
@@ -101,7 +101,7 @@ describe('bytes of assets', () => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => opened(id)));
     expect(open()).to.have.length(20);
     for (const client of clients) client.destroy();
-    // Those that go before they have any answer, and those that only look.
+    // Clients that disconnect before the answer, and HEAD requests.
     for (let time = 0; time < 20; time++) {
       const request = get(`${service.url}/assets/${id}`, {
         agent: false,
@@ -150,7 +150,7 @@ describe('bytes of assets', () => {
         if (Math.floor(bytes / (16 * MEGABYTE)) > step) peak = Math.max(peak, resident());
       }
       expect(bytes).to.equal(size);
-      // V8 lets up to about 64 MB of unused buffers pile up.
+      // The limit includes about 64 MB of unused buffers that V8 frees late.
       expect((peak - before) / MEGABYTE).to.be.below(128);
     } finally {
       await spawned.stop();

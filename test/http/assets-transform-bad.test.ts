@@ -192,7 +192,7 @@ describe('assets: sources that cannot be transformed', () => {
       while ((await underway()).length === 0) await pause(1);
       const { token } = service.admin;
       expect((await service.request('DELETE', `/files/${id}`, { token })).status).to.equal(204);
-      // The bytes may have been read in full before.
+      // 200 if the service had read all bytes before the delete.
       expect((await slow).status).to.be.oneOf([200, 403]);
       await until(async () => !(await filesIn(root)).some((name) => name.includes(id)));
       expect((await asset(service, id, { width: '12' })).status).to.equal(403);
@@ -243,7 +243,7 @@ describe('assets: sources that cannot be transformed', () => {
     it('a transformation over ASSETS_TRANSFORM_TIMEOUT fails for all waiting requests', async () => {
       const bytes = await (await quarters(950, 950)).png().toBuffer();
       const id = await upload(service, { name: 'slow.png', type: 'image/png', bytes });
-      // A median of that width takes three times as long as is allowed here.
+      // A median filter of this width takes about three times ASSETS_TRANSFORM_TIMEOUT.
       const crowd = Array.from({ length: 6 }, () => asset(service, id, { transforms: '[["median",950]]' }));
       const [answer, ...others] = await Promise.all(crowd);
       expect([answer?.status, answer?.code]).to.deep.equal([400, 'ILLEGAL_ASSET_TRANSFORMATION']);

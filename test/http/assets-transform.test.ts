@@ -9,12 +9,12 @@ import { type InProcessService, startService } from '../support/service.ts';
 const sampleFiles = await samples();
 const json = (...operations: unknown[]) => ({ transforms: JSON.stringify(operations) });
 
-/** Of a 60 × 40 image: the request, the size of the result, and the colours of its four quarters. */
+/** A transformation of an image of 60 × 40 pixels: query parameters, size of the result, and colours of its four quarters. */
 interface Case {
   readonly query: Readonly<Record<string, string>>;
   readonly size: readonly [width: number, height: number];
   readonly quarters?: (source: readonly Colour[]) => readonly (Colour | undefined)[];
-  /** A still image, also of one that moves. */
+  /** The result has one frame, also where the source is animated. */
   readonly still?: true;
 }
 
@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
   { query: json(['rotate']), size: [60, 40], quarters: same },
 ];
 
-/** A dark print colour is near to grey as well as to others once a decoder has guessed: only light and dark are certain. */
+/** Whether the test knows the colours: those of a CMYK image depend on the decoder. */
 const isCertain = (name: string) => name !== 'cmyk jpeg';
 
 describe('assets: transformations', () => {
@@ -112,7 +112,7 @@ describe('assets: transformations', () => {
           if (isCertain(name)) expect(image.quarters).to.deep.equal(source.quarters);
         });
 
-      it(`${name} with key=system-small-cover goes by Accept`, async () => {
+      it(`${name} with key=system-small-cover has a format that Accept allows`, async () => {
         const accept = 'image/avif,image/webp,*/*;q=0.8';
         const key = 'system-small-cover';
         const image = await shown(name, { key }, accept);
@@ -126,7 +126,7 @@ describe('assets: transformations', () => {
       it(`${name} rotated by 90 degrees ignores the EXIF orientation`, async () => {
         const image = await shown(name, json(['rotate', 90]));
         const [a, b, c, d] = (seen.get(name) as Seen).quarters;
-        // Lying on its side, a quarter turn is just what it needs.
+        // The pixels of this sample are stored turned by 90 degrees, so the rotation makes it upright.
         const isLying = name === 'jpeg on its side';
         expect([image.width, image.height]).to.deep.equal(isLying ? [60, 40] : [40, 60]);
         if (isCertain(name)) expect(image.quarters).to.deep.equal(isLying ? [a, b, c, d] : [c, a, d, b]);

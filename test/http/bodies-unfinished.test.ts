@@ -11,7 +11,7 @@ const STALL = 2000;
 interface Line {
   readonly socket: Socket;
   readonly text: () => string;
-  /** Resolves when the service has ended its side. */
+  /** Resolves when the service has ended or closed the connection. */
   readonly ended: Promise<unknown>;
 }
 
@@ -53,7 +53,7 @@ describe('request bodies that do not arrive completely', () => {
   };
   const bearer = () => ({ Authorization: `Bearer ${service.admin.token}` });
 
-  /** Bytes that the service holds for bodies now, from the health check for admins. */
+  /** The bytes of unfinished request bodies that the service has in memory, as GET /server/health shows them to admins. */
   async function held(): Promise<number> {
     const { body } = await service.request('GET', '/server/health', { token: service.admin.token });
     return body.checks['http:unfinishedBodies'][0].observedValue;
@@ -113,7 +113,7 @@ describe('request bodies that do not arrive completely', () => {
     slow.socket.write(head('/auth/login', { ...JSON_TYPE, 'Content-Length': login.length, Connection: 'close' }));
     let sent = 500_000;
     slow.socket.write(login.slice(0, sent));
-    // The client continues to send slowly.
+    // This client sends one byte every 50 ms, so that STREAM_STALL_TIMEOUT does not end its request.
     const drip = setInterval(() => void slow.socket.write(login.slice(sent, ++sent)), 50);
     slow.socket.once('close', () => clearInterval(drip));
     const senders = Array.from({ length: 1000 }, () => {
@@ -196,7 +196,7 @@ describe('a response that is sent before the request body has arrived', () => {
         const size = 30 * 1024 * 1024;
         const { socket, text, ended } = line(service);
         try {
-          // Such a client does not read the response while it sends.
+          // Stands for a client that reads nothing while it sends.
           socket.pause();
           socket.write(head(path, { 'Content-Type': type, 'Content-Length': size, Connection: connection }));
           const part = Buffer.alloc(1024 * 1024, ' ');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
 import { type ConfinedPackages, createPackages, endpoint } from './confined-packages.ts';
 
-// The client's types describe another product's extensions, so they are not used.
+// The types of @directus/sdk describe the extensions of Directus, so this test does not use them.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type AnyValue = any;
 const sdk: AnyValue = published;

@@ -12,7 +12,7 @@ describe('a published client library, by REST and GraphQL', () => {
   let service: InProcessService;
   let client: Untyped;
   const used = new Set<string>();
-  /** Runs a command of the client by its name. */
+  /** Sends the request that the SDK function of this name builds, such as `readItems`. */
   const run = (name: string, ...args: unknown[]): Promise<Untyped> => {
     used.add(name);
     return client.request(sdk[name](...args));
@@ -244,7 +244,7 @@ describe('a published client library, by REST and GraphQL', () => {
     expect(await failure(run('readItem', 'article', 99))).to.deep.equal({ status: 403, code: 'FORBIDDEN' });
   });
 
-  // Each system collection has commands to create, read, update and delete one and many.
+  // The SDK has functions to create, read, update and delete one row and many rows of each of these system collections.
   const collections: readonly (readonly [many: string, one: string, row: (at: number) => object, change: object])[] = [
     ['Folders', 'Folder', (at) => ({ name: `folder ${at}` }), { name: 'changed' }],
     ['Presets', 'Preset', (at) => ({ bookmark: `preset ${at}` }), { layout: 'cards' }],

@@ -19,13 +19,13 @@ describe('a published client library on the system collections', () => {
   after(() => service?.stop());
 
   interface Case {
-    /** The names of the commands contain these: `readFolders`, `readFolder`. */
+    /** The parts of SDK function names that name the collection: `Folders` in `readFolders`, `Folder` in `readFolder`. */
     readonly many: string;
     readonly one: string;
-    /** A row to create, distinguished by a number. */
+    /** The payload of a new row; rows of different numbers have different values. */
     readonly row: (number: number) => Record<string, unknown>;
     readonly change: Record<string, unknown>;
-    /** Creates what its rows refer to. */
+    /** Creates the row that the rows of this case refer to. */
     readonly before?: () => Promise<void>;
   }
 
@@ -95,7 +95,7 @@ describe('a published client library on the system collections', () => {
     });
   }
 
-  it('dashboards: are written and read with their panels', async () => {
+  it('dashboards: the commands write and read a dashboard with its panels', async () => {
     const panels = [{ type: 'metric', position_x: 1, position_y: 1, width: 4, height: 4 }];
     const dashboard = await request(
       sdk.createDashboard({ name: 'nested', panels }, { fields: ['id', { panels: ['*'] }] }),
@@ -107,7 +107,7 @@ describe('a published client library on the system collections', () => {
     expect(read).to.deep.equal([{ type: 'metric' }]);
   });
 
-  it('activity and revisions: are read', async () => {
+  it('activity and revisions: the commands read one and many', async () => {
     const filter = { collection: { _eq: 'article' }, item: { _eq: '1' } };
     const [entry] = await request(sdk.readActivities({ filter, sort: ['id'] }));
     expect(entry).to.deep.include({ action: 'create', user: me, collection: 'article', item: '1' });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { adminRequest, expectClientError, sdk, type Untyped } from '../support/client-library.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-/** A published client library, unmodified: we cannot choose what it sends and expects. */
+/** Uses an unmodified release of @directus/sdk, so that the tests cannot choose what the client sends and expects. */
 describe('a published client library', () => {
   let service: InProcessService;
   let request: (command: Untyped) => Promise<Untyped>;
@@ -481,7 +481,7 @@ describe('a published client library', () => {
 
     it('mode cookie: the refresh token never reaches the client', async () => {
       let jar = '';
-      // As a browser does with `credentials: include`.
+      // Sends and stores cookies as a browser does with `credentials: include`.
       const fetchWithCookies: typeof fetch = async (input, init) => {
         const headers = new Headers(init?.headers);
         if (jar) headers.set('cookie', jar);

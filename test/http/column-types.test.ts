@@ -82,7 +82,7 @@ const TYPES: readonly [type: string, value: string, sorts: boolean][] = [
   ['xid', '7', false],
   ['xid8', '7', true],
   ['xml', '<a>b</a>', false],
-  // Types that the set-up creates.
+  // Types that this test itself creates.
   ['mood', 'it is "ok"', true],
   ['positive', '5', true],
   ['letters', '{a,b}', false],
@@ -91,7 +91,7 @@ const TYPES: readonly [type: string, value: string, sorts: boolean][] = [
   ['hstore', '"a"=>"1"', false],
 ];
 
-/** Types whose values only PostgreSQL creates. */
+/** Types that PostgreSQL uses internally and whose values no client can write. */
 const INTERNAL = [
   'gtsvector',
   'pg_brin_bloom_summary',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Service } from '../support/service.ts';
 
-/** A folder for EXTENSIONS_PATH with confined packages in it. */
+/** A folder that a test uses as EXTENSIONS_PATH and into which it writes confined packages. */
 export interface ConfinedPackages {
   readonly path: string;
   /** Writes a package whose source and built file are both `code`; the manifest gets host, runtime and paths as defaults. */
@@ -41,7 +41,7 @@ export async function createPackages(path?: string): Promise<ConfinedPackages> {
   };
 }
 
-/** `export default` of a confined endpoint with this handler text. */
+/** The source of a confined endpoint with this id, whose handler is the function in the text `handler`. */
 export const endpoint = (id: string, handler: string): string =>
   `export default { id: ${JSON.stringify(id)}, handler: ${handler} };`;
 
@@ -57,7 +57,7 @@ interface Row {
   readonly [key: string]: unknown;
 }
 
-/** The rows of GET /extensions by name; of several with one name the last. */
+/** The rows that GET /extensions answers, by package name. Of several rows with one name the last one is kept. */
 export async function listExtensions(service: Service): Promise<Readonly<Record<string, Row>>> {
   const { body } = await service.request('GET', '/extensions', { token: service.admin.token });
   return Object.fromEntries((body.data as Row[]).map((row) => [row.name, row]));
@@ -66,7 +66,7 @@ export async function listExtensions(service: Service): Promise<Readonly<Record<
 export const reload = (service: Service) =>
   service.request('POST', '/extensions/reload', { token: service.admin.token });
 
-/** One failure of a package in GET /extensions, for admins. */
+/** A failure of a package as GET /extensions shows it to admins: where it happened and how often. */
 export interface FailureRecord {
   readonly code: string;
   readonly message?: string;

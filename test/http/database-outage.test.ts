@@ -19,7 +19,7 @@ describe('the log during a database outage', function () {
   let service: SpawnedService;
   const sockets = new Set<Socket>();
 
-  /** The proxy keeps its address, while each started server has another port. */
+  /** Starts PostgreSQL, each time on another port. The service connects through a proxy, whose address stays the same. */
   async function startDatabase(): Promise<void> {
     server = await startServerIn(folder);
     port = Number(new URL(server.url).port);

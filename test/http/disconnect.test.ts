@@ -20,7 +20,7 @@ describe('a client that disconnects', () => {
     await database.query(
       'create trigger waits before insert or update or delete on waiting for each row execute function wait()',
     );
-    // Runs when the transaction commits, which is no longer cancelled.
+    // This deferred trigger runs during the commit, which the service does not cancel any more.
     await database.query(`create function wait_shortly() returns trigger language plpgsql as
       $$ begin perform pg_sleep(1); return new; end $$`);
     await database.query(`create table late (id serial primary key, name text, thing int references thing);
@@ -45,7 +45,7 @@ describe('a client that disconnects', () => {
       if (Date.now() > end) throw new Error('it did not come to pass in time');
   }
 
-  /** Sends a request and hangs up as soon as the database works on it. */
+  /** Sends a request, and closes its connection as soon as the database runs the statement. */
   async function leave(method: string, path: string, body?: object): Promise<void> {
     const text = body && JSON.stringify(body);
     const sent = ask(service.url + path, {
@@ -78,7 +78,7 @@ describe('a client that disconnects', () => {
   it('leaves pooled connections on which no later statement is cancelled', async () => {
     for (let round = 0; round < 10; round++) {
       await leave('GET', '/items/slow');
-      // Both connections of the pool are used at once, the one just given back among them.
+      // Two concurrent reads use both connections of the pool, including the one that the cancelled read has returned.
       const answers = await Promise.all(
         [1, 2].map(() => service.request('GET', '/items/thing', { token: service.admin.token })),
       );

@@ -66,7 +66,7 @@ describe('/extension-settings', () => {
 
   before(async function () {
     this.timeout(120_000);
-    // `extensions` registers owners of settings; this test does it with a plugin of its own.
+    // In the service the plugin `extensions` registers the owners of settings. Here a plugin of the test does.
     thirdParty = await writePlugins([
       {
         name: 'loader',
@@ -265,7 +265,7 @@ describe('/extension-settings', () => {
     expect(await removed({ ...global, key: 'room' })).to.equal(0);
     expect(await removed({ ...global, key: 'title' })).to.equal(0);
     expect(await removed({ subject: '' })).to.equal(0);
-    // Values of a removed extension can be removed too.
+    // The stored values of an extension that is removed can still be deleted.
     settings.setOwners([]);
     expect(
       (await ask('GET', `${PATH}?subject=${CHAT}`)).body.data.map((one: { value: unknown }) => one.value),

@@ -9,14 +9,14 @@ const SECRET = 'what tests sign tokens of callers without a user with';
 const LEVELS = ['public', 'authenticated', 'app', 'admin'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** The token of a request. */
+/** How a request is authenticated: by a token in the Authorization header, in the query, or not at all. */
 interface Caller {
   readonly token?: string;
   /** Sent as the query parameter `access_token`. */
   readonly query?: string;
 }
 
-/** Statuses by level, in the order of LEVELS (conventions, "endpoint.access"). */
+/** The expected status of each caller at an endpoint of each level, in the order of LEVELS (conventions, "endpoint.access"). */
 const CALLERS: Readonly<Record<string, readonly [number, number, number, number]>> = {
   anonymous: [200, 401, 401, 401],
   'a share session': [200, 401, 401, 401],

@@ -146,7 +146,7 @@ describe('consent for confined packages', () => {
     const [one, two] = [await start(), await start()];
     await put('1.1.0', { log: true });
     await reload(one);
-    // The other process may still run the previous version.
+    // Whether this process runs version 1.1.0: each process loads it at its own time.
     const isNew = async (service: Service) => {
       const row = (await listExtensions(service))[NAME];
       return row?.status === 'loaded' && row.version === '1.1.0';

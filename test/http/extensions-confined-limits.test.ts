@@ -42,7 +42,7 @@ describe('limits of confined packages', () => {
       env: {
         EXTENSIONS_PATH: packages.path,
         EXTENSIONS_SANDBOX_MAX_PROCESSES: '1',
-        // Short enough to end in time on a busy machine too.
+        // Much longer than the longest call (8 s), so that no call exceeds the limit on a busy machine.
         EXTENSIONS_SANDBOX_TIMEOUT: '60s',
         LOG_LEVEL: 'info',
       },

@@ -17,7 +17,7 @@ describe('confined operations', () => {
 
   before(async function () {
     this.timeout(120_000);
-    // `flows` reads the registry of operations; this test does it with a plugin of its own.
+    // In the service the plugin `flows` reads the registry of operations. Here a plugin of the test does.
     thirdParty = await writePlugins([
       {
         name: 'runner',

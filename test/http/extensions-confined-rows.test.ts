@@ -6,7 +6,7 @@ import { asAdmin } from './people.ts';
 const SYSTEM_EVENTS = ['users.create', 'users.update', 'users.delete', 'roles.update'];
 const PASSWORD = 'a password that is unique';
 
-/** A hook whose answer depends on a field or name in the payload. */
+/** The code of a confined hook that rejects, changes or keeps a payload, depending on a field of the payload. */
 const CODE = `
   const say = (host, text, value) => host.log.info(text, { seen: JSON.stringify(value) });
   const own = {

@@ -250,7 +250,7 @@ describe('confined endpoints', () => {
     expect((await ask('GET', '/echo/items', user)).body.error.code).to.equal('denied');
     expect((await ask('GET', '/echo/items')).body.error.code).to.equal('denied');
     expect((await ask('GET', '/echo/denied')).body.error.code).to.equal('denied');
-    // Settings need no capability: a key that is not declared has no value.
+    // Reading settings needs no capability, and an undeclared key is null.
     expect((await ask('GET', '/echo/setting')).body).to.deep.equal({ ok: true, value: null });
     expect((await ask('GET', '/echo/globals')).body).to.deep.equal([
       'undefined',
@@ -308,7 +308,7 @@ describe('confined endpoints', () => {
   it('the failures in GET /extensions have a code for thrown, late, CPU and size failures', async () => {
     const codes: Record<string, string | readonly string[]> = {
       throw: 'GUEST_ERROR',
-      // On a slow machine the deadline ends it before the CPU limit does.
+      // On a slow machine the deadline may end the endless loop before the CPU limit does.
       loop: ['CPU_LIMIT', 'TIMEOUT'],
       wait: 'TIMEOUT',
       large: 'RESULT_TOO_LARGE',

@@ -57,7 +57,7 @@ describe('attempts to bypass consent', () => {
     expect((await agree()).status).to.equal(200);
     expect((await listExtensions(service))[NAME]?.status).to.equal('loaded');
     expect((await service.request('GET', '/orders')).status).to.equal(200);
-    // A package that dropped a request needs consent to have it back.
+    // The package gives full authority up with version 3.0.0, so version 4.0.0 needs consent again.
     expect((await become('3.0.0', confined))?.status).to.equal('loaded');
     await held('4.0.0', { type: 'endpoint', ...open }, 'everything', code);
     Reflect.deleteProperty(globalThis, 'gotOut');

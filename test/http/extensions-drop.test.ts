@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type SpawnedService, spawnService } from '../support/service.ts';
 import { type ConfinedPackages, createPackages, endpoint, listExtensions } from './confined-packages.ts';
 
-/** Polls until the condition is true. `npm run bench:confined` measures how long it takes on an idle machine. */
+/** Polls until the condition is true. How long a package takes to load is measured by `npm run bench:confined`. */
 async function until(is: () => Promise<boolean>, limit = 30_000): Promise<void> {
   const deadline = Date.now() + limit;
   while (!(await is())) {

@@ -14,7 +14,7 @@ import { listExtensions, reload } from './confined-packages.ts';
 const server = (type: string) => ({ type, path: 'dist/index.js', source: 'src/index.js' });
 const LONG = 'service-extension-a-name-of-many-letters-which-is-longer-than-a-secret';
 
-/** Files and settings by their classes, once with an admin's rights and once without any. */
+/** An endpoint that uses FilesService and SettingsService without accountability, and at /refused with that of the caller. */
 const SERVICES = `export default (router, { services, getSchema }) => {
   const as = (accountability) => ({ schema: {}, accountability });
   router.get('/files', async (req, res, next) => {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { withSentences } from '../../plugins/broker/library.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-/** A package: its manifest and the files of its built server half. */
+/** The files of a package by their paths: package.json with this manifest, and the built files. */
 const packageOf = (name: string, manifest: object, files: Record<string, string>): Record<string, string> => ({
   [`${name}/package.json`]: JSON.stringify({
     name,

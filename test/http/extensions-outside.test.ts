@@ -16,7 +16,7 @@ import { listExtensions, reload } from './confined-packages.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
-/** A middleware that answers `/<name>`, as the README's example does. */
+/** The source of a plugin with a middleware that answers `/<name>`; it imports the kernel by `specifier`. */
 const layer = (name: string, specifier: string) => `
 import { definePlugin, middleware } from '${specifier}';
 import manifest from './package.json' with { type: 'json' };
@@ -33,10 +33,10 @@ export default definePlugin({
 });
 `;
 const LAYER = { type: 'plugin', path: 'index.ts', contributes: { 'http.middleware': { phases: ['route'] } } };
-/** A copy of the kernel in the package's node_modules; it exports nothing. */
+/** The package.json of an empty package in node_modules that has the name of the kernel. */
 const COPY = { 'package.json': { name: '@tenon/kernel', version: '9.0.0', type: 'module', exports: './index.js' } };
 
-/** The errors of tsc for a folder; empty without errors. */
+/** Runs tsc in a folder and answers the errors that it prints; an empty text if there are none. */
 async function compilerOutput(folder: string): Promise<string> {
   try {
     return (await run(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--project', folder])).stdout;
@@ -45,7 +45,7 @@ async function compilerOutput(folder: string): Promise<string> {
   }
 }
 
-/** The block of the guide for extension authors whose opening fence has this text. */
+/** The first code block of the guide for extension authors whose opening fence has this text, such as `json tsconfig`. */
 async function guideBlock(fence: string): Promise<string> {
   const guide = await readFile(join(ROOT, 'docs/guides/extension-authors.md'), 'utf8');
   return guide.split(`\`\`\`${fence}\n`)[1]?.split('```')[0] ?? '';

@@ -9,7 +9,7 @@ import { listExtensions, reload } from './confined-packages.ts';
 const NAME = 'acme-everything';
 const SERVICE = new URL('../../', import.meta.url);
 
-/** A plugin that contributes one of everything that a running service accepts, and starts a timer of its own. */
+/** The code of a plugin with one contribution of every kind that a running service accepts, and with a timer. */
 const CODE = `
 import { middleware } from '${new URL('kernel/index.ts', SERVICE).href}';
 import { routes } from '${new URL('plugins/http/contract.ts', SERVICE).href}';
@@ -91,7 +91,7 @@ describe('a third-party plugin in a running service', function () {
   const asAdmin = (method: string, path: string, body?: unknown) =>
     service.request(method, path, { token: service.admin.token, ...(body === undefined ? {} : { body }) });
 
-  /** The plugin's contributions as a client sees them. */
+  /** Requests everything that the plugin contributes, to find out which of its contributions are there. */
   async function traces() {
     const route = await service.request('GET', '/acme/route');
     const { body: graphql } = await asAdmin('POST', '/graphql', { query: '{ acme_answer }' });
@@ -161,7 +161,7 @@ describe('a third-party plugin in a running service', function () {
     expect(await traces()).to.deep.equal(NOTHING);
     expect(await listExtensions(service)).to.deep.equal({});
     expect(diary()).to.deep.equal(['started', 'created', 'stopped']);
-    // Connections of requests open and close.
+    // The connections of requests add timers for a moment, so the count falls only after a while.
     for (const end = Date.now() + 30_000; timers() > before && Date.now() < end; ) await pause(20);
     expect(timers()).to.be.at.most(before);
   });

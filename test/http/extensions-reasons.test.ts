@@ -18,9 +18,9 @@ import { type InProcessService, startService } from '../support/service.ts';
 interface Case {
   readonly manifest?: object;
   readonly source?: string;
-  /** The built entry; default: the source. */
+  /** The text of the built file; by default the text of the source. */
   readonly built?: string;
-  /** Replaces all files. */
+  /** The files of the package instead of the source and the built file. */
   readonly files?: Files;
   readonly more?: object;
 }
@@ -33,7 +33,7 @@ const plain = 'export default () => {};';
 /** Allocates more than the memory limit at once, which ends the process within milliseconds, before any deadline. */
 const BOMB = 'new Array(30_000_000).fill(1);';
 
-/** Packages by name without prefix, each with what makes it fail. */
+/** For each reason code the packages that fail with it, by their names without "service-extension-". */
 const CASES: Partial<Record<ReasonCode, Readonly<Record<string, Case>>>> = {
   MANIFEST_INVALID: { manifest: { files: { 'package.json': '{' } } },
   ENTRYPOINT_NOT_FOUND: { entrypoint: { manifest: hook, files: {} } },
@@ -154,7 +154,7 @@ describe('the reason codes of GET /extensions', function () {
       for (const [name, one] of Object.entries(cases)) await place.write(filesOf(name, one));
     }
     await place.write({
-      // Another package already has the operation.
+      // Has the same operation id as the package "taken", which therefore fails with OPERATION_COLLISION.
       'operations/taken/api.js': `module.exports = { id: 'taken', handler: () => 1 };`,
       'outside.js': answering('escape'),
       ...filesOf('escape', { files: { 'src/index.js': plain, 'dist/readme': '' } }),
@@ -169,7 +169,7 @@ describe('the reason codes of GET /extensions', function () {
       env: {
         EXTENSIONS_PATH: place.path,
         EXTENSIONS_SANDBOX_MAX_ARTIFACT: '64kb',
-        // Only the endless loop may use up its time, and the CPU limit ends it first.
+        // So long that the CPU limit ends the endless loop first, and that no other package times out on a busy machine.
         EXTENSIONS_SANDBOX_TIMEOUT: '60s',
         LOG_LEVEL: 'error',
       },
@@ -200,7 +200,7 @@ describe('the reason codes of GET /extensions', function () {
     expect(leading?.reason?.code).to.equal('LOCAL_PATH_ESCAPES_ROOT');
   });
 
-  it('CONSENT_REQUIRED: a version that asks for more', async () => {
+  it('CONSENT_REQUIRED: a version that requests more capabilities', async () => {
     await place.write(
       filesOf('upgrade', {
         manifest: {
@@ -221,7 +221,7 @@ describe('the reason codes of GET /extensions', function () {
     expect((await rows()).find(({ name }) => name === 'service-extension-upgrade')?.status).to.equal('loaded');
   });
 
-  it('RUNTIME_CRASHED: one whose process dies again and again, until it is restarted', async () => {
+  it('RUNTIME_CRASHED: a package whose process crashes repeatedly, until an admin restarts it', async () => {
     const crashing = async () => (await rows()).find(({ name }) => name === 'service-extension-crashing');
     const deadline = Date.now() + 60_000;
     while ((await crashing())?.status === 'loaded' && Date.now() < deadline) {
@@ -238,7 +238,7 @@ describe('the reason codes of GET /extensions', function () {
     expect(body.data[0].status).to.equal('loaded');
   });
 
-  it('VALIDATION_INCOMPLETE: a wrong setting of the sandbox, which stops nothing else', async () => {
+  it('VALIDATION_INCOMPLETE: a confined package with an invalid sandbox setting; full packages still run', async () => {
     const other = await startService({ env: { EXTENSIONS_PATH: place.path, EXTENSIONS_SANDBOX_MAX_MEMORY: 'plenty' } });
     try {
       const all = await rows(other);
@@ -255,7 +255,7 @@ describe('the reason codes of GET /extensions', function () {
   });
 
   it('every reason code is tested, and a valid extension runs beside the broken ones', async () => {
-    // test/plugins/extensions/load.test.ts tests UNKNOWN.
+    // The reason code UNKNOWN is tested by test/plugins/extensions/load.test.ts.
     expect(REASON_CODES.filter((code) => !seen.has(code))).to.deep.equal(['UNKNOWN']);
     expect((await service.request('GET', '/good')).body).to.equal(1);
     expect((await service.request('GET', '/plain')).body).to.equal('plain');

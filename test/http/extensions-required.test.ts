@@ -10,7 +10,7 @@ const COLLECTIONS = ['notes', 'crashing', 'drafts', 'memos', 'free'] as const;
 const EVENTS = ['create', 'update', 'delete'] as const;
 const BROKEN = 'export default { id: ';
 
-/** A confined hook of a required package that marks the rows it saw. */
+/** The manifest of a required package with a confined hook on this collection; `confinedCode` is its code. */
 const confinedGuard = (collection: string, more: object = {}) => ({
   type: 'hook',
   events: { filter: EVENTS.map((event) => `${collection}.items.${event}`) },
@@ -99,7 +99,7 @@ describe('a required package that is not loaded', function () {
     expect(checks['extensions:failed']?.[0]).to.deep.include({ status: 'warn', observedValue: 1 });
   });
 
-  it('its events answer 503 for every way to write, and no others do', async () => {
+  it('every kind of write that emits its events answers 503, and other writes succeed', async () => {
     const graphql = (query: string) => post('/graphql', { query });
     const token = service.admin.token;
     const ways: Record<string, () => Promise<unknown>> = {
@@ -125,7 +125,7 @@ describe('a required package that is not loaded', function () {
     expect((await service.request('GET', '/items/notes', { token })).status).to.equal(200);
   });
 
-  it('its filter runs again once it is repaired and loaded', async () => {
+  it('its filter runs again once the package is repaired and loaded', async () => {
     await write('service-extension-notes', confinedCode('notes', 'notes'), confinedGuard('notes'));
     await reload(service);
     expect((await create('notes')).body.data.mark).to.equal('seen');
@@ -144,7 +144,7 @@ describe('a required package that is not loaded', function () {
     }
     isOver = true;
     await Promise.all(writers);
-    // A call that was running when its process ended fails by itself.
+    // 5xx answers are allowed: a write fails when the process of its hook ends during the reload.
     const through = answers.filter(({ status }) => status < 500);
     expect(through.filter(({ body }) => body.data?.mark === null)).to.deep.equal([]);
     expect(await database.query('select 1 from notes where mark is null')).to.have.length(1);

@@ -14,14 +14,14 @@ export interface FailingEnvironment {
   readonly database: FreshDatabase;
   readonly folder: string;
   start(env?: Readonly<Record<string, string>>): Promise<SpawnedService>;
-  /** Names of objects in rows, in the ledger of orphaned objects and in the folder, without image variants. */
+  /** The names of all objects: in rows, in the table of orphaned objects, and in the folder (without image variants). */
   state(): Promise<FileState>;
-  /** Stops the started processes and removes database and folder. */
+  /** Stops the processes that `start` has started, and deletes the database and the folder. */
   remove(): Promise<void>;
 }
 
 export interface FileState {
-  /** Names of objects that rows refer to. */
+  /** The values of `filename_disk` in platform_files. */
   readonly named: readonly string[];
   readonly objects: readonly string[];
   readonly orphanEntries: readonly string[];
@@ -63,7 +63,7 @@ export async function createFailingEnvironment(
   };
 }
 
-/** Asserts that each row has its object, and that there are no other objects. */
+/** Asserts that each row of platform_files has its object in the folder, and that no other object is left. */
 export function expectConsistentFiles({ named, objects, orphanEntries }: FileState): void {
   expect(orphanEntries, 'in the ledger').to.deep.equal([]);
   expect(objects, 'in the folder').to.deep.equal(named);
@@ -77,7 +77,7 @@ export interface Answer {
 
 export interface SlowForm {
   write(bytes: string | Uint8Array): void;
-  /** Status 0 where there was no answer. */
+  /** Sends the end of the form, and resolves to the response; status 0 if the connection broke first. */
   end(): Promise<Answer>;
   abort(): void;
   readonly answer: Promise<Answer>;
@@ -94,7 +94,7 @@ export interface FormOptions {
 
 const BOUNDARY = 'between-the-parts-of-a-form';
 
-/** A multipart form whose file is sent in parts. */
+/** Begins to send a multipart form whose file the test writes in parts. */
 export function slowForm({ url, admin }: SpawnedService, options: FormOptions = {}): SlowForm {
   const { method = 'POST', path = '/files', name = 'a.txt', type = 'text/plain', fields = {}, agent = false } = options;
   const headers = {
@@ -134,7 +134,7 @@ export function sendForm(
   return form.end();
 }
 
-/** The id of a new file. */
+/** Uploads a file with these bytes, and answers its id. */
 export async function upload(
   service: SpawnedService,
   bytes: string | Uint8Array,

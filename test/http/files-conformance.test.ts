@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts
 import { type Ask, allow, asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-/** An event as a third-party extension receives it. */
+/** An event as a listener of a third-party extension receives it. */
 interface ReceivedEvent {
   readonly kind: 'filter' | 'action';
   readonly event: string;
@@ -33,7 +33,7 @@ const formOf = (...parts: readonly Part[]): FormData => {
 const file = (name: string, text = name, type = 'text/plain') => new File([text], name, { type });
 const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 
-/** The sentences of the specification on files, as a client with plain HTTP sees them. */
+/** What the specification requires of /files, tested over HTTP without a client library. */
 describe('/files follows the specification', () => {
   let service: InProcessService;
   let folder: string;
@@ -68,7 +68,7 @@ describe('/files follows the specification', () => {
     delete (globalThis as Record<symbol, unknown>)[RECEIVED_EVENTS];
   });
 
-  /** `data` of an answer that has to be a success. */
+  /** Sends a request as admin, expects 200 or 204, and answers `data` of the response. */
   async function good(method: string, path: string, body?: unknown) {
     const reply = await admin(method, path, body);
     expect(reply.status, `${method} ${path}: ${JSON.stringify(reply.body)}`).to.be.oneOf([200, 204]);
@@ -530,7 +530,7 @@ describe('/files follows the specification', () => {
     expect((await ask('DELETE', `/files/${id}`)).status).to.equal(403);
     const grant = (action: string) => allow(service, role, { collection: 'platform_files', action });
     await grant('create');
-    // Nothing to show to who may not read.
+    // A caller with create permission only gets 204 for uploads and imports, since it may not read the new rows.
     expect(await tries()).to.deep.equal([204, 204, 204, 403, 403, 403, 403]);
     await grant('update');
     await grant('read');

@@ -10,15 +10,15 @@ import type { FreshDatabase } from '../support/database.ts';
 import { createRandom, type SeededRandom } from '../support/random.ts';
 import { ADMIN, createMigratedDatabase, runCli, type SpawnedService, spawnService } from '../support/service.ts';
 
-/** Times the service is killed, and clients that work on it meanwhile. */
+/** How often the service is killed; CLIENTS is the number of clients that send requests meanwhile. */
 const KILLS = Number(process.env.FILES_CRASH_KILLS ?? 7);
 const CLIENTS = 6;
-/** Answers, and milliseconds after those, before each kill: spread over all that an upload, a replacement and a delete do. */
+/** Each kill follows after up to ANSWERS responses and up to LONGEST milliseconds, so that it hits every step of a request. */
 const ANSWERS = 24;
 const LONGEST = 150;
 const SEED = Number(process.env.FILES_CRASH_SEED ?? Date.now() % 1_000_000_000);
 
-/** What may be there of a file: the hash of its bytes, `none` where there is no file. More than one after a kill. */
+/** The states that each file may be in: the hash of its bytes, or `none` without a file. Unknown outcomes leave several. */
 type Possible = Map<string, ReadonlySet<string>>;
 
 describe('files: the service is killed during uploads, replacements and deletes', function () {
@@ -83,7 +83,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
           files.set(id, new Set([...before, form.hash]));
           const answer = await tell('PATCH', `/files/${id}`, form);
           if (!answer) continue;
-          // It may never have been there.
+          // 403 is right only where an earlier request of unknown outcome may have left no file.
           if (answer.status === 403) expect([...before], 'an answer of 403').to.include('none');
           else expect(answer.status, answer.text).to.equal(200);
           files.set(id, new Set([answer.status === 200 ? form.hash : 'none']));
@@ -99,7 +99,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
       }
     }
 
-    /** All of them change the same few files. */
+    /** A client that replaces the bytes of files which other clients replace at the same time. */
     async function rival(own: SeededRandom, shared: readonly string[]): Promise<void> {
       while (!ended) {
         const form = formOf(own);
@@ -109,7 +109,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
       }
     }
 
-    /** What is left of the last kill goes with the janitor, at the latest with the one that the command runs first. */
+    /** Runs the command `files check`. Its first step is a run of the janitor, which removes what the last kill left. */
     async function checkByCommand(): Promise<void> {
       const check = runCli(['files', 'check'], {
         ...env(folder),
@@ -135,7 +135,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
     const working = Promise.all(
       seeds.map((seed, at) => (at < 2 ? rival(createRandom(seed), shared) : client(createRandom(seed)))),
     );
-    // A client that finds something wrong ends the test at once.
+    // Never resolves, and rejects as soon as an expectation of a client fails.
     const wrong = working.then(() => new Promise<never>(() => {}));
     try {
       for (let kill = 0; kill < KILLS; kill++) {
@@ -154,7 +154,7 @@ describe('files: the service is killed during uploads, replacements and deletes'
       ended = true;
       await (await service).stop();
     }
-    // There was traffic, and it was cut off.
+    // The test is valid only if each kill cut off a request, and if every kind of request was also answered.
     const { uncertain, ...acknowledged } = done;
     expect(
       [uncertain >= KILLS, ...Object.values(acknowledged).map((times) => times >= 3)],
@@ -181,12 +181,12 @@ describe('files: the service is killed during uploads, replacements and deletes'
 interface Form {
   readonly parts: readonly Buffer[];
   readonly hash: string;
-  /** Milliseconds between the parts. */
+  /** Milliseconds to wait between sending two parts. */
   readonly wait: number;
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Up to 400 kB of text, in parts that come one after the other. */
+/** A random file of up to 400 kB of text, in up to five parts that are sent one after the other. */
 function formOf(random: SeededRandom): Form {
   const parts = Array.from({ length: random.upTo(6) }, () =>
     Buffer.from(`${random.next()} `.repeat(1 + random.upTo(4000))),
@@ -206,7 +206,7 @@ interface Answer {
 
 const BOUNDARY = 'between-the-parts-of-a-form';
 
-/** Rejects where there was no whole answer. */
+/** Sends a request with an optional form. Rejects if the connection breaks before the response is complete. */
 async function send(url: string, method: string, token: string, form?: Form): Promise<Answer> {
   const headers = {
     authorization: `Bearer ${token}`,
@@ -215,7 +215,7 @@ async function send(url: string, method: string, token: string, form?: Form): Pr
   const clientRequest = request(url, { method, headers, agent: false });
   const answered = once(clientRequest, 'response') as Promise<[IncomingMessage]>;
   answered.catch(() => {});
-  // Also after the answer has begun.
+  // An error after the response has begun must not become an uncaught exception.
   clientRequest.on('error', () => {});
   if (form) await write(clientRequest, form);
   clientRequest.end();

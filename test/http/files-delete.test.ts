@@ -30,7 +30,7 @@ describe('DELETE /files', () => {
         const query = `mutation { delete_files_item(id: "${id}") { id } }`;
         const reply = await send('POST', '/graphql/system', { query });
         expect(reply.body.data.delete_files_item.id, JSON.stringify(reply.body)).to.equal(id);
-        // GraphQL does not wait for the removal of the bytes.
+        // A GraphQL mutation answers before the bytes are removed from storage.
         await until(async () => (await ground.orphanEntries()).length === 0);
         return { status: 204 };
       },

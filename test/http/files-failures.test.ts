@@ -31,7 +31,7 @@ const remove = ({ request, admin }: SpawnedService, id: string) =>
 const replace = (service: SpawnedService, id: string, bytes: string) =>
   sendForm(service, bytes, { method: 'PATCH', path: `/files/${id}` });
 
-/** What the service has said of itself so far, without the requests it had to refuse. */
+/** The messages of all lines that the service has logged so far; undefined for lines without a message. */
 const messages = (service: SpawnedService): readonly string[] =>
   service
     .output()
@@ -39,7 +39,7 @@ const messages = (service: SpawnedService): readonly string[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line).msg);
 
-/** A server whose answers begin and do not end. */
+/** Starts a server that answers every request with 50,000 bytes and never ends the response. */
 async function endless() {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/plain' });
@@ -82,7 +82,7 @@ async function beginResumable(service: SpawnedService, size: number, metadata = 
   return begun.headers.get('location') as string;
 }
 
-/** Sends bytes and then nothing more. */
+/** Sends PATCH with some bytes to a resumable upload, and never ends the request. */
 function stalling(service: SpawnedService, path: string, bytes: number, signal?: AbortSignal): Promise<number> {
   const body = new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(bytes)) });
   const headers = { 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' };
@@ -175,7 +175,7 @@ describe('files: stop of the service', function () {
         `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`,
       );
-      // Without a database it could not start, or it lost what it had.
+      // A start without its database connections may fail or succeed; a process that has started is killed.
       await starting.then(
         (running) => running.kill('SIGKILL'),
         () => {},
@@ -240,7 +240,7 @@ describe('files: failures of the database', function () {
           files.set(mine, text);
         } else if (turn % 3 < 2) {
           const { status } = await replace(service, mine, text);
-          // The outcome of the request is unknown.
+          // After a refused replacement the old or the new bytes may be stored, so the file is not checked.
           if (isRefused(status)) files.delete(mine);
           else files.set(mine, text);
         } else {
@@ -351,7 +351,7 @@ describe('files: failures of the storage', function () {
     expect((await asset(service, kept)).status).to.equal(200);
     const open = () => (process.platform === 'linux' ? readdirSync(`/proc/${service.pid}/fd`).length : 0);
     const before = open();
-    // Too many bytes to be read at once.
+    // Uncompressed TIFF: a variant too large to be read at once.
     const raw = encodeURIComponent('[["toFormat","tiff",{"compression":"none"}]]');
     for (let width = 900; width < 930; width++)
       expect((await asset(service, kept, `?width=${width}&transforms=${raw}`)).status).to.equal(503);
@@ -377,7 +377,7 @@ describe('files: failures of the storage', function () {
     for (const id of [one, other]) {
       const path = await disk(id);
       await unlink(path);
-      // A link that leads to itself cannot be opened by any user.
+      // A symbolic link to itself cannot be opened, not even by root.
       await symlink(path, path);
       for (const headers of [{}, { range: 'bytes=0-0' }] as Record<string, string>[]) {
         const { status, bytes } = await asset(service, id, '', headers);
@@ -467,7 +467,7 @@ describe('files: a location removed from STORAGE_LOCATIONS', function () {
     expect(refusal(await replace(service, kept as string, 'new'))).to.deep.equal(UNAVAILABLE);
     expect(await stalling(service, resumable, 5)).to.equal(503);
     for (const id of gone) expect((await remove(service, id)).status).to.equal(204);
-    // Each of these deletes retries all orphaned objects.
+    // Each delete of a file also retries the removal of all orphaned objects.
     for (let round = 0; round < 5; round++) await remove(service, await upload(service, 'x'));
     const state = await ground.state();
     expect(state.orphanEntries).to.deep.equal(gone.map((id) => `${id}.png`).sort());
@@ -571,7 +571,7 @@ describe('files: resources after hundreds of aborted and completed requests', fu
       await work(50);
       const before = { files: files(), children: children() };
       await work(150);
-      // Clients keep some connections for a while, and the pool its own.
+      // Up to 15 more descriptors: HTTP clients and the database pool keep connections open for a while.
       await until(() => files() <= before.files + 15, 20_000);
       expect(children()).to.be.at.most(before.children);
       await until(() => readdirSync(temporary).length === 0);

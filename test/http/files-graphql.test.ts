@@ -72,7 +72,7 @@ describe('files in GraphQL', () => {
     ]);
     const { status, errors } = await askGraphql(admin, 'mutation { create_files_item(data: { type: "a/b" }) { id } }');
     expect([status, errors[0].extensions.code]).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
-    // No user collections there, and none of the system here.
+    // /graphql serves user collections only, so it has no field `files`.
     expect((await askGraphql(admin, '{ files { id } }', {}, '/graphql')).status).to.equal(400);
   });
 

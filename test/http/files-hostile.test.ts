@@ -188,7 +188,7 @@ describe('hostile requests to files', () => {
   });
 
   describe('concurrent requests to one file', () => {
-    /** Holds a row, so that what is begun meanwhile comes to it in the order of `begin`. */
+    /** Locks the row of a file, starts the requests `begin` one after the other, and releases the lock once all wait for it. */
     async function held<T>(id: string, begin: readonly (() => Promise<T>)[]): Promise<T[]> {
       const client = new pg.Client({ connectionString: service.database.url });
       await client.connect();
@@ -297,7 +297,7 @@ describe('hostile requests to files', () => {
       }
     });
 
-    /** A form whose file has begun to come: its first bytes are in storage. */
+    /** Sends the beginning of a form, and resolves once the service has begun to store the bytes of its file. */
     async function begun(method: string, path: string, token: string, before: string): Promise<RawClient> {
       const form = before + file('first ').slice(0, -LINE.length);
       const length = Buffer.byteLength(`${form}rest${LINE}${END}`);

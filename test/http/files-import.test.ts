@@ -14,7 +14,7 @@ describe('POST /files/import', () => {
   let folder: string;
   let outside: TestServer;
   let admin: Ask;
-  /** Answers that wait for the test. */
+  /** Responses of the test server that the test ends later. */
   const held: ServerResponse[] = [];
   const at = (path: string, host = '127.0.0.1') => `http://${host}:${outside.port}${path}`;
   before(async () => {

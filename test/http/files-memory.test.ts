@@ -6,11 +6,11 @@ import { expect } from 'chai';
 import { type SpawnedService, spawnService } from '../support/service.ts';
 
 const MIB = 1024 ** 2;
-/** `FILES_MEMORY_MIB=2048` for the size that is promised; less by default, so that the test stays short. */
+/** Bytes of the file. FILES_MEMORY_MIB=2048 tests the promised size; the default keeps the test short. */
 const SIZE = Number(process.env.FILES_MEMORY_MIB ?? 320) * MIB;
 const LIMIT = 200_000_000;
 
-/** The bytes of a file of any size, one block at a time: never the same block twice. */
+/** The block of the file at this position. All blocks differ, so that a lost or repeated block changes the hash. */
 function blockAt(position: number, base: Buffer): Buffer {
   const block = Buffer.from(base);
   block.writeBigInt64LE(BigInt(position));
@@ -22,7 +22,7 @@ describe('memory of the service with large files', function () {
   let service: SpawnedService;
   let base: Buffer;
   before(async () => {
-    // Hashing of passwords takes memory by design, 64 MiB at a time.
+    // Tests hash passwords with little memory (QUICK_HASHES), so hashing does not distort the measurement.
     service = await spawnService();
     base = Buffer.alloc(MIB, createHash('sha512').update('bytes').digest());
   });
@@ -33,7 +33,7 @@ describe('memory of the service with large files', function () {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
   };
 
-  /** The largest of the samples taken while `work` runs, and how many there were. */
+  /** Runs `work`, and answers the largest of the samples of the resident memory meanwhile, and the number of samples. */
   async function watched<T>(work: () => Promise<T>) {
     let peak = await resident();
     let samples = 1;
@@ -49,7 +49,7 @@ describe('memory of the service with large files', function () {
     }
   }
 
-  /** Sends a form with one file, no faster than it is taken. Answers the file's id and the hash of what was sent. */
+  /** Uploads the file with backpressure. Answers its id and the hash of the sent bytes. */
   async function upload() {
     const hash = createHash('sha256');
     const sending = request(`${service.url}/files`, {
@@ -79,7 +79,7 @@ describe('memory of the service with large files', function () {
     return { id, hash: hash.digest('hex') };
   }
 
-  /** Reads the file piece by piece, and answers the hash of all of them. */
+  /** Downloads the file by ranges of about 100 MiB, and answers the hash of all bytes. */
   async function download(id: string) {
     const hash = createHash('sha256');
     const step = 100 * MIB + 12_345;

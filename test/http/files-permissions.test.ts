@@ -105,7 +105,7 @@ describe('permissions of files', () => {
     expect(await uploaded(ask, ['title', 'said'])).to.deep.include({ title: 'said', description: 'preset' });
     const named = () => ask('POST', '/files', formOf(['file', textFile('a.exe')]));
     expect(await nothingOf(named)).to.deep.equal([400, 'FAILED_VALIDATION']);
-    // Only the bytes tell how many they are.
+    // The validation of `filesize` can fail only after the service has read the bytes.
     const long = () => ask('POST', '/files', formOf(['file', textFile('a.txt', 'x'.repeat(200))]));
     expect(await nothingOf(long)).to.deep.equal([400, 'FAILED_VALIDATION']);
   });

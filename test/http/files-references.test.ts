@@ -3,7 +3,7 @@ import { type FilesGround, filesGround, parts } from '../plugins/files/support.t
 import { asking, makePerson, makeRole, outcome } from '../plugins/users/people.ts';
 
 const key = { field: 'id', type: 'integer', schema: { has_auto_increment: true, is_primary_key: true } };
-/** Collections whose column must have a value, with the rule of their foreign key. */
+/** Collections whose reference to a file is NOT NULL, with the "on delete" rule of the foreign key. */
 const NEEDING = { needing: 'NO ACTION', dragging: 'CASCADE' };
 
 describe('DELETE /files of referenced files', () => {
@@ -47,7 +47,7 @@ describe('DELETE /files of referenced files', () => {
       related_collection: null,
       meta: { one_collection_field: 'kind', one_allowed_collections: ['platform_files', 'nulled'] },
     });
-    // On the file itself: the one it was made of.
+    // A field by which a file refers to the file that it was made from.
     await ok('/fields/platform_files', { field: 'origin', type: 'uuid' });
     await ok('/relations', {
       collection: 'platform_files',
@@ -135,7 +135,7 @@ describe('DELETE /files of referenced files', () => {
     });
   }
 
-  it('a row with CASCADE that starts to refer to the file meanwhile is not deleted', async () => {
+  it('a row with CASCADE that gets its reference during the delete is not deleted', async () => {
     const id = await upload();
     await ground.database.query('delete from dragged');
     await Promise.all([

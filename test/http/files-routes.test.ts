@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../plugins/outbound/servers.ts
 import { type Ask, asking, outcome } from '../plugins/users/people.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-// The client's own types describe collections of another product.
+// The types of @directus/sdk describe the system collections of Directus, not of this service.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type AnyJson = any;
 const sdk: AnyJson = published;
@@ -153,7 +153,7 @@ describe('/files', () => {
     const query = { filter: { filename_download: { _eq: 'e' } } };
     expect((await admin('DELETE', '/files', { query })).status).to.equal(204);
     await left(f);
-    // One that is gone already does not keep the others.
+    // An admin may name a file that is already deleted: the others are deleted all the same.
     expect((await admin('DELETE', '/files', [f, a])).status).to.equal(204);
     await left();
     expect(outcome(await admin('GET', `/assets/${a}`))).to.deep.equal([403, 'FORBIDDEN']);

@@ -18,7 +18,7 @@ describe('files: two processes on one database and one folder', function () {
   let other: SpawnedService;
   before(async () => {
     ground = await createFailingEnvironment();
-    // Both at once, on a database that has no tables yet.
+    // Both processes start at the same moment on one database.
     [one, other] = await Promise.all([ground.start(), ground.start()]);
   });
   after(() => ground?.remove());
@@ -94,7 +94,7 @@ describe('files: two processes on one database and one folder', function () {
         }
       }),
     );
-    // 204: it was replaced, and deleted before it was read again.
+    // 204: the file was replaced, and another request deleted it before the service read it for the answer.
     expect([...statuses].filter((status) => ![200, 204, 403].includes(status))).to.deep.equal([]);
     const state = await ground.state();
     expectConsistentFiles(state);
@@ -123,7 +123,7 @@ describe('files: two processes on one database and one folder', function () {
     await until(async () => (await ground.state()).objects.filter((name) => name.startsWith('.partial/')).length === 2);
     await one.kill('SIGKILL');
     expect((await ground.state()).orphanEntries).to.have.length(2);
-    // Each round looks for the dead, whatever it was that asked for it. There is one every minute too.
+    // Each run of the janitor, started by a delete or once a minute, also looks for objects of killed processes.
     await until(async () => {
       await remove(other, await upload(other, 'x'));
       return (await ground.state()).orphanEntries.length === 0;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-/** Tables and steps that came with files: without them a database is one from before. */
+/** The tables that the plugins for files create. A database without them is like one of an earlier version. */
 const TABLES = ['files', 'orphaned_objects', 'settings', 'uploads', 'upload_pieces'].map((name) => `platform_${name}`);
 const OWNERS = ['files', 'settings', 'assets', 'tus'].map((name) => `@tenon/${name}`);
 
@@ -37,7 +37,7 @@ describe('files: upgrade of a database without files', function () {
     );
     await database.query('update platform_users set avatar = gen_random_uuid()');
     await database.query(`insert into platform_users (id, email) values (gen_random_uuid(), 'another@example.com')`);
-    // The foreign key could not be created before, and must exist now.
+    // As in an earlier version, avatars have no foreign key yet: the upgrade must create it.
     const constraints = await database.query(
       `select from pg_constraint where contype = 'f' and conrelid = 'platform_users'::regclass and conname like '%avatar%'`,
     );

@@ -58,7 +58,7 @@ describe('uploads by POST and PATCH /files', () => {
 
   const upload = (...parts: readonly Part[]) => admin('POST', '/files', formOf(...parts));
   const count = async () => (await readStoredFiles(service.database, folder)).rows.length;
-  /** Asks, and expects that nothing is kept of it. */
+  /** Runs a request, and expects that it leaves no file row. */
   const nothingOf = async (work: () => Promise<HttpReply>): Promise<HttpReply> => {
     const before = await count();
     const reply = await work();
@@ -279,7 +279,7 @@ describe('uploads by POST and PATCH /files', () => {
         [...head, `content-type: ${FORM['content-type']}`, `content-length: ${whole.length}`, '', ''].join(LINE),
       );
       await client.write(whole.slice(0, sent));
-      // The bytes are on their way to the storage.
+      // Waits until the service has begun to write the object.
       while ((await readStoredFiles(service.database, folder)).orphanEntries === 0)
         await new Promise((resolve) => setImmediate(resolve));
       client.socket.destroy();
@@ -351,7 +351,7 @@ describe('uploads by POST and PATCH /files', () => {
     it('no body is read from a caller who may not create files', async () => {
       const client = await connectRaw(service.url);
       const head = ['POST /files HTTP/1.1', 'host: x', `authorization: Bearer ${token}`];
-      // Nothing of the body is ever sent.
+      // Sends only the head: the answer must not wait for the body.
       await client.write([...head, `content-type: ${FORM['content-type']}`, 'content-length: 1000', '', ''].join(LINE));
       expect(await client.answers()).to.match(/^HTTP\/1\.1 403/);
       client.close();

@@ -16,7 +16,7 @@ describe('a database whose tables and triggers have the names of an earlier vers
   before(async () => {
     database = await freshDatabase('former_names');
     await loadSql(database.url, new URL('../data/before-renames.sql', import.meta.url));
-    // The start creates the admin that the tests sign in by.
+    // Without users the service creates the first admin at its start, and the test needs this admin.
     await database.query('delete from platform_users');
   });
   after(async () => {
@@ -33,7 +33,7 @@ describe('a database whose tables and triggers have the names of an earlier vers
       )
     ).map(({ name }) => name);
 
-  it('are renamed at the start, and their rows stay', async () => {
+  it('its tables and triggers are renamed at the start, and their rows stay', async () => {
     expect(await formerNames(), 'before').to.include.members(['platform_loose_objects', 'platform_files_let_go']);
     service = await startService({ database, env: { SECRET: 'a-secret-of-thirty-two-characters' } });
     expect(await formerNames()).to.deep.equal([]);
@@ -43,11 +43,11 @@ describe('a database whose tables and triggers have the names of an earlier vers
     });
   });
 
-  it('have triggers under their new names: a deleted file row leaves an orphaned object', async () => {
+  it('its triggers work under their new names: a deleted file row leaves an orphaned object', async () => {
     await database.query('delete from platform_files where id = $1', [FILE]);
     await until(async () => {
       const rows = await database.query('select from platform_orphaned_objects where name = $1', [`${FILE}.txt`]);
-      // The janitor removes the entry with the object, which is not there.
+      // The janitor removes the entry of the orphaned object, although the object does not exist.
       return rows.length === 0;
     });
     const triggers = await database.query<{ name: string }>(
@@ -61,7 +61,7 @@ describe('a database whose tables and triggers have the names of an earlier vers
     ]);
   });
 
-  it('start a second time without a change', async () => {
+  it('no former name is there after a second start', async () => {
     await service?.stop();
     service = await startService({ database, env: { SECRET: 'a-secret-of-thirty-two-characters' } });
     expect(await formerNames()).to.deep.equal([]);

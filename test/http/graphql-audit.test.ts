@@ -3,9 +3,8 @@ import { serverAudits } from 'graphql-http';
 import { type InProcessService, startService } from '../support/service.ts';
 
 /**
- * Recommendations of the audit that the service does not follow: it answers 400 to an invalid document for any media
- * type. The recommendation is 200 for `application/json`, for clients older than the media type of GraphQL. The
- * conventions require 400, as the other routes of the service answer.
+ * Audits of graphql-http that fail, by their ids: they recommend status 200 for invalid documents where a client accepts
+ * `application/json`. The service answers 400 for every media type, as the conventions require.
  */
 const OTHERWISE: Readonly<Record<string, string>> = {
   '572B': 'SHOULD use 200 status code on document parsing failure when accepting application/json',

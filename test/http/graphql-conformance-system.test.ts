@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
-/** An admin gives a user access by `/graphql/system` alone; each step changes the schema of this user. */
+/** An admin changes the permissions of a user by `/graphql/system`; each test uses the state that the ones before it left. */
 describe('/graphql/system: administering users, roles and permissions', function () {
   this.timeout(120_000);
   let database: FreshDatabase;
@@ -161,7 +161,7 @@ describe('/graphql/system: administering users, roles and permissions', function
     await status('active');
     expect((await data(person('{ post { id } }'))).post).to.have.length(2);
     await system('mutation ($id: ID!) { update_users_item(id: $id, data: { role: null }) { id } }', { id: user });
-    // A token keeps the role it was issued for.
+    // The user signs in again, since an access token keeps the role that the user had when it was issued.
     await signIn();
     expect(codes(await person('{ post { id } }'))).to.deep.equal([400, 'GRAPHQL_VALIDATION_EXCEPTION']);
     await system('mutation ($id: ID!) { delete_roles_item(id: $id) { id } }', { id: role });

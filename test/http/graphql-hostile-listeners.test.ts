@@ -41,7 +41,7 @@ const SELECTION: Selection = {
 };
 
 describe('/graphql with a listener that changes queries', () => {
-  /** The row that is answered when the listener applies `change`, and the query that the listener received. */
+  /** Reads with a query listener that applies `change`. Answers the row, and the query that the listener received. */
   async function readWith(change: (query: Row) => Row): Promise<readonly [row: Row, received: Row]> {
     let received: Row = {};
     let row: Row = {};

@@ -47,7 +47,7 @@ describe('/graphql: a client that disconnects', function () {
   ] as const)
     it(`cancels ${what}, by POST as well`, async () => {
       await leave(query, async () => (await running()) > 0);
-      // No statement of it starts again.
+      // The other fields of the cancelled document start no further statement.
       for (let round = 0; round < 20; round++) await until(async () => (await running()) === 0);
       await pause(300);
       expect(await running()).to.equal(0);

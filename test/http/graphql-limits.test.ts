@@ -17,7 +17,7 @@ describe('/graphql: limits of documents', function () {
   this.timeout(120_000);
   let service: InProcessService;
   before(async () => {
-    // Larger than the default, so that each document is refused by its own limit.
+    // Larger than the default, so that a limit of documents and not MAX_PAYLOAD_SIZE refuses each document.
     service = await startService({ env: { MAX_PAYLOAD_SIZE: '4mb' } });
     await service.database.query(TABLES);
   });
@@ -28,7 +28,7 @@ describe('/graphql: limits of documents', function () {
     const loop = watchEventLoop();
     const blocked: Record<string, number> = {};
     for (const [what, query] of Object.entries(HOSTILE_DOCUMENTS)) {
-      // The fastest of several runs, since the machine may be busy.
+      // The fastest of up to six runs counts, since the machine may be busy.
       for (let round = 0, best = Number.POSITIVE_INFINITY; round < 6 && best > 150; round++) {
         loop.reset();
         const { status, body } = await ask(service, query + ' '.repeat(round));
@@ -40,7 +40,7 @@ describe('/graphql: limits of documents', function () {
       }
     }
     loop.stop();
-    // More than the 50 ms of the document, since reading the body and writing the response count as well.
+    // 150 ms instead of the 50 ms of a document: reading the body and writing the response block the event loop as well.
     expect(Object.entries(blocked).filter(([, ms]) => ms > 150)).to.deep.equal([]);
     expect((await ask(service, '{ posts { title } }')).body).to.deep.equal({ data: { posts: [{ title: 'first' }] } });
   });
@@ -106,7 +106,7 @@ describe('/graphql: limits of documents', function () {
       await refusedTo(writer, 'mutation { delete_posts_items(ids: [1]) { ids } }');
     });
 
-    it('follows a granted and a revoked permission with the next request', async () => {
+    it('the schema changes with the first request after a permission is granted or revoked', async () => {
       await refusedTo(reader, '{ authors { born } }');
       const filter = `filter[role]=${reader.role}&filter[collection]=authors`;
       const [{ id }] = await asAdmin(service, 'GET', `/permissions?fields=id&${filter}`);
@@ -128,7 +128,7 @@ describe('/graphql: limits of documents', function () {
       expect((await ask(service, '{ added { id } }')).status).to.equal(400);
     });
 
-    it('tables and columns created in the database by others are in the schema at once', async () => {
+    it('a table or column created by another client of the database is in the schema at once', async () => {
       await ask(service, '{ posts { id } }');
       await service.database.query('create table other (id serial primary key)');
       expect((await ask(service, '{ other { id } }')).body).to.deep.equal({ data: { other: [] } });

@@ -56,7 +56,7 @@ describe('GET /server/specs/graphql', function () {
     expect(publicSchema.body).to.contain('_empty').and.not.contain('posts');
   });
 
-  it('the file has a table as soon as it is created', async () => {
+  it('contains a new table as soon as the table is created', async () => {
     await asAdmin(service, 'POST', '/collections', {
       collection: 'later',
       schema: {},

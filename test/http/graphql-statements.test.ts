@@ -36,12 +36,12 @@ describe('/graphql runs one statement for each root field, however deep it is', 
     return body.data;
   }
 
-  /** The statements of one request, after a first request has filled the caches. */
+  /** The statements of one request when the caches are filled: those of the run with the fewest. */
   async function warm(request: (n: number) => Promise<unknown>): Promise<readonly string[]> {
     for (let n = 0; n < 2; n++) await request(n);
     const runs: (readonly string[])[] = [];
     for (let n = 2; n < 5; n++) runs.push(await statementsDuring(() => request(n)));
-    // A notification may clear a cache in between, but not in the second run as well.
+    // A notification may clear a cache before a run, which then has more statements: the shortest run counts.
     return runs.toSorted((a, b) => a.length - b.length)[0] ?? [];
   }
 

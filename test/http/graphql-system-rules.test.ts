@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { allow, makePerson, makeRole, type Person } from '../plugins/users/people.ts';
 import { type InProcessService, startService } from '../support/service.ts';
 
-/** Fields that `*` does not include. */
+/** Fields of users that `*` in the field list of a permission does not include. */
 const SENSITIVE = ['role', 'status', 'provider'];
 const PUBLIC = '00000000-0000-0000-0000-000000000000';
 
@@ -132,7 +132,7 @@ describe('/graphql/system: rules of system collections', function () {
     expect(entries).to.deep.equal([{ user: app.id }]);
   });
 
-  it('presets: app access allows the own ones only', async () => {
+  it('presets: a user with app access can create presets for itself only', async () => {
     const create = 'mutation ($data: create_platform_presets_input!) { create_presets_item(data: $data) { id } }';
     expect(await codes(app.token, create, { data: { collection: 'posts', user: writer.id } })).to.deep.equal([
       'FORBIDDEN',

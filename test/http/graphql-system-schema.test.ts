@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { makePerson, makeRole, type Person } from '../plugins/users/people.ts';
 import { type HttpReply, type InProcessService, startService } from '../support/service.ts';
 
-// All members of the types, so that a member that only REST or only GraphQL has is found.
+// The selections name all members, so that the tests find members that only REST or only GraphQL answers.
 const COLLECTION = `collection
   meta { collection icon note color display_template hidden singleton translations archive_field archive_value
     unarchive_value archive_app_filter sort_field accountability item_duplication_fields sort group collapse system }
@@ -20,7 +20,7 @@ const RELATION = `collection field related_collection
 
 type Record_ = Readonly<Record<string, unknown>>;
 
-/** Only records of system collections have `system`; GraphQL answers null for others. */
+/** Adds `system: null` to a REST record without `system`, as GraphQL answers it. */
 function withSystem(record: Record_): Record_ {
   const { meta } = record as { meta: Record_ | null };
   return meta === null ? record : { ...record, meta: { system: null, ...meta } };

@@ -5,7 +5,7 @@ import { type HttpReply, type InProcessService, type RequestOptions, startServic
 const WRONG = 'INVALID_CREDENTIALS';
 const codesOf = ({ body }: HttpReply): unknown[] =>
   (body.errors ?? []).map((error: { extensions: { code: unknown } }) => error.extensions.code);
-/** The answer to a document with fields that the schema does not have. */
+/** Status and codes of the answer to a document with a field that is not in the schema. */
 const ABSENT = [400, ['GRAPHQL_VALIDATION_EXCEPTION']];
 
 describe('/graphql/system', function () {
@@ -136,7 +136,7 @@ describe('/graphql/system', function () {
     it('server_info and server_health answer as much as the caller may know', async () => {
       const project = { project_name: 'Tenon', default_language: 'en-US', project_logo: null };
       const nothing = { rateLimit: null, rateLimitGlobal: null, websocket: null, queryLimit: null, service: null };
-      // A disabled feature is null, since false is no object.
+      // A signed-in caller sees null for the disabled `rateLimit`, where REST answers false.
       const level = {
         queryLimit: { default: 100, max: 500 },
       };

@@ -76,7 +76,7 @@ describe('/graphql: GraphQL over HTTP', function () {
         ['multipart/form-data; boundary=x', 415],
       ] as const)
         expect((await post(text, { 'content-type': type })).status, type).to.equal(status);
-      // A form of another site can send a body without a type.
+      // A request without Content-Type is refused, since pages of other sites can send one without a CORS preflight.
       const untyped = await fetch(`${service.url}/graphql`, { method: 'POST', body: new Blob([text]) });
       expect([untyped.status, ((await untyped.json()) as HttpReply['body']).errors[0].extensions.code]).to.deep.equal([
         415,

@@ -34,14 +34,14 @@ const WORDS = [
 
 type VariableValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
 
-/** Values for the operators, by the types of their variables. */
+/** The values that each condition is tested with, by the GraphQL type of the variable. */
 const VALUES: Readonly<Record<string, readonly VariableValue[]>> = {
   String: [...WORDS, null],
   ID: [...WORDS, 7, 0, null],
   StringOrFloat: [...WORDS, 7, 0, -7, 7.5, 1e21, 9007199254740991, null],
   BigInt: ['7', '-7', 7, '9223372036854775807', '9223372036854775808', '99999999999999999999999', null],
   Boolean: [true, false, null],
-  // Other texts are invalid for the type.
+  // The document is invalid with any other text for an enum.
   mood_enum: ['glad', 'sad', '$CURRENT_USER', '$CURRENT_USER.email', '$CURRENT_USER.nothing', '$x', null],
 };
 const LISTS: readonly VariableValue[] = [
@@ -63,7 +63,7 @@ const of = (field: string, operator: string, type: string, values = VALUES[type]
   filter: (value) => `{ ${field}: { ${operator}: ${value} } }`,
 });
 
-/** Characters that may be special in a text search. */
+/** Texts with characters that are special in LIKE, in dynamic values or in other types. */
 const PARTS: readonly VariableValue[] = [
   '7', 'a_c', 'a%c', 'a\\c', 'note 1', 'NOTE 1', '$x', '$NOW(-7 days)', '$NOW(nonsense)', '$CURRENT_USER', '$CURRENT_USER.nothing',
   '', ' 7 ', 'null', 'true', '7.0', '9223372036854775808', '2020-01-05', '{}', null,
@@ -128,7 +128,6 @@ const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/** The literal of a value in a document. */
 const literal = (value: VariableValue): string => JSON.stringify(value);
 
 describe('/graphql: values in conditions', function () {
@@ -147,7 +146,7 @@ describe('/graphql: values in conditions', function () {
 
   async function ask(token: string, query: string, variables: Record<string, VariableValue> = {}): Promise<unknown> {
     const { status, body } = await service.request('POST', '/graphql', { token, body: { query, variables } });
-    // Locations differ between the documents, and `$NOW` between the requests.
+    // Compares without error locations, which differ between documents, and without times, which differ between requests.
     const reply = JSON.stringify(body, (key, value) => (key === 'locations' ? undefined : value));
     return { status, reply: reply.replaceAll(/\d{4}(-\d\d){2}T[\d:.]+Z/g, '<now>') };
   }
@@ -168,7 +167,7 @@ describe('/graphql: values in conditions', function () {
         pairs.push({ value, expected });
         await compare(token, value, expected);
       }
-      // In reverse order, so that each value uses statements that were created for others.
+      // Again in reverse order, so that values run statements that were compiled for other values.
       for (const { value, expected } of pairs.toReversed().filter((_, at) => at % 2 === 0))
         await compare(token, value, expected);
       for (const value of values.filter((_, at) => at % 5 === 0))

@@ -42,7 +42,7 @@ describe('a database that ends connections or takes too long', () => {
     }
   }
 
-  /** Terminates the database connections of the service in this state, as soon as there is one. */
+  /** Terminates the database connections of the service that match the SQL condition `state`, as soon as one does. */
   const end = (state: string) =>
     until(async () => {
       const rows = await database.query(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -67,7 +67,7 @@ describe('a database that ends connections or takes too long', () => {
     ['a long read', 'GET', '/items/slow?limit=-1', undefined],
     ['an export', 'GET', '/items/slow?export=csv', undefined],
   ] as const) {
-    it(`${what} whose connection is ended answers that it may be tried again, and the next request gets a new connection`, async () => {
+    it(`${what} whose database connection is terminated answers 503, and the next request gets a new connection`, async () => {
       const pending = admin(method, path, body);
       await end(ASLEEP);
       const { status, body: answer } = await pending;
@@ -77,7 +77,7 @@ describe('a database that ends connections or takes too long', () => {
     });
   }
 
-  it('a write that exceeds its time limit is rolled back, however far it came', async () => {
+  it('a write that exceeds its time limit is rolled back, whichever of its statements was running', async () => {
     for (const body of [{ name: 'slow' }, NESTED, [{ name: 'a' }, { name: 'slow' }]]) {
       const { status } = await admin('POST', '/items/thing', body);
       expect(status).to.equal(503);
@@ -93,7 +93,7 @@ describe('a database that ends connections or takes too long', () => {
       );
       let text = '';
       socket.setEncoding('latin1').on('data', (part) => (text += part));
-      // The response has begun, and continues only when the client reads more.
+      // The response has begun. It continues when the client reads on.
       await once(socket, 'data');
       socket.pause();
       await end("state = 'idle in transaction'");

@@ -136,7 +136,7 @@ describe('a caller cannot gain permissions', () => {
       'pg_authid',
     ]) {
       expect(await statusOf('GET', `/items/${name}`, me.token), name).to.equal(403);
-      // An admin sees everything, so a missing name is 404.
+      // Only an admin gets 404 for a missing collection; other callers get 403 for missing and forbidden ones.
       expect(await statusOf('GET', `/items/${name}`, service.admin.token), name).to.be.oneOf([403, 404]);
     }
     const writes: readonly [string, string, unknown][] = [
@@ -281,7 +281,7 @@ describe('a caller cannot gain permissions', () => {
       'sort=salary.unknown',
     ];
     const answers = await Promise.all(paths.map((path) => send('GET', `/items/child?${path}`, me.token)));
-    // The same answer for hidden and for missing fields.
+    // Hidden and missing fields get the same answer, so that it does not show which fields exist.
     for (const [at, { status, body }] of answers.entries())
       expect([paths[at], status, body]).to.deep.equal([paths[at], 403, answers[0]?.body]);
     for (const query of [

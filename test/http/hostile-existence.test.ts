@@ -3,7 +3,7 @@ import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin, personWith } from './people.ts';
 
-/** Collections of different kinds on which the callers have no permission. */
+/** A table, a singleton, a view and a table without a key, none of which the callers may read or write. */
 const HIDDEN = ['hidden', 'hidden_single', 'hidden_view', 'hidden_keyless'];
 const ABSENT = 'absent';
 

@@ -185,7 +185,7 @@ const FIELDS = [
   'kids',
   'piece',
 ];
-/** A filter with existing fields and operators, so that its values reach the database. */
+/** A random filter with existing fields and operators, so that its values reach the database. */
 const near = (depth: number): unknown => {
   const field = one(FIELDS);
   if (depth > 0 && random() < 0.3) return { [one(['_and', '_or'])]: [near(depth - 1), near(depth - 1)] };
@@ -200,7 +200,7 @@ const row = (): Record<string, unknown> => ({
   [one(FIELDS)]: one(SCALARS),
 });
 
-/** Bodies of the form that routes accept, with random content. */
+/** A random body, often of the form that a route accepts. */
 const body = (): unknown =>
   one([
     () => json(4),
@@ -426,7 +426,7 @@ describe('random requests', () => {
   it('3,000 requests to /items are answered without a 500', async function () {
     this.timeout(120_000);
     const statuses = await storm(3000, ITEM_ROUTES);
-    // If all requests were refused early, only the checks at the entry would be tested.
+    // Enough of the random requests must be valid to reach the database.
     expect(statuses.get(200)).to.be.greaterThan(150);
   });
 

@@ -60,7 +60,7 @@ describe('activity and revisions cannot be falsified', () => {
     expect(rows).to.have.length(2);
     for (const { invocation } of rows) expect(invocation).to.match(/^\S+ the-same$/);
     expect(new Set(rows.map(({ invocation }) => invocation)).size).to.equal(2);
-    // Nor by a header with two ids.
+    // An x-request-id with a space in it is not recorded: the activity has the id of the service only.
     await send(person.token, 'POST', '/items/note', { text: 'x' }, { 'x-request-id': `${rows[0]?.invocation}` });
     const [last] = await database.query<Activity>('select invocation from platform_activity order by id desc limit 1');
     expect(last?.invocation).to.match(/^\S+$/);

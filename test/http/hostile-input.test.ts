@@ -52,7 +52,7 @@ describe('hostile input', () => {
   const deep = (part: string, end: string, levels: number) => part.repeat(levels) + end.repeat(levels);
   const many = (count: number, value: unknown) => Array.from({ length: count }, () => value);
   const aliases = Object.fromEntries(Array.from({ length: 1900 }, (_, at) => [`a${at}`, 'title']));
-  /** Status 0: any answer that is no failure of the service. */
+  /** Hostile queries and the expected status; 0 stands for 200 or 400. */
   const QUERIES: readonly [what: string, query: object, status: number][] = [
     ['a moment beyond the calendar', { filter: { day: { _gt: '$NOW(99999999999 years)' } } }, 0],
     ['a number of days without end', { filter: { day: { _gt: `$NOW(${'9'.repeat(400)} days)` } } }, 0],
@@ -209,7 +209,7 @@ describe('hostile input', () => {
     try {
       const client = await pool.connect();
       const running = client.query('select pg_sleep(30)').catch((error: Error) => error.message);
-      // Half a gigabyte would take long; a message of an unknown type throws in the same place of the driver.
+      // Instead of half a gigabyte the driver receives a message of an unknown type, for which it throws in the same place.
       const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection;
       stream.emit('data', Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 99]));
       expect(await running).to.match(/Unknown authenticationOk/);
@@ -293,7 +293,7 @@ describe('hostile input', () => {
         expect(reply.status).to.be.below(500);
         const what = `${JSON.stringify(request).slice(0, 60)} ${text.slice(0, 20)}`;
         expect(processorTime() - used, what).to.be.lessThan(1500);
-        // The database evaluates it as well.
+        // The elapsed time includes the evaluation in the database, unlike the processor time above.
         expect(performance.now() - started, what).to.be.lessThan(10_000);
       }
     }

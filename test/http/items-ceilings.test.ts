@@ -3,7 +3,7 @@ import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
-describe('QUERY_LIMIT_MAX, the largest number of rows that a read answers', () => {
+describe('limits of reads: QUERY_LIMIT_MAX and MAX_RELATIONAL_DEPTH', () => {
   let database: FreshDatabase;
   let service: InProcessService;
   before(async () => {
@@ -74,7 +74,7 @@ describe('QUERY_LIMIT_MAX, the largest number of rows that a read answers', () =
     expect(await database.query('select * from down')).to.deep.equal([]);
   });
 
-  /** Each query with the allowed number of fields, and with one more. */
+  /** Pairs of queries: with a field path of the allowed depth, and with a path that is one level deeper. */
   const PATHS: readonly [allowed: string, refused: string][] = [
     ['fields=downs.up.id', 'fields=downs.up.downs.id'],
     ['fields=*.*.*', 'fields=*.*.*.*'],
@@ -91,14 +91,14 @@ describe('QUERY_LIMIT_MAX, the largest number of rows that a read answers', () =
     ['fields=downs.id&deep[downs][up][downs][_limit]=1', 'fields=downs.id&deep[downs][up][downs][up][_limit]=1'],
     ['fields=downs.id&deep[downs][_sort]=up.id', 'fields=downs.id&deep[downs][_sort]=up.downs.id'],
     ['fields=downs.id&deep[downs][_filter][up][id]=1', 'fields=downs.id&deep[downs][_filter][up][downs][id]=1'],
-    // Fields of relations that the answer does not have.
+    // `deep` parameters count although `fields` does not request their relations.
     ['fields=id&deep[downs][up][downs][_limit]=1', 'fields=id&deep[downs][up][downs][up][_limit]=1'],
     ['fields=id&deep[downs][_sort]=up.id', 'fields=id&deep[downs][_sort]=up.downs.id'],
     ['fields=id&deep[downs][_filter][up][id]=1', 'fields=id&deep[downs][_filter]={"up":{"downs":{"id":1}}}'],
     ['fields=id&deep[nothing][a][b][_limit]=1', 'fields=id&deep[nothing][a][b][c][_limit]=1'],
   ];
   for (const [allowed, refused] of PATHS) {
-    it(`allows ${allowed} and rejects ${refused}: too many fields in a row`, async () => {
+    it(`allows ${allowed} and rejects ${refused}, which is deeper than MAX_RELATIONAL_DEPTH`, async () => {
       const fine = await send('GET', `/items/up?${allowed}`);
       expect(fine.body.errors?.[0].extensions.code, JSON.stringify(fine.body)).not.to.equal('INVALID_QUERY');
       const { status, body } = await send('GET', `/items/up?${refused}`);
@@ -107,7 +107,7 @@ describe('QUERY_LIMIT_MAX, the largest number of rows that a read answers', () =
     });
   }
 
-  it('limits the fields of a row in SEARCH and in writes by query', async () => {
+  it('limits the depth of field paths in SEARCH and in writes by query', async () => {
     const tooDeep = { downs: { up: { downs: { id: 1 } } } };
     for (const [method, body] of [
       ['SEARCH', { query: { filter: tooDeep } }],
@@ -121,7 +121,7 @@ describe('QUERY_LIMIT_MAX, the largest number of rows that a read answers', () =
     }
   });
 
-  it('limits the fields of a row in GraphQL, arguments included', async () => {
+  it('limits the depth of fields and arguments in GraphQL', async () => {
     for (const [query, isAllowed] of [
       ['{ up { downs { up { id } } } }', true],
       ['{ up { downs { up { downs { id } } } } }', false],

@@ -36,7 +36,7 @@ describe('item events', () => {
   });
   afterEach(() => database.drop());
 
-  /** Starts all core plugins and a listener plugin, creates a relation, and records the events from then on. */
+  /** Starts all core plugins and a plugin with the listeners of `register`, creates a relation, and then runs `work`. */
   async function listening(
     register: (host: Host, eventLog: RecordedEvent[]) => void,
     work: (send: Send, eventLog: RecordedEvent[]) => Promise<void>,

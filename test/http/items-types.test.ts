@@ -4,7 +4,7 @@ import { createMigratedDatabase, type InProcessService, startService } from '../
 
 const UUID = '3f0e9a52-3b0c-4d51-9a4e-0d1a6c1f7a11';
 
-/** A column, the value written, and the value read (the written one where omitted). */
+/** Columns with a value that is written, and the value that is then read; without one it is the written value. */
 const ROUND_TRIPS: readonly [column: string, written: unknown, read?: unknown][] = [
   ['small', -32768],
   ['int', 2147483647],

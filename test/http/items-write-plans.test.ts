@@ -38,7 +38,7 @@ describe('number of statements of a write', () => {
     return reply.body?.data;
   };
   const OWN = /^(begin|commit|rollback)$|"public"\."(author|article|comment|tag|article_tag)"/;
-  /** The statements of a write, without those about the caller and those after a schema notification. */
+  /** The statements of a write that begin or end its transaction or name a table of this test; others are left out. */
   const during = async (work: () => Promise<unknown>) =>
     (await statementsDuring(work)).filter((text) => OWN.test(text));
   const short = (texts: readonly string[]) =>
@@ -62,14 +62,14 @@ describe('number of statements of a write', () => {
     expect(short(await during(() => ok('DELETE', '/items/author/1')))).to.deep.equal(['delete from author']);
   });
 
-  it('a write under permissions takes as many, and none where they forbid it', async () => {
+  it('a write under permissions takes as many statements as one by an admin, and none where it is forbidden', async () => {
     const { token } = await personWith(service, [
       { collection: 'author', action: 'create' },
       { collection: 'author', action: 'update', permissions: { name: { _eq: 'mine' } } },
       { collection: 'author', action: 'delete', permissions: { name: { _eq: 'mine' } } },
     ]);
     await ok('POST', '/items/author', [{ name: 'mine' }, { name: 'theirs' }]);
-    // Permissions are read once for each role, and cached.
+    // The first write of a role also reads its permissions, which are then cached.
     await ok('PATCH', '/items/author/1', { name: 'mine' }, token);
     const allowed = await during(async () => {
       await ok('POST', '/items/author', { name: 'new' }, token);
@@ -202,7 +202,7 @@ describe('number of statements of a write', () => {
       'commit',
       'select',
     ]);
-    // The number is the same for any number of rows.
+    // Twenty articles take as many statements as one.
     const many = Array.from({ length: 20 }, () => body);
     expect(await during(() => ok('POST', '/items/article?fields=id', many))).to.have.length(8);
     expect(await database.query('select count(*)::int as n from article_tag')).to.deep.equal([{ n: 63 }]);
@@ -221,7 +221,7 @@ describe('number of statements of a write', () => {
         { id: 3, comments: [{ text: 'new' }] },
       ]),
     );
-    // Three articles without changes of their own, their children, the rows named by key, and their links.
+    // At most nine statements for three articles, their comments, the rows named by key, and the links.
     expect(texts.length).to.be.at.most(9);
     const rows = await database.query('select id, text, article from comment order by id');
     expect(rows.map(({ id, text, article }) => [id, text, article])).to.deep.equal([

@@ -148,7 +148,7 @@ describe('writes of items and their related rows', () => {
         { id: 2, weight: 3, tag: { name: 'green', color: '#0f0' } },
         { id: 3, weight: null, tag: { name: 'blue', color: '#00f' } },
       ]);
-      // A key without an object is the key of a junction row.
+      // A bare key in the list is the key of a junction row, not of a tag.
       const changed = await ok('PATCH', `/items/article/1?${shown}`, {
         tags: [2, { id: 3, weight: 7 }, { tag: 'red', weight: 1 }],
       });
@@ -268,7 +268,7 @@ describe('writes of items and their related rows', () => {
         notes: [{ text: 'n' }],
         tags: [{ tag: 't' }],
       });
-      // The database does not generate this key.
+      // The key of `tag` has no default, so null is rejected.
       await refused('POST', '/items/tag', { name: null }, 400, 'FAILED_VALIDATION');
       await refused('PATCH', '/items/author/1', { id: null }, 400, 'NOT_NULL_VIOLATION');
     });
@@ -656,7 +656,7 @@ describe('writes of items and their related rows', () => {
       const [stored] = await database.query<{ pin: string; secret: string }>('select pin, secret from stamped');
       expect(stored?.pin).to.match(/^\$argon2id\$/);
       expect(stored?.secret).to.equal('hidden');
-      // A form sends the mask back, which changes nothing.
+      // A client that sends the mask back does not change the stored values.
       await ok('PATCH', `/items/stamped/${created.id}`, { pin: '**********', secret: '**********', word: 'b' });
       expect(await database.query('select pin, secret, word from stamped')).to.deep.equal([{ ...stored, word: 'b' }]);
       expect(await ok('PATCH', `/items/stamped/${created.id}`, { secret: null })).to.include({

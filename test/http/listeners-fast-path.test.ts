@@ -8,7 +8,7 @@ import { statementsDuring } from '../support/statements.ts';
 
 const MARK = 'a title that no other text contains';
 
-/** Number of texts with the mark that this process parses while `work` runs: rows that were parsed into objects. */
+/** Counts the calls of JSON.parse whose text contains MARK: each one parses rows into objects. */
 async function parsedDuring(work: () => Promise<unknown>): Promise<number> {
   const original = JSON.parse;
   let parsed = 0;
@@ -40,7 +40,7 @@ describe('a read listener of one collection', () => {
     sketched = await writePlugins([
       {
         name: 'automations',
-        // A flows plugin needs this wide grant; the listener of the test is narrower and temporary.
+        // Grants all events, as a plugin for flows needs; the test listens to one event for a while.
         manifest: { capabilities: { events: { filter: ['**'], action: ['**'] } } },
         register: (pluginHost) => void (host = pluginHost),
       },
@@ -54,7 +54,7 @@ describe('a read listener of one collection', () => {
     if (sketched) await rm(sketched.folder, { recursive: true, force: true });
   });
 
-  /** Statements of a second read, whose statement the first read has cached. */
+  /** The statements of a second, cached read of the collection, and the number of its rows parsed into objects. */
   const statementsOf = async (collection: string) => {
     const read = () => fetch(`${service.url}/items/${collection}`, { headers }).then((reply) => reply.text());
     const headers = { authorization: `Bearer ${service.admin.token}` };

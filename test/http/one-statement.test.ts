@@ -31,7 +31,7 @@ describe('statements per request', () => {
     await database?.drop();
   });
 
-  /** The answer of the hand-written statement of the bench. */
+  /** The answer that the hand-written SQL statement of the benchmark gives for this request. */
   async function byHand(shape: BenchShape, n: number): Promise<unknown> {
     const { path, body } = askOf(shape, n, SCALE);
     const id = /\/(\d+)\?/.exec(path)?.[1] ?? '';
@@ -136,7 +136,7 @@ describe('statements per request', () => {
   });
 });
 
-/** A long answer uses a cursor: one statement, declared once, whose rows are fetched in batches. */
+/** Statements that only run the cursor of a long answer. Its one real statement is `declare`. */
 const FETCHING = /^(begin\b|fetch \d+ from |close |commit$)/;
 
 const withoutFetches = (texts: readonly string[]): readonly string[] =>

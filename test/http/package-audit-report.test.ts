@@ -10,7 +10,7 @@ import {
 } from '../plugins/extensions/package-folder.ts';
 import { type InProcessService, runCli, startService } from '../support/service.ts';
 
-/** The advisory lock class by which a live process announces itself (`plugins/cluster`). */
+/** The class of the advisory locks that live processes hold, defined in `plugins/cluster`. */
 const PRESENCE = 1952804466;
 const ROUTE = 'platform_extensions';
 

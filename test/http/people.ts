@@ -17,7 +17,7 @@ export interface Person {
   readonly token: string;
 }
 
-/** Made through the API, as an admin would: a role with these permissions and an active user of it with a static token. */
+/** Creates a role with these permissions, and an active user of the role with a static token, by requests of the first admin. */
 export async function personWith(service: Service, grants: readonly Grant[], role: object = {}): Promise<Person> {
   const name = `role ${randomBytes(4).toString('hex')}`;
   const created = await asAdmin(service, 'POST', '/roles', { name, app_access: false, ...role });
@@ -29,7 +29,7 @@ export async function personWith(service: Service, grants: readonly Grant[], rol
   return { id: user.id, role: created.id, token };
 }
 
-/** Sends as the first admin and answers `data`; anything but success is an error that shows the answer. */
+/** Sends a request as the first admin and answers `data`. Throws an error with the body for a status of 300 or more. */
 export async function asAdmin(service: Service, method: string, path: string, body?: unknown) {
   const reply = await service.request(method, path, { token: service.admin.token, body });
   if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);

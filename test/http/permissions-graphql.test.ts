@@ -18,10 +18,10 @@ const KINDS = [
   ...['deselect by nullify', 'deselect by delete', 'key changed'],
   ...VERBS.map((verb) => `composite ${verb}`),
 ];
-/** REST runs all drawn cases; by default GraphQL runs a sample of them, since both use the same engine. */
+/** Whether this is a run with default settings: GraphQL then runs a sample of the cases, and only REST runs all. */
 const IS_USUAL = SINGLE_CASE === undefined && CASES === CASES_PER_WORLD;
 const SELECTED = SINGLE_CASE !== undefined ? 1 : IS_USUAL ? 1_820 : CASES;
-/** How many of the cases GraphQL cannot express, with the default seed. */
+/** The number of cases that are skipped with the default seed, by the reason why GraphQL cannot express them. */
 const SKIPPED: Readonly<Record<string, number>> = { [BY_QUERY]: 148, [DETAILED]: 68, [FOLLOW]: 7 };
 
 describe('GraphQL answers and schemas under random permissions', () => {
@@ -50,7 +50,7 @@ describe('GraphQL answers and schemas under random permissions', () => {
       const all: { collection: string }[] = await asAdmin(world.service, 'GET', '/collections');
       const tables = all.map(({ collection }) => collection);
       let types = 0;
-      /** How many people have a schema with less in it than the admin's: the check is able to fail. */
+      /** The number of people for whom the admin's schema would be a fault: it proves that the check can fail. */
       let narrower = 0;
       let whole: IntrospectedSchema | undefined;
       const faults: string[] = [];

@@ -23,7 +23,7 @@ describe('REST answers under random permissions', () => {
     const tally = await runDrawnCases(runCase);
     console.log(`      ${tally.cases} permission cases, ${tally.differences.length} differences`);
     expect(tally.differences, `\n${tally.differences.join('\n\n')}\n`).to.have.length(0);
-    // Drawn cases of which all or none are refused would prove nothing.
+    // Every kind of case must be both answered and refused often enough, or the test would prove nothing.
     expect(tally.cases).to.equal(SINGLE_CASE === undefined ? CASES : 1);
     if (SINGLE_CASE !== undefined || CASES < CASES_PER_WORLD) return;
     for (const kind of KINDS) expect(tally.kinds.get(kind)?.done, `${kind}: done`).to.be.greaterThan(2);

@@ -38,7 +38,7 @@ const MODEL: Model = {
 const OWN = ['id', 'first_name', 'last_name', 'email', 'password', 'location', 'tfa_secret', 'status', 'role'];
 const PATHS = { users: '/users', post: '/items/post' } as const;
 
-/** Stored read permissions on users; each is tested with and without app access. */
+/** Read permissions on platform_users. Each is given to a role with app access and to one without. */
 const READS: readonly { fields: string[]; permissions: Filter | null }[] = [
   { fields: ['first_name'], permissions: null },
   { fields: ['*'], permissions: null },
@@ -98,7 +98,7 @@ describe('read permissions on users with and without app access', () => {
           email: `${'abcdef'[at]}${app ? 1 : 2}@example.com`,
         });
         const stored: PermissionRow = { fields: read.fields, rule: read.permissions };
-        // `_nnull` is `_null: false` to the reference.
+        // The in-memory reference does not know `_nnull`, so it gets `_null: false`.
         const rule = read.permissions?.first_name ? { first_name: { _null: false } } : read.permissions;
         const minimum: PermissionRow = { fields: OWN, rule: { id: { _eq: '$CURRENT_USER' } } };
         const permissions = new Map<string, PermissionRow[]>([

@@ -20,7 +20,7 @@ describe('shares of the connection pool while a table is locked', () => {
     service = await startService({ database, env: { DB_POOL_WAIT_TIMEOUT: '1s', LOG_LEVEL: 'debug' } });
     const read = [...TABLES, 'thing'].map((collection) => ({ collection, action: 'read' as const }));
     tokens = await Promise.all(Array.from({ length: 14 }, async () => (await personWith(service, read)).token));
-    // The service caches users and permissions before a table is locked.
+    // These reads fill the caches of users and permissions before a test locks a table.
     for (const token of tokens) await ok('GET', '/items/thing', token);
   });
   beforeEach(async () => {
@@ -40,7 +40,7 @@ describe('shares of the connection pool while a table is locked', () => {
     return reply;
   }
 
-  /** Runs requests against locked tables. Answers their replies after the lock is released. */
+  /** Locks the tables, sends the requests, runs `during` while they wait, and answers their replies after releasing the lock. */
   async function locked(
     tables: readonly string[],
     requests: readonly (readonly [string, string])[],
@@ -69,7 +69,7 @@ describe('shares of the connection pool while a table is locked', () => {
     }
   }
 
-  /** Reads of another table by several callers, a login, and health, one after the other and all at once. */
+  /** Asserts that reads of another table, a login and GET /server/health are answered, one by one and all at once. */
   async function assertServed(others: readonly string[]): Promise<void> {
     const { email, password, token } = service.admin;
     for (const one of others) await ok('GET', '/items/thing', one);
@@ -135,7 +135,7 @@ describe('shares of the connection pool while a table is locked', () => {
       expect(body.status).to.equal('warn');
       expect(body.checks['pg:responseTime'][0].status).to.be.oneOf(['ok', 'warn']);
       expect(body.checks['pg:connectionsWaiting'][0]).to.include({ status: 'warn', observedUnit: 'statements' });
-      // The oldest waiters are refused meanwhile.
+      // Waits until the service has refused one of the requests that wait for a connection.
       while (!service.log.slice(before).some(({ msg, status }) => msg === 'request' && status === 503))
         await get('/items/thing', null);
     });

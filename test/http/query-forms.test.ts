@@ -6,7 +6,7 @@ import { asAdmin } from './people.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** Each query is sent in every encoding. Values are texts, since brackets carry nothing else. */
+/** Queries that are sent in every encoding. Their values are texts, since a query string has no numbers or booleans. */
 const QUERIES: Readonly<Record<string, Query>> = {
   'fields and a filter': { fields: ['id', 'title', 'author.name'], filter: { author: { name: { _eq: 'Ann' } } } },
   'logic in logic': {
@@ -126,7 +126,7 @@ describe('encodings of a query', () => {
         expect(body.status, body.text).to.equal(200);
         expect(body.text).not.to.match(/^\{"data":\[\]/);
         const forms = {
-          // Empty brackets cannot tell where one object of a list ends: lists of objects need their indexes.
+          // `[]` does not show where an object of a list ends, so lists of objects are sent with indexes.
           brackets: stringify(query, { arrayFormat: JSON.stringify(query).includes('[{') ? 'indices' : 'brackets' }),
           indices: stringify(query, { arrayFormat: 'indices' }),
           json: asJson(query),
@@ -134,7 +134,7 @@ describe('encodings of a query', () => {
         };
         for (const [form, search] of Object.entries(forms))
           expect((await get(collection, search)).text, form).to.equal(body.text);
-        // Native types in the body.
+        // The body may have numbers instead of texts.
         const native = { ...query, ...(query.limit ? { limit: Number(query.limit), page: Number(query.page) } : {}) };
         expect((await send('SEARCH', collection, { query: native })).text).to.equal(body.text);
       });

@@ -12,12 +12,12 @@ import {
   VIEWS,
 } from '../support/rental.ts';
 
-/** Fields with another format in GraphQL than in REST, or with names that are not GraphQL names. */
+/** Column types whose values GraphQL and REST answer in the same format; the test compares only such columns. */
 const APART = /^(integer|bigint|numeric|text|character varying|character|date|uuid|boolean)$/;
 
 const BATCH = '00000000-0000-4000-8000-00000000cccc';
 
-/** A key as a literal in a document, and the row it names. */
+/** Composite keys as literals of GraphQL, and as the texts that REST uses. */
 const BY_ID: readonly [collection: string, key: string, text: string][] = [
   ['film_actor', '{ actor_id: 3, film_id: 5 }', '3,5'],
   ['film_category', '{ category_id: 1, film_id: 4 }', '1,4'],
@@ -104,7 +104,7 @@ describe('/graphql over the tables of a rental company', () => {
       const data = await ask(`{ ${collection}_by_id(id: ${key}) { __typename ${plain.join(' ')} } }`);
       const expected = await rental.ok('GET', itemPath(collection, text));
       const found = data[`${collection}_by_id`];
-      // Values of enums are GraphQL names in a document.
+      // GraphQL answers the enum value "PG-13" by its GraphQL name.
       const texts = plain.map((field) => String(expected[field]).replace('PG-13', 'PG_u002D_13'));
       expect(plain.map((field) => String(found?.[field]))).to.deep.equal(texts);
     });

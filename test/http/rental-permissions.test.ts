@@ -16,7 +16,7 @@ describe('permissions on collections with composite keys', () => {
     const tickets = { field: 'tickets', type: 'alias', meta: { special: ['o2m'] } };
     await rental.ok('POST', '/fields/screening', tickets);
     await rental.send('PATCH', '/relations/ticket/screening', { meta: { one_field: 'tickets' } });
-    // Reads the cast of films made before 1970, without the billing, and big screenings.
+    // The critic reads the cast of films made before 1970 without the field `billing`, and screenings with 22 seats or more.
     ({ token: critic } = await personWith(rental.service, [
       { collection: 'film', action: 'read', fields: ['film_id', 'title', 'cast'] },
       { collection: 'actor', action: 'read', permissions: { actor_id: { _lte: 10 } } },
@@ -30,7 +30,7 @@ describe('permissions on collections with composite keys', () => {
       { collection: 'ticket', action: 'read' },
       { collection: 'film_category', action: 'read', fields: ['film_id'] },
     ]));
-    // Writes copies of films up to number 10 that are not worn, and payments of one customer.
+    // The clerk writes copies of films 1 to 10 that are not worn, and payments of one customer.
     const copies = { film_id: { _lte: 10 }, _or: [{ condition: { _neq: 'worn' } }, { condition: { _null: true } }] };
     ({ token: clerk } = await personWith(rental.service, [
       { collection: 'film_copy', action: 'read', permissions: { film_id: { _lte: 12 } } },
@@ -199,7 +199,7 @@ describe('permissions on collections with composite keys', () => {
       clerk,
     ).catch((error) => error);
     const stored = await rows(`select customer_id, paid_on < '2026-02-15' as early from payment where note = 'mine'`);
-    // Rows that may be read and not changed make the whole change fail; nothing outside the rule is ever changed.
+    // If the query finds a row that the clerk may read but not change, the whole PATCH fails and changes nothing.
     if (changed instanceof Error) expect(stored).to.deep.equal([]);
     for (const row of stored) expect(row).to.deep.equal({ customer_id: 2, early: true });
     const early = { filter: { paid_on: { _lt: '2026-02-01' } }, limit: -1 };

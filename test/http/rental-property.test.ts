@@ -31,7 +31,7 @@ const COLUMNS = 'hall, shown_on, seats, film_id, previous_hall, previous_shown_o
 
 const keyOf = ({ hall, shown_on }: Row): string => `${hall.replaceAll('~', '~0').replaceAll(',', '~1')},${shown_on}`;
 
-/** The rows behind `screening.screening`, for one row. */
+/** The row that the composite foreign key `screening.screening` of a row refers to. */
 const previousOf = (row: Row, all: readonly Row[]): Row | undefined =>
   all.find((one) => one.hall === row.previous_hall && one.shown_on === row.previous_shown_on);
 
@@ -45,7 +45,7 @@ const NO_ROW: Row = {
   previous_shown_on: null,
 };
 
-/** A filter and the same condition as a function. SQL's "unknown" is false there, so no negation is drawn. */
+/** A random filter, and the same condition as a function. There "unknown" of SQL is false, so filters have no negation. */
 interface DrawnFilter {
   readonly filter: Filter;
   takes(row: Row, all: readonly Row[]): boolean;
@@ -162,7 +162,7 @@ describe('composite keys with random rows and filters', () => {
   it(`the table and the in-memory model have the same rows after ${WRITES} random writes`, async () => {
     const { one, chance, upTo } = createRandom(9);
     const rows = new Map(model.map((row) => [keyOf(row), { ...row }]));
-    // No row refers to another one, so that the model needs no foreign key actions.
+    // The references are removed, so that the model needs no foreign key actions.
     await rental.database.query('update screening set previous_hall = null, previous_shown_on = null');
     for (const row of rows.values()) Object.assign(row, { previous_hall: null, previous_shown_on: null });
     for (let at = 0; at < WRITES; at++) {

@@ -12,7 +12,7 @@ import {
   VIEWS,
 } from '../support/rental.ts';
 
-/** Types whose values can be compared and sorted; `items-types.test.ts` tests filters on the others. */
+/** Column types that this test filters by value and sorts by; `items-types.test.ts` tests filters on other types. */
 const SCALAR = /^(integer|bigint|numeric|text|character|date|uuid|boolean|timestamp)[a-z ]*$/;
 const DOMAINS = ['film_year', 'positive_number', 'email_address'];
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { itemPath, type Rental, type AnyRow as Row, startRental } from '../support/rental.ts';
 
-/** To-many aliases: of which collection, under which name, and the relation behind them. */
+/** To-many aliases: collection, name of the alias, collection and field of the foreign key, and metadata of the relation. */
 const ALIASES = [
   ['film', 'cast', 'film_actor', 'film_id', { junction_field: 'actor_id', one_deselect_action: 'delete' }],
   ['actor', 'films', 'film_actor', 'actor_id', { junction_field: 'film_id', one_deselect_action: 'delete' }],
@@ -13,7 +13,7 @@ const ALIASES = [
   ['film_copy', 'rentals', 'rental', 'film_copy', {}],
   ['shift', 'films', 'shift_film', 'shift', { one_deselect_action: 'delete' }],
 ] as const;
-/** Aliases over a foreign key of one column. */
+/** The aliases whose foreign key has one column. */
 const SINGLE = ALIASES.filter(
   ([, , many, field]) => !['screening', 'payment', 'film_copy', 'shift'].includes(field) && many,
 );

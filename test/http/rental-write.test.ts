@@ -7,9 +7,9 @@ interface Written {
   readonly collection: string;
   readonly row: Row;
   readonly key: string;
-  /** The values of a change, as a read answers them. */
+  /** The payload of an update, with values in the format in which a read answers them. */
   readonly change: Row;
-  /** The key after the change, where it changes the key. */
+  /** The key of the row after the update, where the update changes the key. */
   readonly moved?: string;
 }
 
@@ -180,7 +180,7 @@ describe('writes in the rental company schema', () => {
       expect(await count(collection)).to.equal(before);
       await ok('POST', `/items/${collection}`, [row]);
       const filter = { _and: Object.entries(keyOf(write)).map(([field, value]) => ({ [field]: { _eq: value } })) };
-      // Filters by enums are tested elsewhere; the other columns of the key identify the row.
+      // The first key column of `rating_sheet` is an enum; the filter leaves it out, since the other column identifies the row.
       if (collection === 'rating_sheet') filter._and.shift();
       const changed = await ok('PATCH', `/items/${collection}`, { query: { filter }, data: moved ? {} : change });
       if (!moved) expect(changed).to.have.length(1);
@@ -191,7 +191,7 @@ describe('writes in the rental company schema', () => {
     it(`${collection}: rejects a row without a part of its key, and null in one`, async () => {
       const before = await count(collection);
       for (const field of KEYS[collection] as string[]) {
-        // The database generates the number of a payment.
+        // A payment without `payment_id` is valid: the database generates the number.
         if (field === 'payment_id') continue;
         const { [field]: _left, ...rest } = row;
         for (const body of [rest, { ...row, [field]: null }]) {

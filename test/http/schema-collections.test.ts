@@ -267,7 +267,7 @@ describe('/collections', () => {
       expect((await admin('GET', '/collections/verbatim')).meta).to.deep.include(meta);
       const changed = await admin('PATCH', '/collections/verbatim', { meta: { accountability: null, note: null } });
       expect(changed.meta).to.deep.include({ ...meta, accountability: null, note: null });
-      // Clients send back the full record that they have read.
+      // Clients may send back the whole record that they have read, which changes nothing.
       expect(await admin('PATCH', '/collections/verbatim', changed)).to.deep.equal(changed);
       expect(await admin('PATCH', '/collections/verbatim', {})).to.deep.equal(changed);
       for (const bad of [{ hidden: 'yes' }, { accountability: 'some' }, { sort: 'a' }, { note: 'a\u0000' }]) {
@@ -439,7 +439,7 @@ describe('/collections', () => {
         { collection: 'child', fields: 'name' },
         { collection: 'home', fields: 'id' },
       ]);
-      // The rule on the deleted field must not allow all rows.
+      // A permission whose rule named the deleted field must not allow all rows now.
       expect((await send('GET', '/items/child', undefined, token)).body.data ?? []).to.deep.equal([]);
       expect(await admin('GET', '/items/child')).to.deep.equal([{ id: 1, name: 'c' }]);
     });

@@ -31,7 +31,7 @@ describe('/fields', () => {
     service.request(method, path, { token, body });
   const admin = (method: string, path: string, body?: unknown) => asAdmin(service, method, path, body);
   let created = 0;
-  /** Creates a collection for one test. */
+  /** Creates a collection with a new name, and answers the name. */
   const table = async (fields: unknown[] = [], meta: object = {}): Promise<string> => {
     const collection = `t${++created}`;
     await admin('POST', '/collections', { collection, schema: {}, meta, fields });
@@ -316,7 +316,7 @@ describe('/fields', () => {
           schema: { default_value: input, is_nullable: false },
         });
         expect(created.schema.default_value, field).to.deep.equal(shown);
-        // The record sent back changes nothing.
+        // A PATCH with the record that was read changes nothing.
         expect((await admin('PATCH', `/fields/${name}/${field}`, created)).schema, field).to.deep.equal(created.schema);
         expect((await admin('POST', `/items/${name}?fields=${field}`, {}))[field], field).to.deep.equal(read);
       }
@@ -635,7 +635,7 @@ describe('/fields', () => {
       expect(of('create').fields).to.deep.equal([]);
       expect(of('create').presets).to.deep.equal({ a: 'q' });
       expect(JSON.stringify(rows)).not.to.include('status');
-      // No permission allows more rows than before.
+      // The permission allows no other rows than before, although a field of its rule is deleted.
       expect((await send('GET', `/items/${name}`, undefined, token)).body.data).to.deep.equal([
         { id: 1, a: 'x', b: null },
       ]);
@@ -643,7 +643,7 @@ describe('/fields', () => {
       await admin('DELETE', `/fields/${name}/b`);
       expect((await send('GET', `/items/${name}`, undefined, token)).body.data).to.deep.equal([{ id: 1, a: 'x' }]);
       await admin('DELETE', `/fields/${name}/a`);
-      // The field list keeps "id"; the rule named deleted fields only.
+      // The rule named only fields that are now deleted: the permission must allow no rows instead of all.
       expect((await send('GET', `/items/${name}`, undefined, token)).body.data ?? []).to.deep.equal([]);
     });
 

@@ -333,7 +333,7 @@ describe('/relations', () => {
       expect(await admin('GET', `/items/${article}?filter[tags][tag][name][_eq]=other&fields=title`)).to.deep.equal([
         { title: 't' },
       ]);
-      // A plain value is the key of the junction row.
+      // A bare key in the list is the key of a junction row, not of a tag.
       const kept = await admin('PATCH', `/items/${article}/1?fields=tags.tag.name`, { tags: [2] });
       expect(kept.tags).to.deep.equal([{ tag: { name: 'other' } }]);
       const detailed = await admin('PATCH', `/items/${article}/1?fields=tags.tag.name`, {

@@ -14,15 +14,18 @@ export interface SelectHarness {
   readonly items: Items;
   readonly database: FreshDatabase;
   readonly admin: Caller;
-  /** Sends as the first admin. */
+  /** Sends a request as the first admin. Throws for a status of 300 or more. */
   send(method: string, path: string, body?: unknown): Promise<HttpReply>;
-  /** A caller whose role has these read permissions: fields and rule by collection. */
+  /** Creates a role with read permissions (fields and row rule by collection), and answers a caller of the role. */
   callerWith(grants: Readonly<Record<string, readonly [fields: readonly string[], rule?: object]>>): Promise<Caller>;
 }
 
 const EVENTS = ['post', 'hero'].flatMap((name) => [`${name}.items.read`, `${name}.items.query`]);
 
-/** Starts all core plugins on tables made by `sql`, and a plugin that uses the service `items` and may listen to events. */
+/**
+ * Creates tables by `sql`, starts all core plugins and one that uses the service `items`, and runs `work`. `listen` gets the
+ * host of that plugin and may register listeners.
+ */
 export async function withSelectHarness(
   sql: string,
   work: (asking: SelectHarness) => Promise<void>,

@@ -10,7 +10,7 @@ const SQL = `
   insert into post (title, size) select 'post ' || n, n % 3 from generate_series(1, 9) n;
 `;
 
-/** Ids of posts of a size whose title contains a text; both are placeholders. */
+/** Selects the posts with these ids, this size and this text in the title; all three are placeholders. */
 async function found(
   { items, admin }: SelectHarness,
   values: PlaceholderValues,
@@ -51,7 +51,7 @@ describe('placeholder values of a selection', () => {
       expect(new Set(sent).size).to.equal(1);
     }));
 
-  it('each run checks its values as those of a query, in their order', () =>
+  it('each run validates its values like those of a query, in the order of the filter', () =>
     withSelectHarness(SQL, async (harness) => {
       const wrong = (values: PlaceholderValues) =>
         found(harness, values).then(
@@ -99,7 +99,7 @@ describe('placeholder values of a selection', () => {
     );
   });
 
-  it('a read by keys needs none: its statement is compiled once and run for other keys', () =>
+  it('a read by keys needs no placeholder: its statement is compiled once and run for other keys', () =>
     withSelectHarness(SQL, async (harness) => {
       let created = 0;
       const byKeys = async (keys: readonly unknown[], caller = harness.admin) => {
@@ -128,7 +128,7 @@ describe('placeholder values of a selection', () => {
         (await items.readKeys(admin, 'post', keys, { fields: 'id' })).data;
       expect(await rows([2, 1])).to.equal('[{"id":2},{"id":1}]');
       expect(await rows(['5'])).to.equal('[{"id":5}]');
-      // A list and one row with the same text.
+      // The same field list is used for a list and for one row, which must not share a statement.
       expect((await items.readMany(admin, 'post', { fields: 'id' })).data).to.match(
         /^(\[|,\{"id":\d\}|\{"id":1\}|\])+$/,
       );

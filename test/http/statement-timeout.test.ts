@@ -10,7 +10,7 @@ describe('DB_STATEMENT_TIMEOUT and WRITE_TIMEOUT', () => {
     await database.query('create table thing (id serial primary key, name text)');
     await database.query(`insert into thing (name) select 'n' || n from generate_series(1, 3) n`);
     await database.query('create view slow as select id, name, pg_sleep(60)::text as waited from thing');
-    // A change of the column checks every row again: three rows at 1 s each, in one statement.
+    // Altering the column validates the check constraint on all three rows again, which takes 1 s for each.
     await database.query(`create function slowly() returns int language plpgsql volatile as
       $$ begin perform pg_sleep(1); return 1; end $$`);
     await database.query('create table big (id serial primary key, name varchar(50))');

@@ -21,7 +21,7 @@ describe('GET /items of a long list', () => {
     await database.query(`insert into wide select n, repeat(md5(n::text), 3000) from generate_series(1, 400) n`);
     await database.query('create table few (id int primary key)');
     await database.query('insert into few select generate_series(1, 3)');
-    // The division fails long after the first rows were sent.
+    // The division by zero fails ten rows before the end, long after the first rows were sent.
     await database.query(`create view failing as select id, body, 1 / (id - ${ROWS - 10}) as q from thing`);
     await database.query(
       `create view slowing as select id, body, case when id = 3000 then pg_sleep(30)::text end as q from thing`,
@@ -38,7 +38,7 @@ describe('GET /items of a long list', () => {
 
   const read = (path: string) => service.request('GET', path, { token: service.admin.token });
 
-  /** An answer whose body is not read yet. */
+  /** Sends GET, and resolves to the response before its body is read. */
   async function openAnswer(path: string): Promise<IncomingMessage> {
     const request = get(service.url + path, {
       agent: false,
@@ -131,7 +131,7 @@ describe('GET /items of a long list', () => {
     const failed = once(stalled, 'error').catch((error) => [error]);
     let size = 0;
     const begun = performance.now();
-    // DB_STATEMENT_TIMEOUT does not count the time between two fetches.
+    // Reading takes longer than DB_STATEMENT_TIMEOUT, which does not count the time between two fetches.
     for await (const part of slow) {
       size += part.length;
       await pause(8);

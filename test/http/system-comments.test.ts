@@ -18,7 +18,7 @@ describe('/comments', () => {
   let service: InProcessService;
   let admin: Ask;
   let adminId: string;
-  /** Both read articles that are not hidden; Carl reads none. */
+  /** Ann and Bob may read articles that are not hidden; Carl may read none. */
   let ann: Person;
   let bob: Person;
   let carl: Person;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type InProcessService, startService } from '../support/service.ts';
 import { asAdmin } from './people.ts';
 
-/** Path of a system collection → a payload that creates a row. */
+/** By the path of each system collection: a payload that creates a row. */
 const ROWS: Record<string, Record<string, unknown>> = {
   files: { type: 'text/plain' },
   folders: { name: 'a' },
@@ -17,7 +17,7 @@ const ROWS: Record<string, Record<string, unknown>> = {
   permissions: { collection: 'thing', action: 'read' },
   users: { email: 'own@example.com' },
 };
-/** Fields that only the service sets. */
+/** By path: the fields of each collection that only the service sets. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   files: ['filename_disk', 'filesize', 'detected_type', 'uploaded_by', 'uploaded_on', 'created_on', 'modified_by'],
   dashboards: ['date_created', 'user_created'],
@@ -47,7 +47,7 @@ describe('fields of system collections that clients cannot change', () => {
     body?.errors?.[0]?.extensions.code;
 
   for (const path of Object.keys(ROWS)) {
-    it(`/${path} rejects another id in one row, in several and by query, and accepts the row’s own`, async () => {
+    it(`PATCH /${path} by key, keys or query rejects a change of the id, and accepts the row’s own id`, async () => {
       const created = await asAdmin(service, 'POST', `/${path}`, ROWS[path]);
       const other = typeof created.id === 'number' ? created.id + 1000 : randomUUID();
       const filter = { id: { _eq: created.id } };

@@ -111,7 +111,7 @@ describe('tus: permissions', () => {
     const person = await personWith(service, [{ collection: 'platform_files', action: 'create' }]);
     const path = await begin(service, 3, { token: person.token });
     const [permission] = await asAdmin(service, 'GET', `/permissions?filter[role][_eq]=${person.role}`);
-    // The right goes while the last bytes come; what came is kept, since it was allowed when the request began.
+    // The permission is removed during this request. The service keeps the bytes that it allowed when the request began.
     const { request, reply } = send(service, 'PATCH', path, {
       token: person.token,
       body: 'open',

@@ -37,7 +37,7 @@ describe('tus: kills of the service', () => {
       await pause(delay);
       await running.kill('SIGKILL');
       await broken.client.abort();
-      // Its data folder goes.
+      // `stop` also deletes the data folder of the killed process.
       await running.stop();
 
       running = await spawnService({ database, env: here.env });

@@ -202,7 +202,7 @@ describe('hostile requests to tus uploads', () => {
     await client.answers();
     client.close();
     expect(performance.now() - began).to.be.within(2900, 40_000);
-    // Not asked for the lock before the request that held it has ended.
+    // The disconnected request has released the lock of the upload by now.
     expect(await offsetOf(path)).to.equal('3');
     expect((await patch(path, 'def', 3)).status).to.equal(204);
     expect((await stored(service, here, idOf(path)))?.bytes.toString()).to.equal('abcdef');

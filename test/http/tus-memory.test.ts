@@ -10,7 +10,7 @@ import { type SpawnedService, spawnService } from '../support/service.ts';
 
 const MB = 1024 * 1024;
 const SIZE = 200;
-/** What the process may take more than before, in MB: less than the file. */
+/** By how much the memory of the process may grow, in MB: by less than the size of the file. */
 const MORE = 150;
 
 describe(`tus: a file of ${SIZE} MB`, () => {

@@ -81,7 +81,7 @@ describe('tus: several processes', () => {
       const path = await begin(one, size, { token: one.admin.token });
       const bodies = Array.from({ length: 6 }, () => someBytes(size));
       let statuses: number[];
-      // Each asks the others to give way: where all do before anything is written, they come again.
+      // Each request asks the one that writes to give way. If all get 423 before one has written, the test sends them again.
       do {
         const replies = await Promise.all(bodies.map((body, at) => patch(at % 2 ? one : two, path, 0, body)));
         statuses = replies.map(({ status }) => status);
@@ -109,7 +109,7 @@ describe('tus: several processes', () => {
       });
       request.write(bytes.subarray(0, 3 * CHUNK + 500));
       await until(async () => (await receivedOf(one, path)) === 3 * CHUNK);
-      // The fourth piece is being written.
+      // Waits until the process is writing the fourth piece.
       await until(async () => (await pieces()).filter((name) => name.startsWith(idOf(path))).length === 4);
       await victim.kill('SIGKILL');
       await reply.catch(() => {});

@@ -3,7 +3,7 @@ import { begin, idOf, type Place, place, send, someBytes, until } from '../plugi
 import type { FreshDatabase } from '../support/database.ts';
 import { createMigratedDatabase, startService } from '../support/service.ts';
 
-/** Every second. */
+/** A cron expression that matches every second. */
 const OFTEN = '* * * * * *';
 
 describe('tus: settings', () => {
@@ -54,7 +54,7 @@ describe('tus: settings', () => {
         idOf(old),
       ]);
       const { status } = await send(service, 'HEAD', old, { token }).reply;
-      // Expired, being removed, or removed by now.
+      // 410: expired; 423: the schedule is removing the upload; 403: it is removed.
       expect(status).to.be.oneOf([410, 423, 403]);
       await until(async () => (await database.query('select from platform_uploads')).length === 1);
       expect(await left(old)).to.equal(false);
@@ -119,7 +119,7 @@ describe('tus: settings', () => {
         'Tus-Resumable',
       ]);
       expect(headers['access-control-allow-origin']).to.equal('https://a.example');
-      // Clients reach it under a path of a proxy's.
+      // Location has the path of PUBLIC_URL, under which a proxy serves the service.
       expect(headers.location).to.match(/^\/cms\/files\/tus\/[0-9a-f-]{36}$/);
       const others = await service.request('GET', '/server/ping', { headers: origin });
       expect(others.headers.get('access-control-expose-headers')).to.equal('Content-Range');

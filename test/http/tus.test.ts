@@ -133,7 +133,7 @@ describe('/files/tus', () => {
       expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
     });
 
-    it('a half-open connection gives up the upload when its client returns', async () => {
+    it('a half-open connection releases the upload when its client sends another request', async () => {
       const bytes = someBytes(3000);
       const path = await begin(service, bytes.length, { token });
       const { request, reply } = send(service, 'PATCH', path, {
@@ -150,11 +150,11 @@ describe('/files/tus', () => {
       expect((await stored(service, here, idOf(path)))?.bytes).to.deep.equal(bytes);
     });
 
-    it('HEAD creates the file after a failure behind the last byte', async () => {
+    it('HEAD creates the file if the service failed after it had stored the last byte', async () => {
       const bytes = someBytes(CHUNK + 1);
       const path = await begin(service, bytes.length, { token });
       expect((await patch(path, 0, bytes.subarray(0, CHUNK))).status).to.equal(204);
-      // As a crash leaves it: all bytes are here, and there is no file.
+      // The state after a crash: all bytes are stored, and no file row exists.
       const name = `${idOf(path)}.part-0000000000000000`;
       await writeFile(`${here.root}/${name}`, bytes.subarray(CHUNK));
       await service.database.query(
@@ -325,7 +325,7 @@ describe('/files/tus', () => {
       expect((await ask('HEAD', path)).headers).to.include({ 'upload-defer-length': '1', 'upload-offset': '0' });
       const tooLong = { 'Upload-Offset': '0', 'Upload-Length': String(LIMIT + 1) };
       expect((await ask('PATCH', path, { body: Buffer.alloc(1), headers: tooLong })).status).to.equal(413);
-      // Sent without a length, so that the service finds out while it reads.
+      // Without Content-Length the service detects the excess only while it reads the body.
       const { request, reply } = send(service, 'PATCH', path, {
         token,
         body: 'open',

@@ -11,7 +11,7 @@ import {
   startService,
 } from '../support/service.ts';
 
-/** Without a SECRET of the environment, and with the log that administrators see. */
+/** No SECRET in the environment, so that the service uses the stored one, and a log of JSON lines at level "info". */
 const ENV = { SECRET: '', LOG_LEVEL: 'info', LOG_STYLE: 'raw' };
 
 const warnings = (text: string): readonly string[] =>

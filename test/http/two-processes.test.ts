@@ -14,7 +14,7 @@ describe('two processes on one database', () => {
     this.timeout(120_000);
     database = await createMigratedDatabase('two');
     await loadSql(database.url, new URL('../data/chinook.sql', import.meta.url));
-    // At the same moment: both find no tables of the service, and both want to make them.
+    // Both processes start at the same moment on one database.
     const env = { LOG_LEVEL: 'warn' };
     services = await Promise.all([spawnService({ database, env }), spawnService({ database, env })]);
   });
@@ -72,7 +72,7 @@ describe('two processes on one database', () => {
     expect((await one.request('GET', '/items/fresh', { token: person.token })).status).to.equal(403);
   });
 
-  describe('after a right was taken away by one of them', () => {
+  describe('after one process has revoked access', () => {
     const MANY = 3;
     let one: SpawnedService;
     let two: SpawnedService;
@@ -84,7 +84,7 @@ describe('two processes on one database', () => {
       await database.query("insert into diary (word, secret) values ('a', 'b')");
       for (const service of services)
         await until(async () => (await asAdminOf(service, 'GET', '/items/diary')).status === 200);
-      // Work that keeps the other process from its messages.
+      // Constant reads keep the second process busy, so that it handles messages of the first one late.
       busy = Array.from({ length: 2 }, async () => {
         while (isBusy) await asAdminOf(two, 'GET', '/items/track?limit=200');
       });
@@ -103,7 +103,7 @@ describe('two processes on one database', () => {
       return reply.body?.data;
     }
 
-    /** Statuses of reads that all begin after the call, at both processes. */
+    /** The statuses of several reads at both processes, all of which begin after this call. */
     async function reads(token: string, path = '/items/diary'): Promise<ReadonlySet<number>> {
       const replies = [one, two].flatMap((service) =>
         Array.from({ length: MANY }, () => service.request('GET', path, { token })),
@@ -181,13 +181,13 @@ describe('two processes on one database', () => {
       expect(seen).to.deep.equal(seen.map(() => [false, false]));
     });
 
-    it('the answer does not wait longer than its bound for a process that hangs, nor at all for one that died', async () => {
+    it('a change waits a limited time for a process that hangs, and not at all for one that died', async () => {
       const person = await personWith(one, [readable as never]);
       const [first] = (await done('GET', `/permissions?filter[role]=${person.role}&fields=id`)) as [{ id: number }];
       process.kill(two.pid, 'SIGSTOP');
       try {
         const begun = performance.now();
-        // It is answered while the other process still hangs.
+        // This change must be answered although the second process is stopped and cannot confirm it.
         await done('PATCH', `/permissions/${first.id}`, { fields: ['word'] });
         expect(performance.now() - begun).to.be.above(CONFIRMATION_TIMEOUT * 0.9);
         await until(async () => unconfirmed() === 1);
@@ -204,10 +204,10 @@ describe('two processes on one database', () => {
       expect((await one.request('GET', '/items/diary', { token: person.token })).status).to.equal(403);
     });
 
-    /** Changes that the first process answered before all other processes confirmed them. */
+    /** The number of changes that the first process answered without the confirmation of all other processes. */
     const unconfirmed = () => one.output().split('did not confirm').length - 1;
 
-    /** Processes whose presence the database knows. */
+    /** The number of live processes, by the advisory locks of their presence. */
     const alive = async () =>
       (
         await database.query(`select distinct pid from pg_locks where locktype = 'advisory' and classid = 1952804466

@@ -116,8 +116,8 @@ describe('unserved tables and unknown names', () => {
       }
     });
 
-    // The service names only the collection of the request: another caller of `over_it` may have no permission for the view below.
-    it('GET /items of a view over it answers 503 without the name of the materialized view', async () => {
+    // The error names only the collection of the request: a caller of `over_it` may have no permission for `never_filled`.
+    it('GET /items of a view that reads the materialized view answers 503 without its name', async () => {
       const reply = await asAdmin('GET', '/items/over_it');
       expect(outcome(reply)).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
       expect(JSON.stringify(reply.body))

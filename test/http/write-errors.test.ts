@@ -4,7 +4,7 @@ import { createMigratedDatabase, type InProcessService, startService } from '../
 import { statementsDuring } from '../support/statements.ts';
 import { asAdmin, type Person, personWith } from './people.ts';
 
-/** A value that no answer may contain; 990099 as a number. */
+/** A written value that no error may contain. In number fields the tests write 990099 instead. */
 const SECRET = 's3cret';
 
 const TABLES = `
@@ -38,7 +38,7 @@ const TABLES = `
 
 type Expected = Readonly<Record<string, unknown>>;
 
-describe('extensions of a rejected write', () => {
+describe('error extensions of a rejected write', () => {
   let database: FreshDatabase;
   let service: InProcessService;
   let writer: Person;

@@ -18,7 +18,7 @@ describe('a write whose table changes while it waits for a lock', () => {
     await service?.stop();
   });
 
-  /** Changes the table in a transaction that commits once the service waits for it. */
+  /** Runs `change` in a transaction, sends the write, and commits once the service waits for the lock on the table. */
   async function during(change: string, write: () => ReturnType<InProcessService['request']>) {
     const warm = await service.request('GET', '/items/thing', { token: service.admin.token });
     expect(warm.status).to.equal(200);

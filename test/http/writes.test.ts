@@ -257,7 +257,7 @@ describe('POST, PATCH and DELETE /items/<collection>', () => {
       expect((await send('POST', '/items/author', { name: 'a', articles: [{ title: 'x' }] }, token)).status).to.equal(
         204,
       );
-      // Linking a row, also by key alone, needs update permission on it.
+      // Linking an existing row by its key needs update permission on the collection of the row.
       expect((await send('POST', '/items/author', { name: 'b', articles: [1] }, token)).status).to.equal(403);
       expect((await send('POST', '/items/author', { name: 'c', articles: [{ status: 'x' }] }, token)).status).to.equal(
         403,

@@ -11,7 +11,7 @@ import { ReferenceWrites, type Write } from './reference-writes.ts';
 import { type FieldTree, type ListRequest, type Model, Refused, type Row } from './shapes.ts';
 import type { TestPerson, World } from './world.ts';
 
-/** One request of one person, drawn at random from a seed. */
+/** A random request for the comparison of the service with the in-memory reference: a list, one row by its key, or a write. */
 export type DrawnCase =
   | { readonly kind: 'list'; readonly collection: string; readonly request: ListRequest }
   | {
@@ -26,27 +26,27 @@ export type DrawnCase =
 export interface CaseOutcome {
   readonly differs: boolean;
   readonly refused: boolean;
-  /** The verb of the case and the kinds of parameters in it. */
+  /** What the case covers, for the statistics: its verb, the kinds of its parameters, and the kinds of related writes. */
   readonly about: readonly string[];
   readonly actual: unknown;
   readonly expected: unknown;
-  /** Why the case was skipped: GraphQL cannot express it. */
+  /** The reason why GraphQL cannot express the case, which is then skipped. */
   readonly skippedBecause?: string;
 }
 
 const of = (collection: string) => MODEL[collection] as Model[string];
 const keyIn = (collection: string, row: Row): unknown => keyText(of(collection), row);
 
-/** Composite keys alternately as texts and as objects. */
+/** The keys of a request: every second composite key as an object of its columns, the others as texts. */
 const alternateKeyForms = (collection: string, keys: readonly unknown[]): readonly unknown[] =>
   keys.map((key, at) => (of(collection).key.length > 1 && at % 2 === 1 ? keyColumns(of(collection), key) : key));
 
-/** Each case has its own seed, so that it can be drawn again without the cases before it. */
+/** Draws case number `at`. Each case has its own seed, so that it can be repeated without the cases before it. */
 export function drawCase(seed: number, at: number, { rows }: World, person: TestPerson): DrawnCase {
   const random = createRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(at + 1, 0xc2b2ae35));
   const { one, chance } = random;
   const draw = createDraw(random);
-  // Collections with several permissions, each with its own fields and rows.
+  // Collections on which the person has several permissions for the action, each with its own fields and rows.
   const mixed = SYSTEM.filter(
     (name) => (person.callerPermissions.permissions.get(`${name} ${isWrite(at) ? 'update' : 'read'}`)?.length ?? 0) > 1,
   );
@@ -79,7 +79,7 @@ export function drawCase(seed: number, at: number, { rows }: World, person: Test
   return { kind: 'list', collection, request: { ...rest, keys } };
 }
 
-/** Two of five cases are writes. */
+/** Whether case number `at` is a write: two of five are. */
 export const isWrite = (at: number): boolean => at % 5 > 2;
 
 /** Whether a shrunk case is still a valid request. */
@@ -132,7 +132,7 @@ export async function runCase(world: World, person: TestPerson, testCase: DrawnC
   return describeOutcome(testCase, result);
 }
 
-/** Adds what the case is about to its result. */
+/** Adds to the result of a case which verb and kinds of parameters it covers. */
 export function describeOutcome(testCase: DrawnCase, result: Result): CaseOutcome {
   const verb = testCase.kind === 'write' ? testCase.write.verb : testCase.kind;
   const text = JSON.stringify(testCase);
@@ -224,7 +224,7 @@ async function runWrite(
     return outcome(false, missingRows(storedRows.all, expectedRows.all), missingRows(expectedRows.all, storedRows.all));
   if (write.verb.startsWith('delete')) return outcome(false, refusal(reply), { status: 204, code: undefined });
 
-  // Any row with equal values is accepted, since the database generates the keys.
+  // The answer may show any of the stored rows with equal values, since the database and the reference generate different keys.
   const now = new ReferenceReads(MODEL, after, person.callerPermissions);
   const options = keys.map((key) => {
     const mark = expectedRows.of(collection, key);
@@ -292,7 +292,7 @@ export const missingRows = (all: readonly string[], others: readonly string[]) =
   rows: all.filter((one) => !others.includes(one)),
 });
 
-/** The result; undefined when the reference refuses. */
+/** The result of `work`; undefined if it throws `Refused`, by which the reference rejects a request. */
 export function answerOrRefusal<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -8,7 +8,7 @@ import type { Model, Row, Rows } from './shapes.ts';
  * differently, so a new row is identified by its values and its relations.
  */
 export interface RowSignatures {
-  /** One text per row, sorted. */
+  /** The signatures of all rows, sorted. */
   readonly all: readonly string[];
   of(collection: string, key: unknown): string;
 }
@@ -38,7 +38,7 @@ export function signRows(rows: Rows, before: Rows): RowSignatures {
     ]);
     return JSON.stringify([name, ...columns.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))]);
   };
-  // Each round includes rows that are one relation further away.
+  // Each round adds to the signatures of new rows the related new rows that are one relation further away.
   for (let round = 0; round < 4; round++) {
     const incoming = new Map<string, string[]>();
     for (const [name, all] of Object.entries(rows)) {
@@ -79,7 +79,7 @@ export function signRows(rows: Rows, before: Rows): RowSignatures {
   };
 }
 
-/** Names of the collections with changed rows. */
+/** The names of the collections whose rows differ between two states. */
 export const changedCollections = (before: Rows, after: Rows): readonly string[] =>
   Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 

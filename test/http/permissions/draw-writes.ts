@@ -14,7 +14,7 @@ const textsOf = (name: string) =>
     (field) => of(name).plain[field] === 'text' && field !== 'kind' && field !== 'status',
   );
 
-/** Draws random payloads, presets and validations for the model. */
+/** Creates the generator of random writes, and of random presets and validations of permissions, for the test model. */
 export function createWriteDraw({ upTo, one, chance }: SeededRandom, draw: Draw) {
   /** Draws the presets and the validation of a permission. */
   function drawTerms(name: string): Pick<PermissionRow, 'presets' | 'validation'> {
@@ -134,7 +134,7 @@ export function createWriteDraw({ upTo, one, chance }: SeededRandom, draw: Draw)
     return [...objects, ...new Set(keys.filter((key) => !objects.some((payload) => named(payload) === key)))];
   }
 
-  /** The columns of a key; some of them as objects that also change the related row. */
+  /** Replaces some columns of a composite key by an object with the key of the related row, which may also change this row. */
   const partsOf = (name: string, key: Payload): Payload =>
     Object.fromEntries(
       Object.entries(key).map(([field, value]) => {

@@ -11,7 +11,7 @@ const TEXT_PATHS = [
   '$CURRENT_USER.role.description',
 ];
 const NUMBER_PATHS = ['$CURRENT_USER.team', '$CURRENT_USER.team.level'];
-/** Paths through an alias, with several values: for `_in` and `_nin` only. */
+/** Dynamic values whose path leads through a to-many alias. They are lists, so only `_in` and `_nin` take them. */
 const SEVERAL = [
   '$CURRENT_USER.people',
   '$CURRENT_USER.people.level',
@@ -21,7 +21,7 @@ const SEVERAL = [
 
 const of = (name: string) => MODEL[name] as Model[string];
 
-/** The names of all fields. */
+/** The names of all fields of a collection of the model, aliases included. */
 const namesOf = (name: string): readonly string[] => {
   const { key, plain, manyToOne, toMany, manyToAny } = of(name);
   return [...new Set([...key, ...Object.keys({ ...plain, ...manyToOne, ...toMany, ...manyToAny })])];
@@ -42,10 +42,10 @@ const followKeysOf = (name: string): readonly { key: string; to: string }[] =>
 
 export type Draw = ReturnType<typeof createDraw>;
 
-/** Draws random requests and rules for the model. */
+/** Creates the generator of random read requests, filters, and rules and field lists of permissions, for the test model. */
 export function createDraw({ upTo, one, chance }: SeededRandom) {
   const some = <T>(list: readonly T[], share: number): T[] => list.filter(() => chance(share));
-  /** Whether a value is dynamic: often in rules, rarely in a caller's own filter. */
+  /** Draws whether a condition compares with a dynamic value: often in rules, rarely in the filter of a request. */
   const dynamic = (isRule: boolean) => chance(isRule ? 0.3 : 0.12);
 
   function drawTextCondition(isRule: boolean): Filter {
@@ -127,7 +127,7 @@ export function createDraw({ upTo, one, chance }: SeededRandom) {
       () => ({ [key]: inner(to) }),
       () => ({ [key]: { _some: inner(to) } }),
       () => ({ [key]: { _none: inner(to) } }),
-      // Two conditions on one alias, which are about the same row without `_some` and `_none`.
+      // Two conditions on one alias. Without `_some` and `_none` one related row must match both.
       () => ({ _and: [{ [key]: inner(to) }, { [key]: twice ? inner(to) : { _none: inner(to) } }] }),
       () => ({ [key]: { _some: inner(to), ...drawLeafCondition(to, isRule) } }),
       () => ({ _and: [{ [key]: drawLeafCondition(to, isRule) }, { [key]: { _some: drawLeafCondition(to, isRule) } }] }),
@@ -151,7 +151,6 @@ export function createDraw({ upTo, one, chance }: SeededRandom) {
     ])();
   }
 
-  /** Half of the fields. */
   const drawHalfOfFields = (name: string): string[] => some(namesOf(name), 0.5);
 
   function drawFields(name: string, depth: number): FieldTree {
@@ -204,7 +203,7 @@ export function createDraw({ upTo, one, chance }: SeededRandom) {
     return {
       ...(chance(0.5) ? { filter: drawFilter(name, upTo(depth), false) } : {}),
       ...(chance(0.4) ? { sort: Array.from({ length: chance(0.3) ? 2 : 1 }, () => drawSort(name)) } : {}),
-      // System collections have fields that the model does not have; none of them contains one of the words.
+      // A search in a system collection also covers fields that the model does not have. None of these contains one of WORDS.
       ...(chance(isSystem(name) ? 0.35 : 0.15)
         ? { search: one(isSystem(name) ? WORDS : [...WORDS, 'a', '3', '7']) }
         : {}),
@@ -212,7 +211,7 @@ export function createDraw({ upTo, one, chance }: SeededRandom) {
     };
   }
 
-  /** Draws `deep` for the requested relations. */
+  /** Draws the parameter `deep`: filters, sorting and pages of the requested relations. */
   function drawDeep(name: string, fields: FieldTree): ListParameters['deep'] {
     const { manyToOne, toMany } = of(name);
     const entries = Object.entries(fields).flatMap(([field, more]): [string, ListParameters][] => {
@@ -274,7 +273,7 @@ export function createDraw({ upTo, one, chance }: SeededRandom) {
 
   const drawRule = (name: string): Filter | null => (chance(0.3) ? null : drawFilter(name, upTo(3), true));
 
-  /** Draws a rule on a related row that a payload may also change. */
+  /** Draws a row rule on a many-to-one row, which the same payload may also change. */
   function drawRelatedRule(name: string): Filter | undefined {
     const fields = Object.entries(of(name).manyToOne).filter(([, to]) => !isSystem(to));
     if (fields.length === 0) return undefined;
@@ -298,7 +297,7 @@ export function createDraw({ upTo, one, chance }: SeededRandom) {
   };
 }
 
-/** The query of a request as it is sent. */
+/** The query object that the body of a SEARCH request contains. */
 export const queryOf = ({
   fields,
   keys: _,

@@ -3,10 +3,10 @@ import { mentioned } from './model.ts';
 import { shrink } from './shrink.ts';
 import { createWorld, type TestPerson, type World } from './world.ts';
 
-/** Cases per world, for some forty people with as many roles. */
+/** The number of cases with the data and the people of one `createWorld`. */
 export const CASES_PER_WORLD = 5_200;
 export const SEED = Number(process.env.PERMISSION_SEED ?? 20261121);
-/** The only case to run, by the number that a reported difference has. */
+/** The number of the only case to run, as a reported difference names it in PERMISSION_CASE; undefined runs all. */
 export const SINGLE_CASE = process.env.PERMISSION_CASE === undefined ? undefined : Number(process.env.PERMISSION_CASE);
 export const CASES =
   SINGLE_CASE === undefined ? Number(process.env.PERMISSION_CASES ?? CASES_PER_WORLD) : CASES_PER_WORLD;
@@ -25,16 +25,16 @@ export interface Tally {
 /** Sends one drawn case as one person, by REST or by GraphQL, and compares the answer with the expected one. */
 export type Ask = (world: World, person: TestPerson, testCase: DrawnCase, at: number) => Promise<CaseOutcome>;
 
-/** Whether a case is run. */
+/** Whether the test runs the case of this number. */
 export type CaseFilter = (at: number) => boolean;
 
-/** Selects every n-th group of five with a moving offset, since the number of a case also decides its kind. */
+/** Whether case `at` is in a sample of one in `count` groups of five. The offset moves, since the number decides the kind. */
 const oneOf = (count: number, at: number) => Math.floor(at / 5) % count === Math.floor(at / 5 / count) % count;
 
 /** A sample with cases of every person and kind: a quarter of the reads and half of the writes, whose kinds are rarer. */
 export const SAMPLED_CASES: CaseFilter = (at) => oneOf(isWrite(at) ? 2 : 4, at);
 
-/** Draws permission cases, world by world, and sends the selected ones. */
+/** Draws the cases, sends the selected ones by `ask`, and counts the outcomes and the differences from the reference. */
 export async function runDrawnCases(ask: Ask, part: CaseFilter = () => true): Promise<Tally> {
   const tally: Tally = { cases: 0, kinds: new Map(), skippedBecause: new Map(), differences: [] };
   const isSelected: CaseFilter = SINGLE_CASE === undefined ? part : (at) => at === SINGLE_CASE;

@@ -58,7 +58,7 @@ const REFUSED = 'refused';
 const of = (collection: string) => MODEL[collection] as Model[string];
 const keyIn = (collection: string, row: Row): unknown => keyText(of(collection), row);
 
-/** A filter for the rows of these keys. */
+/** A filter that matches the rows with these keys, also composite ones. */
 function amongKeys(collection: string, keys: readonly unknown[]): Filter {
   const { key } = of(collection);
   if (key.length === 1) return { [key[0] as string]: { _in: keys } };
@@ -89,7 +89,7 @@ async function runRead(
   return outcome(false, isAnswered(reply) ? roundNumbers(reply.body.data[root.field]) : problem(reply), form);
 }
 
-/** The root field, and the answer by REST; undefined when the read must be refused. */
+/** Translates a read to a root field of GraphQL, with the expected answer in REST format; undefined if it must be refused. */
 function toGraphqlRead(
   world: World,
   person: TestPerson,
@@ -127,7 +127,7 @@ function toGraphqlRead(
     testCase.request.deep,
   );
   const { keys, sort, ...rest } = testCase.request;
-  // GraphQL has no `keys`, so a filter has them.
+  // GraphQL has no parameter `keys`, so the keys become a filter.
   const filter = keys ? { _and: [rest.filter ?? {}, amongKeys(collection, keys)] } : rest.filter;
   const list = sort === undefined ? {} : { sort: [sort].flat() };
   const terms = translator.parameters(collection, { ...rest, ...list, ...(filter ? { filter } : {}) });
@@ -167,11 +167,11 @@ async function runWrite(
     return outcome(false, missingRows(storedRows.all, expectedRows.all), missingRows(expectedRows.all, storedRows.all));
   const { steps } = writes;
   const got = reply.body.data[root.field];
-  // Deleted keys are answered in no order.
+  // The mutation answers the deleted keys in any order.
   if (write.verb === 'delete') return { ...outcome(false, sortedIds(got), sortedIds(goneOf(keys, write.keys))), steps };
   if (!isShown) return { ...outcome(false, got, true), steps };
 
-  // Any row with equal values is accepted, since the database generates the keys.
+  // The answer may show any of the stored rows with equal values, since the database and the reference generate different keys.
   const now = new ReferenceReads(MODEL, after, person.callerPermissions);
   const options = keys.map((key) => {
     const mark = expectedRows.of(collection, key);
@@ -212,7 +212,7 @@ const codesOf = ({ body }: HttpReply): readonly unknown[] =>
 // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
 type AnyError = any;
 
-/** Refused by the validation of the document, since the schema does not have the field. */
+/** REFUSED if the document is invalid because the schema does not have one of its fields; otherwise the reply. */
 const isUnknown = (reply: HttpReply): unknown =>
   reply.status === 400 && codesOf(reply).includes('GRAPHQL_VALIDATION_EXCEPTION') ? REFUSED : problem(reply);
 

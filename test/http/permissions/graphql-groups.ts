@@ -3,7 +3,7 @@ import type { GraphqlTranslator } from './graphql-translator.ts';
 import { parseCall } from './reference-conditions.ts';
 import type { ListRequest, Model } from './shapes.ts';
 
-/** Translates groups to `<collection>_aggregated`, which has `min` and `max` of numbers only. */
+/** Translates a read with `aggregate` or `groupBy` to `<collection>_aggregated`, whose `min` and `max` have numbers only. */
 export function groupsOf(translator: GraphqlTranslator, collection: string, request: Omit<ListRequest, 'fields'>) {
   const { visibleSchema } = translator;
   const { plain } = visibleSchema.model[collection] as Model[string];

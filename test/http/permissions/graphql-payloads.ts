@@ -12,7 +12,7 @@ export function toMutationWrite(translator: GraphqlTranslator, collection: strin
   const { visibleSchema } = translator;
   const payload = (action: 'create' | 'update') => (one: Payload) => {
     for (const field of Object.keys(one)) {
-      // A payload may name the key of its row.
+      // An update may name the key of its row, also if the key is not writable.
       const isKey = action === 'update' && visibleSchema.keyOf(collection).includes(field);
       if (!isKey && !visibleSchema.isWritable(collection, action, field)) translator.hidden = true;
     }
@@ -66,7 +66,7 @@ function toToManyInput(translator: GraphqlTranslator, to: string, value: unknown
   return value.map((one) => nested(translator, to, isObject(one) ? one : keyColumns(model, one)));
 }
 
-/** A nested input has the fields that may be created or updated. */
+/** Translates a nested payload. The input of a nested row has the fields that the person may create or update. */
 function nested(translator: GraphqlTranslator, to: string, payload: Payload): Payload {
   const { visibleSchema } = translator;
   for (const field of Object.keys(payload)) {

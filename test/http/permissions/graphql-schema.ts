@@ -4,7 +4,7 @@ import type { Model } from './shapes.ts';
 import type { VisibleSchema } from './visible-schema.ts';
 import type { TestPerson } from './world.ts';
 
-/** The answer of an introspection query. */
+/** `__schema` in the answer to the query INTROSPECTION. */
 export interface IntrospectedSchema {
   readonly types: readonly IntrospectedType[];
 }
@@ -37,7 +37,7 @@ const TYPES: readonly (readonly [Use, (table: string) => string])[] = [
 ];
 const WORDS = ['_and', '_or', '_some', '_none'];
 
-/** The fields of a person's schema without a permission, and readable fields that the schema does not have. */
+/** Lists the fields in a person's schema for which the person has no permission, and readable fields that the schema lacks. */
 export function findSchemaFaults(
   introspected: IntrospectedSchema,
   person: TestPerson,
@@ -82,7 +82,7 @@ function isAllowedInSchema(
     granted(table, action, person, visibleSchema).some(
       (fields) => fields.includes(field) || (fields.includes('*') && !sensitive.includes(field)),
     );
-  /** A payload may name the key of its row. */
+  /** Updates and nested payloads may name the key of their row, whatever fields the permission lists. */
   const key = MODEL[modelName(table)]?.key ?? ['id'];
   const isKeyOf = (action: Action) => key.includes(field) && granted(table, action, person, visibleSchema).length > 0;
   switch (use) {
@@ -98,7 +98,7 @@ function isAllowedInSchema(
   }
 }
 
-/** The field lists of a person's permissions: those of the model, and those of app access to other collections. */
+/** The field lists of a person's permissions for an action on a table, those of app access included. */
 function granted(
   table: string,
   action: Action,
@@ -136,7 +136,7 @@ const VERBS: readonly (readonly [Action, RegExp])[] = [
   ['read', /^(.+?)(?:_by_id|_aggregated)?$/],
 ];
 
-/** Root fields that the person has no permission for. */
+/** The root fields in the schema for which the person has no permission. */
 function roots(
   types: ReadonlyMap<string, IntrospectedType>,
   person: TestPerson,

@@ -8,7 +8,7 @@ import type { VisibleSchema } from './visible-schema.ts';
 export const FOLLOW = 'a relation without a field, followed backwards';
 
 interface TranslatedFields {
-  /** The same fields for the reference. */
+  /** The requested fields in the format of the in-memory reference. */
   readonly nested: FieldTree;
   readonly deep: NonNullable<ListParameters['deep']>;
   readonly entries: readonly DocumentEntry[];
@@ -19,7 +19,7 @@ interface TranslatedFields {
  * operators on relations become conditions on the related key. Unreadable fields are left out, unless `includeForbidden` is set.
  */
 export class GraphqlTranslator {
-  /** The request names a field that the schema of the person does not have. */
+  /** Whether the translated request names a field that the schema of the person does not have. */
   hidden = false;
   readonly visibleSchema: VisibleSchema;
   private readonly includeForbidden: boolean;
@@ -76,7 +76,7 @@ export class GraphqlTranslator {
     return { nested, deep: below, entries: entries.length > 0 ? entries : [typename] };
   }
 
-  /** The parameters of a list, without groups of related rows, which GraphQL does not have. */
+  /** Translates the parameters of a list. Groups of related rows are left out, since GraphQL does not have them. */
   parameters(
     collection: string,
     { filter, sort, search, limit, offset, aggregate, groupBy }: ListParameters,
@@ -142,7 +142,7 @@ export class GraphqlTranslator {
     return { kind: 'column', key: field, field, from: [field], ...(isKey ? { as: 'text' } : {}) };
   }
 
-  /** Rows of collections without requested fields are empty objects; unreadable rows are null. */
+  /** Translates a many-to-any field. A row of a collection of which no fields are requested becomes an empty object. */
   private manyToAnyEntry(
     collection: string,
     field: string,
@@ -217,7 +217,7 @@ function addFunction(entries: DocumentEntry[], field: string, fn: string): void 
   else entries.push({ kind: 'functions', key, field: key, of: [functionOf(field, fn)] });
 }
 
-/** `year(born)` is `born_func: { year }`, `item:tag` is `item__tag`; other names are unchanged. */
+/** Renames the fields of a REST filter for GraphQL: `year(born)` to `born_func: { year }`, `item:tag` to `item__tag`. */
 export function inputOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inputOf);
   if (typeof value !== 'object' || value === null) return value;

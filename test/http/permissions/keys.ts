@@ -1,7 +1,7 @@
 import type { Model, Payload, Row } from './shapes.ts';
 
-// Keys of rows in the reference: the value of a key column, or the texts of several joined by commas. Columns of composite keys are
-// numbers here, which need no escape.
+// A key in the in-memory reference is the value of the key column, or the values of several columns joined by commas.
+// Composite keys of the model have only numbers, so commas need no escape.
 
 type Of = Model[string];
 
@@ -10,7 +10,7 @@ export const isObject = (value: unknown): value is Payload =>
 
 export const hasParts = ({ key }: Of): boolean => key.length > 1;
 
-/** The column of a key with one column. */
+/** The name of the key column. Throws for a composite key. */
 export const keyColumn = ({ key }: Of): string => {
   if (key.length !== 1) throw new Error(`the key is ${key}`);
   return key[0] as string;
@@ -19,7 +19,7 @@ export const keyColumn = ({ key }: Of): string => {
 export const keyText = ({ key }: Of, row: Row): unknown =>
   key.length === 1 ? row[key[0] as string] : key.map((name) => row[name]).join();
 
-/** The columns of a key with their values. */
+/** The key columns with their values, parsed from a key. */
 export const keyColumns = ({ key }: Of, value: unknown): Payload =>
   key.length === 1
     ? { [key[0] as string]: value }
@@ -29,7 +29,7 @@ export const keyColumns = ({ key }: Of, value: unknown): Payload =>
           .map((part, at) => [key[at], Number(part)]),
       );
 
-/** The key in a payload; undefined when a column is missing, null, or an object without a key. */
+/** The key that a payload names; undefined if a key column is missing, null, or an object without a key. */
 export function keyNamed(model: Model, collection: string, payload: Payload): unknown {
   const { key, manyToOne } = model[collection] as Of;
   if (key.length === 1) return payload[key[0] as string];

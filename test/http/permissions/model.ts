@@ -1,6 +1,6 @@
 import type { Model, PermissionRow } from './shapes.ts';
 
-/** Every kind of relation: many-to-one, one-to-many, itself, a junction with a key of two columns, many-to-any, and system collections. */
+/** The collections of the permission tests, with every kind of relation: also to itself, through a junction, and many-to-any. */
 export const MODEL: Model = {
   team: {
     key: ['id'],
@@ -78,9 +78,9 @@ export const TABLES = `
 
 export const NAMES = Object.keys(MODEL);
 export const SYSTEM = ['presets', 'users', 'roles'];
-/** Whether the collection is a system collection, which also has fields that are not in the model. */
+/** Whether this is a system collection. Its table has more fields than the model. */
 export const isSystem = (name: string): boolean => SYSTEM.includes(name);
-/** Collections whose rows are also created and deleted. */
+/** The collections whose rows the tests also create and delete; rows of the others are only updated. */
 export const WRITTEN = NAMES.filter((name) => name !== 'users' && name !== 'roles');
 export const tableOf = (name: string): string => (isSystem(name) ? `platform_${name}` : name);
 export const pathOf = (name: string): string => (isSystem(name) ? `/${name}` : `/items/${name}`);
@@ -110,7 +110,7 @@ export const APP_MINIMUM: Readonly<Record<string, PermissionRow>> = {
   'presets delete': { rule: own, fields: ['*'] },
 };
 
-/** The collections of a request: its own and those of the relations in it. */
+/** The tables of all collections that the JSON text of a request names, directly or by a relation. */
 export function mentioned(question: unknown): ReadonlySet<string> {
   const words = new Set(JSON.stringify(question).match(/\w+|\*/g));
   const found = new Set(NAMES.filter((name) => words.has(name)));

@@ -7,9 +7,9 @@ import {
 } from './reference-conditions.ts';
 import { type Filter, type Model, Refused } from './shapes.ts';
 
-/** Asserts that every field on the paths of a caller's query is readable. */
+/** The part of the in-memory reference that refuses queries with fields which the caller may not read. */
 export class ReferenceChecks extends ReferenceConditions {
-  /** @throws Refused for a filter with an unreadable field, also when the field does not change the result */
+  /** @throws Refused for a filter with an unreadable field, whether or not the field changes the result */
   assertFilterReadable(collection: string, filter: Filter): void {
     for (const [name, rule] of Object.entries(filter)) {
       if (name === '_and' || name === '_or')
@@ -25,7 +25,7 @@ export class ReferenceChecks extends ReferenceConditions {
     if (back) {
       this.assertCollectionReadable(back.to);
       this.assertReadable(back.to, back.by);
-      // A foreign key that is readable only on some rows cannot be followed.
+      // `$FOLLOW` needs a foreign key that is readable on all rows of the caller.
       if (!this.of(back.to, 'read').every((one) => this.listsField(one, back.to, back.by))) throw new Refused();
     } else if (any) {
       this.assertReadable(collection, any.field);
@@ -44,7 +44,7 @@ export class ReferenceChecks extends ReferenceConditions {
     }
   }
 
-  /** Each field of `$CURRENT_USER.a.b` in a caller's own filter must be readable. */
+  /** Asserts that each field of a path such as `$CURRENT_USER.a.b` in the filter of a request is readable. */
   private assertValuesReadable(rule: Filter): void {
     for (const [operator, operand] of Object.entries(rule)) {
       if (isRelatedCondition(operator) || operator === '_some' || operator === '_none') continue;
@@ -67,7 +67,7 @@ export class ReferenceChecks extends ReferenceConditions {
     }
   }
 
-  /** A field, or a function of one, in a condition, an order or a group. */
+  /** Asserts that a field in a condition, a sort or a group is readable; `name` may be a function of a field. */
   assertFieldReadable(collection: string, name: string): void {
     const { fn, field } = parseCall(name);
     this.assertReadable(collection, field);

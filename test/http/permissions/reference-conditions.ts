@@ -4,9 +4,9 @@ import type { CallerPermissions, Filter, Model, PermissionRow, Row, Rows, ToMany
 const NEGATED = new Set(['_neq', '_nin', '_ncontains', '_nbetween']);
 
 /**
- * Evaluates conditions and permissions over rows in memory with plain loops, without any code of the engine. A comparison with a dynamic
- * value that the caller does not have is neither true nor false, but `undefined`. With `asCaller` unreadable rows and fields do not
- * exist, as in a caller's own filter; rules see all.
+ * The part of the in-memory reference that evaluates filters and rules with plain loops, without code of the service. A
+ * comparison with a dynamic value that the caller does not have is `undefined`. With `asCaller` (the filter of a request)
+ * unreadable rows and fields do not exist; without (the rule of a permission) they do.
  */
 export class ReferenceConditions {
   readonly model: Model;
@@ -44,7 +44,7 @@ export class ReferenceConditions {
     return one.fields.includes('*') && !this.model[collection]?.sensitive?.includes(field);
   }
 
-  /** Whether an action may touch the row. */
+  /** Whether one of the caller's permissions for the action has a rule that allows the row. */
   isAllowedRow(collection: string, action: string, row: Row): boolean {
     return this.of(collection, action).some((one) => this.allowsRow(collection, one, row));
   }
@@ -63,7 +63,7 @@ export class ReferenceConditions {
     );
   }
 
-  /** The value of a field, or of a function of one, in a comparison. */
+  /** The value of a field or of a function of a field; null if the caller may not read the field on this row. */
   value(collection: string, name: string, row: Row, asCaller: boolean): unknown {
     const { fn, field } = parseCall(name);
     const { key, toMany } = this.model[collection] as Model[string];
@@ -81,7 +81,7 @@ export class ReferenceConditions {
     return this.found(to, this.value(collection, field, row, asCaller), asCaller);
   }
 
-  /** The related row of a many-to-any, when it is a row of `to`. */
+  /** The related row of a many-to-any field; undefined unless it is a row of the collection `to`. */
   manyToAnyTarget(collection: string, field: string, to: string, row: Row, asCaller: boolean): Row | undefined {
     const { by } = this.manyToAnyField(collection, field);
     if (row[by] !== to) return undefined;
@@ -94,7 +94,7 @@ export class ReferenceConditions {
     return found && (!asCaller || this.isAllowedRow(to, 'read', found)) ? found : undefined;
   }
 
-  /** The rows behind an alias or a `$FOLLOW`. */
+  /** The rows that refer to this row by a to-many alias or by `$FOLLOW`. */
   children(collection: string, name: string, row: Row, asCaller: boolean): readonly Row[] {
     const model = this.model[collection] as Model[string];
     const back = parseFollow(name);
@@ -111,7 +111,7 @@ export class ReferenceConditions {
     return asCaller ? mine.filter((one) => this.isAllowedRow(to, 'read', one)) : mine;
   }
 
-  /** Three-valued: undefined when the filter compares with a dynamic value that the caller does not have. */
+  /** Whether a row matches a filter; undefined if the filter compares with a dynamic value that the caller does not have. */
   matches(collection: string, filter: Filter, row: Row, asCaller: boolean): boolean | undefined {
     return every(
       this.conjunction(collection, filter).map(([name, rule]) =>
@@ -123,8 +123,8 @@ export class ReferenceConditions {
   }
 
   /**
-   * The members of a conjunction. Conditions on one to-many alias are about the same related row, so they are merged; `_some` and `_none`
-   * are about their own rows.
+   * The conditions that a row must all match. Those on the same to-many alias are merged, since one related row must match all
+   * of them; `_some` and `_none` stay separate.
    */
   private conjunction(collection: string, filter: Filter): readonly (readonly [string, unknown])[] {
     const parts: [string, unknown][] = [];
@@ -216,7 +216,7 @@ export class ReferenceConditions {
     throw new Error(`the reference knows no ${operator}`);
   }
 
-  /** The value of an operand; a list of values for a path through an alias. */
+  /** Resolves a dynamic value such as `$NOW`; a path through a to-many alias gives a list. Other values are unchanged. */
   dynamic(value: unknown, asCaller: boolean): unknown {
     if (typeof value !== 'string' || !value.startsWith('$')) return value;
     if (value === '$NOW') return new Date(this.now);
@@ -241,7 +241,7 @@ export class ReferenceConditions {
       isSeveral ||= toMany[name] !== undefined;
       at = toMany[name]?.to ?? (manyToOne[name] as string);
     }
-    // A to-many alias at the end of a path stands for the keys of its rows.
+    // A path that ends with a to-many alias stands for the keys of the related rows.
     const key = keyColumn(this.model[at] as Model[string]);
     return rows.map((row) => this.value(at, key, row, asCaller));
   }
@@ -278,7 +278,7 @@ export function parseFollow(name: string): { to: string; by: string; kind?: stri
   return to && by ? { to, by, ...(kind ? { kind } : {}) } : undefined;
 }
 
-/** Whether a key below a relation is a condition on the related rows. */
+/** Whether a member of the filter of a relation is a condition on fields of the related row, not an operator on the key. */
 export const isRelatedCondition = (operator: string): boolean =>
   !operator.startsWith('_') || operator === '_and' || operator === '_or';
 

@@ -5,9 +5,9 @@ import { type FieldTree, type ListParameters, type ListRequest, type Model, Refu
 
 const MASK = '**********';
 
-/** Computes the answers of reads over rows in memory. */
+/** The part of the in-memory reference that computes the expected answers of reads. */
 export class ReferenceReads extends ReferenceChecks {
-  /** The answer of a list read; throws `Refused` when it must be FORBIDDEN. */
+  /** The expected answer of a list read. @throws Refused if the service must answer FORBIDDEN */
   list(collection: string, request: ListRequest): { data: unknown[]; total: number; filtered: number } {
     this.assertCollectionReadable(collection);
     const { fields, ...rest } = request;
@@ -25,14 +25,14 @@ export class ReferenceReads extends ReferenceChecks {
     return { data, total: visible.length, filtered: found.length };
   }
 
-  /** The answer of a read by key; undefined for an unreadable row. */
+  /** The expected answer of a read by key; undefined for an unreadable row. */
   single(collection: string, { fields, deep }: Pick<ListRequest, 'fields' | 'deep'>, row: Row): object | undefined {
     this.assertCollectionReadable(collection);
     this.assertRelationsReadable(collection, fields, deep ? { deep } : {});
     return this.isAllowedRow(collection, 'read', row) ? this.renderRow(collection, fields, row, deep) : undefined;
   }
 
-  /** The rows of a list read with all of their columns. */
+  /** The rows that a list read finds, with all of their columns. */
   rowsFound(collection: string, { keys, ...request }: Omit<ListRequest, 'fields'>): readonly Row[] {
     this.assertCollectionReadable(collection);
     const terms = { ...request, sort: typeof request.sort === 'string' ? [request.sort] : request.sort };
@@ -71,7 +71,7 @@ export class ReferenceReads extends ReferenceChecks {
     }
   }
 
-  /** The same for requested relations; parameters of other relations are ignored. */
+  /** Asserts that the fields in `deep` of the requested relations are readable; `deep` of other relations is ignored. */
   private assertRelationsReadable(collection: string, fields: FieldTree, { deep = {} }: ListParameters): void {
     const { manyToOne, toMany } = this.model[collection] as Model[string];
     for (const [name, more] of Object.entries(fields)) {
@@ -112,7 +112,7 @@ export class ReferenceReads extends ReferenceChecks {
     });
   }
 
-  /** The value that a row is sorted by: behind an alias the first value of its rows. */
+  /** The value by which a row is sorted; for a path through a to-many alias it is the value that sorts first. */
   private sortValue(collection: string, [name = '', ...rest]: readonly string[], row: Row, isDown: boolean): unknown {
     if (rest.length === 0) return this.value(collection, name, row, true);
     const { manyToOne, toMany } = this.model[collection] as Model[string];
@@ -127,7 +127,7 @@ export class ReferenceReads extends ReferenceChecks {
       : this.valueOfMissingRow(manyToOne[name] as string, rest);
   }
 
-  /** The sort value of a missing row: null, or 0 for a count. */
+  /** The value by which a row without its related row is sorted: null, or 0 for a readable count. */
   private valueOfMissingRow(collection: string, path: readonly string[]): unknown {
     const [name = '', ...rest] = path;
     const { manyToOne, toMany } = this.model[collection] as Model[string];
@@ -150,7 +150,7 @@ export class ReferenceReads extends ReferenceChecks {
     });
   }
 
-  /** Groups instead of rows. A field is null on rows where it is unreadable, before functions are computed. */
+  /** The groups of a read with `aggregate` or `groupBy`. Functions see null on rows where the field is unreadable. */
   private groups(collection: string, rows: readonly Row[], request: ListParameters): object[] {
     const { aggregate = {}, groupBy = [], sort = [] } = request;
     const groups = new Map<string, { keys: unknown[]; rows: Row[] }>();
@@ -226,7 +226,7 @@ export class ReferenceReads extends ReferenceChecks {
       if (to && (toMany[field] || more !== true) && this.of(to, 'read').length === 0) continue;
       const terms = deep[name] ?? {};
       const isKeys = toMany[field] && !fn && more === true && !terms.aggregate && !terms.groupBy;
-      // A list of composite keys shows their columns, so all of these must be readable.
+      // A to-many alias without nested fields shows composite keys, so all key columns must be readable.
       if (isKeys && hasParts(this.model[to as string] as Model[string]) && !this.hasReadableKey(to as string)) continue;
       if (!this.isReadableOn(collection, field, row)) out[outputName(name)] = null;
       else if (fn) out[outputName(name)] = this.value(collection, name, row, true);
@@ -256,7 +256,7 @@ export class ReferenceReads extends ReferenceChecks {
     );
   }
 
-  /** A row of a collection without requested fields is its key; an unreadable row is null. */
+  /** The value of a many-to-any field: the row, its key if no fields of its collection are requested, or null if unreadable. */
   private renderManyToAny(
     collection: string,
     field: string,

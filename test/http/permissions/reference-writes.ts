@@ -18,7 +18,7 @@ type Detailed = {
   readonly delete?: readonly Key[];
 };
 
-/** A write as a request asks for it. */
+/** A write request. "found" stands for a write to the rows that a query finds, "each" for rows with different payloads. */
 export type Write =
   | { readonly verb: 'create'; readonly rows: readonly Payload[] }
   | { readonly verb: 'update'; readonly keys: readonly Key[]; readonly data: Payload }
@@ -27,21 +27,21 @@ export type Write =
   | { readonly verb: 'delete'; readonly keys: readonly Key[] }
   | { readonly verb: 'delete found'; readonly query: Omit<ListRequest, 'fields'> };
 
-/** The first key of rows that the reference creates; the database numbers them differently. */
+/** The first number that the reference uses as key of a new row; the database uses other numbers. */
 const FIRST_NEW = 1_000_000;
 export const isNew = (key: unknown): boolean => typeof key === 'number' && key >= FIRST_NEW;
 
 /**
- * Applies a write to the rows in memory, in the order of the conventions (roles and permissions, 5): row rule on the stored rows, field
- * list, presets, validation, many-to-one rows, the row, to-many rows. Afterwards `rows` has the result; after `Refused` no row may have
- * changed.
+ * The part of the in-memory reference that applies writes to `rows`, in the order of the conventions (roles and permissions, 5):
+ * row rule on the stored rows, field list, presets, validation, many-to-one rows, the row, to-many rows. If it throws
+ * `Refused`, the service must change no row.
  */
 export class ReferenceWrites extends ReferenceReads {
-  /** Kinds of changes to related rows. */
+  /** The kinds of changes to related rows that the write made, for the statistics. */
   readonly steps = new Set<string>();
   private next = FIRST_NEW;
 
-  /** Answers the keys of the written rows, in order. */
+  /** Applies the write to `rows`, and answers the keys of the written rows in the order of the request. */
   run(collection: string, write: Write): readonly Key[] {
     switch (write.verb) {
       case 'create':
@@ -79,8 +79,8 @@ export class ReferenceWrites extends ReferenceReads {
   }
 
   /**
-   * The rows of a by-query write: those that the query finds among the rows the caller may read. A query without conditions reveals
-   * nothing, so it also works for a caller who may not read.
+   * The keys of the rows that a write by query changes: the query finds only rows that the caller may read. A query without
+   * conditions reveals nothing, so a caller without read permission may send it, too.
    */
   private findKeys(collection: string, query: Omit<ListRequest, 'fields'>): readonly Key[] {
     const isPlain = !query.search && !query.sort && Object.keys(query.filter ?? {}).length === 0;
@@ -111,7 +111,7 @@ export class ReferenceWrites extends ReferenceReads {
     return keys;
   }
 
-  /** Answers the keys of the rows after the update. */
+  /** Updates the rows with these keys, and answers their keys after the update. */
   private update(
     collection: string,
     keys: readonly Key[],
@@ -136,7 +136,7 @@ export class ReferenceWrites extends ReferenceReads {
     );
     const { toMany } = this.model[collection] as Model[string];
     const own = Object.fromEntries(Object.entries(written).filter(([name]) => !toMany[name]));
-    // A write to a related row may have deleted this row.
+    // Writing a many-to-one row may have deleted one of the rows to update.
     if (keys.some((key) => !this.row(collection, key))) throw new Refused('gone');
     const changed = new Map(
       keys.map((key) => [String(key), { ...(this.row(collection, key) as Row), ...own }] as const),
@@ -191,7 +191,7 @@ export class ReferenceWrites extends ReferenceReads {
     }
   }
 
-  /** Applies permission, field list, presets and validation; `platformValues` are foreign keys that need no permission. */
+  /** Checks field lists and validations, and adds presets. `platformValues` are foreign keys, which need no permission. */
   private validatedPayload(
     collection: string,
     action: 'create' | 'update',
@@ -216,7 +216,7 @@ export class ReferenceWrites extends ReferenceReads {
     return Object.assign({}, ...[...kept].reverse().map(presetsOf), submitted);
   }
 
-  /** Validates a payload: a missing value is valid, unless a rule requires it. */
+  /** Whether a payload satisfies a validation. A missing value is valid unless the validation requires the field. */
   private satisfies(rule: Filter, payload: Payload, action: 'create' | 'update'): boolean {
     return Object.entries(rule).every(([name, tests]) => {
       if (name === '_and') return (tests as Filter[]).every((one) => this.satisfies(one, payload, action));
@@ -244,7 +244,7 @@ export class ReferenceWrites extends ReferenceReads {
     });
   }
 
-  /** Writes many-to-one objects first: creates those without a key, links those with only a key, updates the others. */
+  /** Writes the related rows that a payload contains as objects of many-to-one fields, and replaces the objects by their keys. */
   private writeToOneRows(collection: string, payload: Payload): Payload {
     const { manyToOne } = this.model[collection] as Model[string];
     const entries = Object.entries(payload).map(([name, value]) =>
@@ -285,12 +285,12 @@ export class ReferenceWrites extends ReferenceReads {
     return (this.rows[to] ?? []).filter((row) => row[by] === parent).map((row) => this.keyOf(to, row));
   }
 
-  /** Replaces the rows of an alias by a list. */
+  /** Writes a list to a to-many alias: related rows that are not in the list are unlinked or deleted. */
   private writeList(collection: string, field: string, parent: Key, list: List): void {
     const { to, by } = this.alias(collection, field);
     const platformValues = { [by]: parent };
     const before = this.linked(collection, field, parent);
-    // An object with only the key of a related row changes nothing.
+    // An object with nothing but the composite key of a related row keeps this row unchanged.
     const alone = (one: Key | Payload) => {
       if (!isObject(one) || !hasParts(this.modelOf(to)) || Object.keys(withoutKey(this.modelOf(to), one)).length > 0)
         return undefined;

@@ -1,4 +1,4 @@
-/** Types of the reference and the cases: a model, rows, permissions, requests. */
+/** Types of the permission tests: the model, rows, permissions and requests. */
 
 export type Row = Readonly<Record<string, unknown>>;
 export type Rows = Readonly<Record<string, readonly Row[]>>;
@@ -8,14 +8,14 @@ export type Payload = Readonly<Record<string, unknown>>;
 export interface ToManyField {
   readonly to: string;
   readonly by: string;
-  /** What a write does with rows that it leaves out of a list. Default: `by` is set to null, unless it is part of the key. */
+  /** What a write does with related rows that a list omits. Default: set `by` to null, or delete the row if `by` is in its key. */
   readonly deselectAction?: 'delete';
 }
 
 export interface Model {
   /**
-   * The columns of the key, plain fields by type, many-to-one fields and to-many aliases of each collection. Columns of a composite key
-   * are many-to-one fields.
+   * The fields of each collection: key columns, plain fields with their types, many-to-one fields and to-many aliases. Columns
+   * of a composite key are many-to-one fields.
    */
   readonly [collection: string]: {
     readonly key: readonly string[];
@@ -27,7 +27,7 @@ export interface Model {
     readonly manyToAny?: Readonly<Record<string, { readonly by: string; readonly to: readonly string[] }>>;
     /** Many-to-one fields with "on delete cascade"; the others have "on delete set null". */
     readonly cascades?: readonly string[];
-    /** Never part of `*` in a permission's list. */
+    /** Fields that `*` in the field list of a permission does not include. */
     readonly sensitive?: readonly string[];
   };
 }
@@ -43,7 +43,7 @@ export interface CallerPermissions {
   readonly admin: boolean;
   readonly user: string | null;
   readonly role: string | null;
-  /** By `collection action`. */
+  /** The permissions by collection and action, such as "task read". */
   readonly permissions: ReadonlyMap<string, readonly PermissionRow[]>;
 }
 
@@ -61,16 +61,16 @@ export interface ListParameters {
   readonly offset?: number;
   readonly aggregate?: Readonly<Record<string, readonly string[]>>;
   readonly groupBy?: readonly string[];
-  /** Parameters of relations, by field. */
+  /** The parameters of the lists behind relations, by field. */
   readonly deep?: Readonly<Record<string, ListParameters>>;
 }
 
 export interface ListRequest extends Omit<ListParameters, 'sort'> {
   readonly fields: FieldTree;
   readonly sort?: string | readonly string[];
-  /** Only the rows of these keys, in this order. */
+  /** Reads only the rows with these keys, in this order. */
   readonly keys?: readonly unknown[];
 }
 
-/** The service must answer FORBIDDEN, or FAILED_VALIDATION for a violated validation. */
+/** The in-memory reference throws this where the service must refuse a request with FORBIDDEN or FAILED_VALIDATION. */
 export class Refused extends Error {}

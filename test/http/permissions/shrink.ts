@@ -1,6 +1,6 @@
 /**
- * Finds the smallest value for which `differs` is true, by removing parts one by one, largest first. An error of `differs` counts as
- * false, since a smaller request may be malformed.
+ * Shrinks a failing test case: removes parts of a JSON value, largest first, as long as `differs` stays true. It makes at most
+ * `tries` attempts. An error of `differs` counts as false, since a smaller request may be malformed.
  */
 export async function shrink<T>(value: T, differs: (smaller: T) => Promise<boolean>, tries = 150): Promise<T> {
   let current = value;
@@ -19,7 +19,7 @@ export async function shrink<T>(value: T, differs: (smaller: T) => Promise<boole
   return current;
 }
 
-/** The value without one of its parts, then with one part made smaller. */
+/** All values that are one step smaller: without one member, then with one member made smaller. */
 function* smallerOf(value: unknown): Generator<unknown> {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {

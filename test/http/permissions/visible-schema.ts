@@ -1,7 +1,7 @@
 import { ReferenceReads } from './reference-reads.ts';
 import type { CallerPermissions, Model, Rows } from './shapes.ts';
 
-/** What the GraphQL schema of a person must have, derived from the permissions alone. */
+/** Derives from the permissions of a person what the GraphQL schema of this person must contain. */
 export class VisibleSchema extends ReferenceReads {
   private readonly readableTypes: ReadonlySet<string>;
 
@@ -10,7 +10,7 @@ export class VisibleSchema extends ReferenceReads {
     this.readableTypes = this.findReadableTypes();
   }
 
-  /** Whether the collection has a type with at least one field. */
+  /** Whether the schema has an object type of the collection, which needs at least one readable field. */
   hasReadableType(collection: string): boolean {
     return this.readableTypes.has(collection);
   }
@@ -19,7 +19,7 @@ export class VisibleSchema extends ReferenceReads {
     return (this.model[collection] as Model[string]).key;
   }
 
-  /** Whether the key of rows is an input of its columns: a composite key, each column of which may be read or written. */
+  /** Whether the schema has an input type for the key: it is composite, and the person may read or write each of its columns. */
   hasKeyInput(collection: string): boolean {
     const key = this.keyOf(collection);
     const isKnown = (field: string) =>
@@ -29,25 +29,25 @@ export class VisibleSchema extends ReferenceReads {
     return key.length > 1 && key.every(isKnown);
   }
 
-  /** Whether rows can be written inside the payload of another row. */
+  /** Whether the person may write rows of the collection inside the payload of another row. */
   isNestable(collection: string): boolean {
     return this.of(collection, 'create').length > 0 || this.of(collection, 'update').length > 0;
   }
 
-  /** Whether a payload may have the field. A list also needs rows that can be written. */
+  /** Whether a payload may have the field. For a to-many alias the person must also be able to write the related rows. */
   isWritable(collection: string, action: 'create' | 'update', field: string): boolean {
     const { toMany } = this.model[collection] as Model[string];
     if (toMany[field] && !this.isNestable(toMany[field].to)) return false;
     return this.of(collection, action).some((one) => this.listsField(one, collection, field));
   }
 
-  /** Whether a create may have any column. */
+  /** Whether the person may create rows with at least one column. */
   isCreatable(collection: string): boolean {
     const { toMany } = this.model[collection] as Model[string];
     return this.all(collection).some((field) => !toMany[field] && this.isWritable(collection, 'create', field));
   }
 
-  /** Whether an update may have any field. */
+  /** Whether the person may update at least one field. */
   isUpdatable(collection: string): boolean {
     const updatePermissions = this.of(collection, 'update');
     return this.all(collection).some((field) =>
@@ -55,7 +55,7 @@ export class VisibleSchema extends ReferenceReads {
     );
   }
 
-  /** Aliases of collections without a type do not exist, which may leave further types without fields. */
+  /** Removes types without fields until none is left: a to-many alias is no field if the related collection has no type. */
   private findReadableTypes(): ReadonlySet<string> {
     let left = Object.keys(this.model).filter((name) => this.of(name, 'read').length > 0);
     for (let before = -1; before !== left.length; ) {

@@ -13,13 +13,13 @@ export interface TestPerson {
   readonly token: string | undefined;
   readonly callerPermissions: CallerPermissions;
   readonly about: string;
-  /** Stored permissions, for the description of a difference. */
+  /** The permissions of the person as stored in the database, for the report of a difference. */
   readonly stored: readonly { readonly action: string; readonly collection: string }[];
-  /** Stores the permissions of the Public role of this person, which several people share. */
+  /** Gives the Public role the permissions of this person. Several people share this role, one after the other. */
   enter?(): Promise<void>;
 }
 
-/** A service with data, and people of many roles. */
+/** A running service with random rows, roles and users for the permission tests. */
 export interface World {
   readonly service: InProcessService;
   readonly rows: Rows;
@@ -78,8 +78,8 @@ interface RolePermissions {
 }
 
 /**
- * `open` may do everything and `listed` everything on the rows of its rules, so that enough cases are answered; `drawn` has random
- * permissions.
+ * How random the permissions of a role are: `open` has all, `listed` has all fields on the rows of random rules, so that enough
+ * cases are answered; `drawn` has random actions, fields and rules.
  */
 type PermissionWidth = 'open' | 'listed' | 'drawn';
 
@@ -97,7 +97,7 @@ function drawPermissions(random: SeededRandom, width: PermissionWidth, app: bool
       const isFree = width === 'open' || (width === 'listed' && action !== 'read' && chance(0.45));
       const near = action === 'update' && chance(0.5) ? draw.drawRelatedRule(collection) : undefined;
       const rule = isFree ? null : (near ?? draw.drawRule(collection));
-      // A field list beside that of app access makes fields readable on different rows.
+      // Together with the permission of app access, such a field list makes different fields readable on different rows.
       const isBeside = app && isSystem(collection) && chance(0.7);
       const fields = isBeside
         ? draw.drawHalfOfFields(collection)
@@ -106,7 +106,7 @@ function drawPermissions(random: SeededRandom, width: PermissionWidth, app: bool
           : ['*'];
       const isWrite = action === 'create' || action === 'update';
       const terms = isWrite && width !== 'open' && collection !== 'users' ? writes.drawTerms(collection) : {};
-      // The rule of a create is not used, since there is no row yet.
+      // The reference gets no row rule for create, since no row exists yet; the service ignores the stored rule.
       permissions.set(`${collection} ${action}`, [{ rule: action === 'create' ? null : rule, fields, ...terms }]);
       stored.push({ collection: tableOf(collection), action, fields, ...{ permissions: rule, ...terms } });
     }
@@ -168,7 +168,7 @@ async function createPeople(service: InProcessService, random: SeededRandom): Pr
       callerPermissions: { admin: false, user, role: id, permissions },
     })),
   );
-  // Callers with the permissions of the Public role: without a token, and a user without a role.
+  // Callers with the permissions of the Public role: anonymous ones, and a user without a role.
   for (let at = 0; at < PUBLIC; at++) {
     const { stored, permissions } = drawPermissions(random, 'drawn', false);
     const isLoner = at % 4 === 3;
@@ -240,7 +240,7 @@ async function fill(
   await insert('block', 20, () => ({
     note: maybe(one(WORDS)),
     kind: maybe(one(['team', 'tag'])),
-    // Some refer to missing rows.
+    // Some of the many-to-any items refer to missing rows.
     item: maybe(String(1 + upTo(7))),
     task: maybe(1 + upTo(24)),
   }));
@@ -266,11 +266,11 @@ const columnsOf = (name: string): string => {
     .join(', ');
 };
 
-/** SQL that lets new keys start at 1000. */
+/** SQL that sets the sequence of the key so that new rows get keys above 1000. */
 const countOn = (name: string): string =>
   hasParts(MODEL[name] as Model[string]) ? 'select' : `select setval('${tableOf(name)}_id_seq', 1000)`;
 
-/** Loads all rows in one statement. */
+/** Reads the rows of all collections of the model by one statement. */
 async function loadAll(database: FreshDatabase): Promise<Rows> {
   const parts = NAMES.map(
     (name) =>
@@ -287,7 +287,7 @@ async function loadAll(database: FreshDatabase): Promise<Rows> {
   return { ...rows, person };
 }
 
-/** Restores changed tables; new keys start at 1000 again. */
+/** Restores changed tables from their copies, and resets the sequences of their keys. */
 async function restore(database: FreshDatabase, changed: readonly string[]): Promise<void> {
   const parts = changed.map((name) =>
     WRITTEN.includes(name)
