@@ -67,7 +67,7 @@ export interface FieldUse {
   readonly field: Field;
   readonly fn?: FieldFunction;
   readonly when?: ConditionTree;
-  /** Of a `$FOLLOW`: the foreign key in the related collection. It must be readable, since there is no alias on this side. */
+  /** For `$FOLLOW`: the foreign key in the related collection. It must be readable, since there is no alias on this side. */
   readonly follow?: Field;
 }
 
@@ -81,7 +81,7 @@ export type ConditionTree =
       readonly operator: Operator;
       readonly values: readonly FilterOperand[];
     }
-  /** On the row behind a many-to-one. A missing row counts as a row of nulls. */
+  /** A condition on the row behind a many-to-one. A missing row counts as a row of nulls. */
   | {
       readonly kind: 'one';
       readonly use: FieldUse;
@@ -90,18 +90,21 @@ export type ConditionTree =
       /** The row rule of the related collection, once restricted. */
       readonly rule?: ConditionTree;
     }
-  /** On the rows behind a to-many alias: at least one row matches, or none does. */
+  /** A condition on the rows behind a to-many alias: at least one row matches, or none does. */
   | {
       readonly kind: 'many';
       readonly use: FieldUse;
       readonly to: Collection;
       readonly quantifier: 'some' | 'none';
-      /** Independent of other conditions on the same alias, which are otherwise about the same row. */
+      /**
+       * Set for `_some`, `_none` and null tests, which are independent of other conditions on the alias. Without it all are about
+       * one row.
+       */
       readonly own?: true;
       readonly where: ConditionTree;
       readonly rule?: ConditionTree;
     }
-  /** On the row behind a many-to-any, when that is a row of `to`. */
+  /** A condition on the row behind a many-to-any, when that is a row of `to`. */
   | {
       readonly kind: 'any';
       readonly use: FieldUse;
@@ -111,7 +114,7 @@ export type ConditionTree =
       readonly where: ConditionTree;
       readonly rule?: ConditionTree;
     }
-  /** On the value at `path` inside a JSON value. */
+  /** A condition on the value at `path` inside a JSON value. */
   | {
       readonly kind: 'inside';
       readonly use: FieldUse;
@@ -125,7 +128,7 @@ export type ConditionTree =
 /** One relation on the path to a sorted column. */
 export interface OrderByStep {
   readonly use: FieldUse;
-  /** Of a many-to-any: the field that names the related collection. */
+  /** For a many-to-any: the field that names the related collection. */
   readonly by?: Field;
   readonly to: Collection;
   readonly rule?: ConditionTree;
@@ -205,7 +208,7 @@ export const AGGREGATES = [
 /** One of `AGGREGATES`. */
 export type AggregateName = (typeof AGGREGATES)[number];
 
-/** Groups instead of rows (conventions, "Aggregation"). */
+/** The aggregation of a read, which answers groups instead of rows (conventions, "Aggregation"). */
 export interface Aggregation {
   readonly groups: readonly { readonly key: string; readonly use: FieldUse }[];
   /** With `use: null` the function counts rows. */
@@ -246,11 +249,11 @@ export interface Read {
   readonly meta: readonly ('total_count' | 'filter_count')[];
   /** A single object instead of a list: singletons and reads by key. */
   readonly single: boolean;
-  /** Set for selections: an unreadable projection is null instead of left out. */
+  /** Set for reads by a selection: an unreadable projection is null instead of left out. */
   readonly exact?: true;
   /** The row rule alone, for `total_count`. Set by `restrict`. */
   readonly rule?: ConditionTree;
-  /** At the root: one binder per placeholder of the statement. */
+  /** One binder per placeholder of the statement; set at the root of a tree only. */
   readonly placeholders?: readonly PlaceholderBinder[];
 }
 

@@ -40,13 +40,12 @@ export interface RunRequest {
   readonly contributionId: string;
   readonly activation: ActivationMessage;
   /**
-   * The entry as the broker knows it, where entries of one program have grants of their own. Default: that of the
-   * program.
+   * The package handle of the entry, where entries of one program have grants of their own. Default: the handle of the program.
    */
   readonly brokerAccess?: PackageHandle;
   /** The caller of the invocation; null where there is no user, as with a schedule. */
   readonly caller: Caller | null;
-  /** JSON text. */
+  /** The input of the handler as JSON text. */
   readonly input: string;
   /** Builds the input for the invocation, with references in place of secrets. Default: `input`. */
   readonly prepare?: (invocation: Invocation) => string;

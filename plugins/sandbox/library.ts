@@ -1,6 +1,6 @@
 import type { GuestError } from './contract.ts';
 
-/** The arguments of an author's `reject`, of which only the types are checked. */
+/** The arguments with which the code of an extension called `reject`; only their types are checked. */
 export interface Rejection {
   readonly status: number;
   readonly code: string;

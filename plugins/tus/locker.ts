@@ -36,7 +36,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LO
   const holders = new Map<string, Holder>();
   bus.subscribe(GIVE_WAY, (id) => holders.get(String(id))?.giveWay());
 
-  /** Answers the release of the lock; undefined if another process holds it. */
+  /** Acquires the lock of an upload; answers the function that releases it, or undefined if another process holds the lock. */
   const acquire = (id: string): Promise<(() => Promise<void>) | undefined> =>
     new Promise((resolve, reject) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>();

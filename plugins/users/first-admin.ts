@@ -15,7 +15,10 @@ interface Deps {
   readonly show: (account: { readonly email: string; readonly password: string }) => void;
 }
 
-/** Creates the Public role, and the first admin where there is none; true where it did. Processes that start together create one. */
+/**
+ * Creates the Public role, and the first admin where there is none; true if it created the admin. Processes that start together
+ * create only one.
+ */
 export async function createFirstAdmin({
   db,
   statements,

@@ -20,7 +20,8 @@ export function arraySql(
     const sql = listSql(statement, elementField(field), values, type);
     return sql.includes(' || ') ? `(${sql})` : sql;
   };
-  // Without a user or role the dynamic values are null, and neither a negation nor `_has_all` may hold.
+  // For a caller without a user or role `$CURRENT_USER` and `$CURRENT_ROLE` are null, and neither a negation nor `_has_all` may
+  // match then.
   const withCallerPresent = (sql: string) =>
     [sql, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(' and ');
   switch (operator) {

@@ -56,6 +56,9 @@ function parseInteger(raw: unknown, minimum: number, path: QueryPath): number | 
   return value;
 }
 
-/** Parsed parameters are objects without a prototype, which cannot be converted to a text. */
+/**
+ * The text of a value for an error message. Parsed query strings are objects without a prototype, which cannot be converted to a
+ * text.
+ */
 const quoteValue = (raw: unknown): string =>
   typeof raw === 'object' ? 'an object or a list' : `"${String(raw).slice(0, 40)}"`;

@@ -9,7 +9,10 @@ import type { RawQuery } from '../../query/contract.ts';
 
 const PERMISSIONS = 'platform_permissions';
 
-/** The routes of any collection, but lists are never paged and include the permissions that app access implies. */
+/**
+ * The routes `/permissions`: like those of any collection, but lists are never paged and include the permissions that app access
+ * implies.
+ */
 export function permissionRoutes(items: Items, access: Pick<Access, 'permissions'>): readonly Route[] {
   const all = collectionRoutes(items, '/permissions', PERMISSIONS);
   const rest = all.filter(({ method, path }) => path !== '/permissions' || (method !== 'GET' && method !== 'SEARCH'));
@@ -20,7 +23,7 @@ export function permissionRoutes(items: Items, access: Pick<Access, 'permissions
     const { caller } = ctx.state;
     const query = { ...requested, filter: withPublicRole(parseFilter(requested.filter)) };
     const { limit, page, offset, meta, ...whole } = query;
-    // The paged read checks limit and page and counts; the rows are answered whole.
+    // The paged read checks limit and page, and counts; the rows are answered without paging.
     const paged = [limit, page, offset, meta].some((one) => one !== undefined);
     const counts = paged
       ? (await items.readMany(caller, PERMISSIONS, { ...query, sort: undefined, fields: ['id'] })).meta
