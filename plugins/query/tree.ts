@@ -96,10 +96,7 @@ export type ConditionTree =
       readonly use: FieldUse;
       readonly to: Collection;
       readonly quantifier: 'some' | 'none';
-      /**
-       * Set for `_some`, `_none` and null tests, which are independent of other conditions on the alias. Without it all are about
-       * one row.
-       */
+      /** Set for `_some`, `_none` and null tests: independent of other conditions on the alias, which are about one row. */
       readonly own?: true;
       readonly where: ConditionTree;
       readonly rule?: ConditionTree;

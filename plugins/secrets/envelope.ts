@@ -17,10 +17,7 @@ export const MARKER = '$sealed';
 /** Bytes of the members of an envelope that have a fixed length. */
 export const LENGTHS = { salt: 16, iv: 12, tag: 16 } as const;
 
-/**
- * Whether the value has the marker of an envelope; true also for a damaged envelope, so that it is never shown like an ordinary
- * value.
- */
+/** Whether the value has the marker of an envelope, also of a damaged one, so that none is shown like an ordinary value. */
 export function hasMarker(value: unknown): boolean {
   if (typeof value !== 'string') return typeof value === 'object' && value !== null && Object.hasOwn(value, MARKER);
   if (!value.includes(MARKER)) return false;

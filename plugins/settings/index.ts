@@ -28,11 +28,9 @@ export default definePlugin({
         assertAssetPresets((payload as Record<string, unknown>).storage_asset_presets);
         assertLoginAttempts((payload as Record<string, unknown>).auth_login_attempts);
         await assertPublicFilesReadable({ items: used.items, settings: remembered }, payload, meta);
-        // Once this process has answered, no other process serves a file that is no longer public, so the answer waits for the
-        // others.
+        // No other process may serve a file that is no longer public once this process has answered, so the answer waits.
         db.answerAfter(used.bus.waitForConfirmation);
-        // The settings row has the id of its column's default; an update to another id is refused as for any row of a system
-        // collection.
+        // The settings row has the id of its column's default; an update to another id is refused as in any system collection.
         const { id: _id, ...rest } = payload as Record<string, unknown>;
         return action === 'create' ? rest : undefined;
       });

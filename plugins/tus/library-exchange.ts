@@ -12,8 +12,7 @@ const OMITTED_HEADERS = /^(?:access-control-|content-length$|content-type$)/;
 type WebRequest = Parameters<Server['handleWeb']>[0];
 
 /**
- * Passes a request to the tus library and its response to the client. Errors of the library become failures like those of other
- * routes.
+ * Passes a request to the tus library and its response to the client. Errors become failures like those of other routes.
  * @param limit Bytes of the largest upload.
  */
 export async function forwardToLibrary(ctx: HttpContext, server: Server, limit: number | undefined): Promise<void> {

@@ -16,8 +16,7 @@ export type MetadataPairs = Readonly<Record<string, string | null>>;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Converts the header Upload-Metadata by the types of the fields: all its values are text, as in a form. @throws
- * INVALID_METADATA.
+ * Converts Upload-Metadata by the types of the fields: all values of the header are text, as in a form. @throws INVALID_METADATA.
  */
 export async function describeUpload(
   schema: Pick<Schema, 'snapshot'>,

@@ -16,8 +16,8 @@ interface Deps {
 }
 
 /**
- * Creates the Public role, and the first admin where there is none; true if it created the admin. Processes that start together
- * create only one.
+ * Creates the Public role, and the first admin where there is none; true if it created the admin. Of processes that start
+ * together only one creates the admin.
  */
 export async function createFirstAdmin({
   db,

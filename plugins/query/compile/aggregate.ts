@@ -46,10 +46,7 @@ const groupMembers = (outer: string, groups: Aggregation['groups']): readonly Ob
     sql: use.fn ? `${outer}.g${at}` : outputSql(`${outer}.g${at}`, use.field),
   }));
 
-/**
- * The members of the object of a group as a selection arranges them. Without a selection, groups and functions stand side by
- * side.
- */
+/** The members of the object of a group, as a selection arranges them instead of side by side. */
 const projectionMembers = (
   outer: string,
   aggregate: Aggregation,
@@ -69,10 +66,7 @@ function projectionSql(outer: string, aggregate: Aggregation, one: GroupProjecti
   }
 }
 
-/**
- * One object member per aggregate function: a single count of rows is a number, any other function is an object with one member
- * per field.
- */
+/** One object member per aggregate function: a count of rows alone is a number, all else is an object by field. */
 function functionMembers(outer: string, functions: Aggregation['functions']): readonly ObjectMember[] {
   const names = [...new Set(functions.map(({ name }) => name))];
   return names.map((name) => {

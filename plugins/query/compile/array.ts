@@ -20,8 +20,7 @@ export function arraySql(
     const sql = listSql(statement, elementField(field), values, type);
     return sql.includes(' || ') ? `(${sql})` : sql;
   };
-  // For a caller without a user or role `$CURRENT_USER` and `$CURRENT_ROLE` are null, and neither a negation nor `_has_all` may
-  // match then.
+  // Without a user or role the values of `$CURRENT_…` are null, and neither a negation nor `_has_all` may match.
   const withCallerPresent = (sql: string) =>
     [sql, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(' and ');
   switch (operator) {

@@ -167,10 +167,7 @@ function emptyTextSql(left: string, field: Field): string {
   return field.column?.enumValues || field.type === 'unknown' ? `${left}::text` : left;
 }
 
-/**
- * `is null` also holds for a composite value whose members are all null, so columns of types without an order use `is distinct
- * from`.
- */
+/** `is null` also holds for a composite value of nulls, so columns of types without an order use `is distinct from`. */
 function nullSql(left: string, field: Field, isNull: boolean): string {
   if (field.type === 'unknown' && !hasOrder(field)) return `${left} is ${isNull ? 'not ' : ''}distinct from null`;
   return `${left} is ${isNull ? '' : 'not '}null`;

@@ -80,10 +80,7 @@ const isComputed = (pick: Projection): boolean =>
   (pick.kind === 'column' &&
     (pick.fn !== undefined || pick.when !== undefined || outputSqlAs('', pick.field, pick.as) !== ''));
 
-/**
- * Whether the projection needs only the row. Counts of related rows cost a look-up, so they are computed for the limited rows
- * only.
- */
+/** Whether the projection needs only the row. Counts of related rows cost a look-up, so they come after the limit. */
 const isOfRowAlone = (pick: Read['projections'][number]): boolean =>
   pick.kind === 'constant' ||
   (pick.kind === 'object' && pick.projections.every(isOfRowAlone)) ||

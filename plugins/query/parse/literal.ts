@@ -106,10 +106,7 @@ function parseNumber({ type, column, isElement }: OperandType, raw: unknown, tex
 
 const BITS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n };
 
-/**
- * Elements of integer arrays and ranges are compared in their own type, to which PostgreSQL cannot cast larger numbers or
- * fractions.
- */
+/** Elements of integer arrays and ranges are compared in their own type, to which larger numbers and fractions have no cast. */
 function assertWhole(column: Column | null, text: string, path: QueryPath): void {
   if (!/^[+-]?\d+$/.test(text)) throw invalidQuery(`"${text.slice(0, 40)}" is not a whole number`, path);
   const dataType = column?.dataType ?? 'bigint';

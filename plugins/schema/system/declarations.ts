@@ -5,8 +5,7 @@ import { SYSTEM_PREFIX } from '../contract.ts';
 export type DeclaredCollections = ReadonlyMap<string, SystemCollection>;
 
 /**
- * Collects the declared system collections of all plugins. @throws where a name is used twice, lacks the prefix, or a reference
- * has no target
+ * Collects the declarations of all plugins. @throws where a name is used twice, lacks the prefix, or a reference has no target
  */
 export function collectDeclarations(all: readonly SystemCollection[]): DeclaredCollections {
   const known = new Map<string, SystemCollection>();

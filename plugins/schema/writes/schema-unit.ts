@@ -40,8 +40,7 @@ async function runOnce<T>({ db, cache, bus }: WriteDeps, nested: boolean, work: 
         uncommitted.end();
         cache.invalidate();
       });
-      // Once this process has answered, no other process may read a deleted collection or field, so the answer waits for the
-      // others.
+      // No other process may read a deleted collection or field once this process has answered, so the answer waits.
       db.answerAfter(bus.waitForConfirmation);
       await db.query(`select pg_advisory_xact_lock(hashtext('platform_schema'))`);
       // Readers of a table queue behind a change that waits for it, so the wait must be short.

@@ -9,10 +9,7 @@ import type { RawQuery } from '../../query/contract.ts';
 
 const PERMISSIONS = 'platform_permissions';
 
-/**
- * The routes `/permissions`: like those of any collection, but lists are never paged and include the permissions that app access
- * implies.
- */
+/** The routes `/permissions`: as of any collection, but lists are never paged and include what app access implies. */
 export function permissionRoutes(items: Items, access: Pick<Access, 'permissions'>): readonly Route[] {
   const all = collectionRoutes(items, '/permissions', PERMISSIONS);
   const rest = all.filter(({ method, path }) => path !== '/permissions' || (method !== 'GET' && method !== 'SEARCH'));
