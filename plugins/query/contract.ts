@@ -243,7 +243,7 @@ export interface PreparedStatement {
   readonly hasMeta: boolean;
 }
 
-/** Used by `items` and `access`, and by plugins that build their own trees. */
+/** The query engine as a service, for `items`, `access` and plugins that build their own trees. */
 export const query = service<Query>('query', { version: '1.0.0' });
 
 /** Creates `Restricted` trees. Only the manifest of `access` names this service, which a test checks. */

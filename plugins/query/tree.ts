@@ -13,7 +13,7 @@ export const OPERATORS = [
   '_intersects', '_nintersects', '_intersects_bbox', '_nintersects_bbox',
 ] as const;
 
-/** One of `OPERATORS`. */
+/** A filter operator: one of `OPERATORS`. */
 export type Operator = (typeof OPERATORS)[number];
 
 /** A value that is resolved when the statement runs, so that a compiled statement can be cached for many callers. */
@@ -38,7 +38,7 @@ export interface ValuePath {
   readonly isMultiValued: boolean;
 }
 
-/** One field of a `ValuePath`. */
+/** One field of a path such as `$CURRENT_USER.company.name`. */
 export interface ValuePathStep {
   readonly use: FieldUse;
   /** The related collection, with its row rule once restricted. */
@@ -52,7 +52,7 @@ export type FilterOperand = string | number | boolean | null | DynamicValue;
 /** Functions of dates and times. Their result is a whole number. */
 export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second'] as const;
 
-/** One of `DATE_PARTS`. */
+/** A part of a date or time: one of `DATE_PARTS`. */
 export type DatePart = (typeof DATE_PARTS)[number];
 
 /** A function of a field (conventions, "Functions"). The result is a whole number, except for `json`. */
@@ -151,7 +151,7 @@ export type Projection =
       readonly as?: ColumnFormat;
       readonly when?: ConditionTree;
     }
-  /** The same text in every row. */
+  /** A member with the same text in every row. */
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
   /** Several members of the same row in one object: `{ "year": 2024, "month": 5 }`. */
   | { readonly kind: 'object'; readonly key: string; readonly projections: readonly Projection[] }
@@ -202,7 +202,7 @@ export const AGGREGATES = [
   'max',
 ] as const;
 
-/** One of `AGGREGATES`. */
+/** An aggregate function: one of `AGGREGATES`. */
 export type AggregateName = (typeof AGGREGATES)[number];
 
 /** The aggregation of a read, which answers groups instead of rows (conventions, "Aggregation"). */

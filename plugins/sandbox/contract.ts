@@ -22,14 +22,14 @@ export interface SandboxProgram {
   /** The package as the broker knows it: its name and grants. */
   readonly brokerAccess: PackageHandle;
   readonly script: ScriptText;
-  /** True: one realm serves several invocations. The manifest opts in by `"stateful": true`. */
+  /** True: one realm (V8 context) serves several invocations. The manifest opts in by `"stateful": true`. */
   readonly reuse: boolean;
   /**
    * Hooks have processes and execution slots of their own, so that public endpoints cannot use them up. Default:
    * `open`, for endpoints and operations.
    */
   readonly kind?: 'hooks' | 'open';
-  /** Called when the program crashed too often. It is not started again before `Guest.restart`. */
+  /** Called when the program crashed too often. It is not started again before `GuestProgram.restart`. */
   onParked(reason: { readonly code: string; readonly detail: string }): void;
 }
 
@@ -93,5 +93,5 @@ export interface Sandbox {
   maxArtifact(): number;
 }
 
-/** For the plugins that load confined packages. */
+/** The service that runs confined code, for the plugins that load confined packages. */
 export const sandbox = service<Sandbox>('sandbox', { version: '1.0.0' });

@@ -11,8 +11,8 @@ export interface Tick {
 /** Work that runs by a cron expression or at intervals, and how processes share it. */
 export interface ScheduledJob {
   /**
-   * Names the job. In the scope `cluster` processes agree by it, so it is equal in all of them. A process has one job of a name at
-   * a time.
+   * The name of the job, equal in all processes in the scope `cluster`, since they agree by it on who runs a tick. A process has
+   * one job of a name at a time.
    */
   readonly name: string;
   /**
@@ -56,5 +56,5 @@ export interface Schedule {
   start(job: ScheduledJob): JobHandle;
 }
 
-/** For every plugin with periodic work. */
+/** The service that runs scheduled jobs, for every plugin with periodic work. */
 export const schedule = service<Schedule>('schedule', { version: '1.0.0' });

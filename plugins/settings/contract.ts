@@ -37,5 +37,5 @@ export interface Settings {
   current(): Promise<SettingsValues>;
 }
 
-/** For plugins that act by a setting. */
+/** The service that reads the settings row, for plugins that act by a setting. */
 export const settings = service<Settings>('settings', { version: '1.0.0' });

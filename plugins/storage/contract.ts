@@ -60,9 +60,9 @@ export interface StorageDriver {
 
 /** Identity of a storage, as one process sees it. */
 export interface StorageIdentity {
-  /** The same in all processes that use this storage, and unique. */
+  /** The id of the storage: the same in all processes that use it, and unique. */
   readonly id: string;
-  /** For messages: machine and path. */
+  /** A name of the storage for messages: machine and path. */
   readonly name: string;
 }
 
@@ -132,5 +132,5 @@ export interface Storage {
   at(location: string): Location;
 }
 
-/** For plugins that keep or read bytes: `files`, `tus` and `assets`. */
+/** The storage service, for plugins that keep or read bytes: `files`, `tus` and `assets`. */
 export const storage = service<Storage>('storage', { version: '1.0.0' });

@@ -46,7 +46,7 @@ function assertLocationNames(names: readonly string[]): void {
         'use letters, digits, "_" and "-" only, 64 characters at most',
       );
     }
-    // Names that differ only in case or in `-` and `_` would share their settings.
+    // Names of locations that differ only in case or in `-` and `_` would share their settings.
     const variable = variableOf(name, '*');
     const other = seen.get(variable);
     if (other !== undefined) {

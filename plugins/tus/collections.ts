@@ -5,7 +5,7 @@ export const uploadsCollection: SystemCollection = {
   note: 'Files of which some bytes are here',
   internal: true,
   fields: [
-    // Also the id of the file that is created, unless an existing file is replaced.
+    // The id of the upload, and of the file that is created unless an existing file is replaced.
     { field: 'id', type: 'uuid', primary: true },
     // No foreign key: with SET NULL, the upload of a deleted user would be accessible to every caller.
     { field: 'user', type: 'uuid', nullable: true },

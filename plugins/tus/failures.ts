@@ -23,7 +23,7 @@ export const createVersionFailure = () =>
 /** The same failure for a missing upload and for the upload of another user. */
 export const createUnknownUploadFailure = (detail: string) => fail('FORBIDDEN', detail);
 
-/** Bytes: the announced length of the upload and the limit. */
+/** Sizes in bytes: the announced length of the upload, and the limit. */
 export interface UploadSize {
   readonly length: number;
   readonly limit: number | undefined;

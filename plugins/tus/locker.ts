@@ -5,7 +5,7 @@ import { createLockedFailure, isLocked } from './failures.ts';
 
 /** Channel on which a process asks the holder of a lock to give way. */
 const GIVE_WAY = 'tus.give-way';
-/** Milliseconds that a request waits for the lock after it asked the holder to give way. */
+/** Milliseconds that a request waits for the lock of an upload after it asked the holder to give way. */
 const LOCK_TIMEOUT = 10_000;
 /** Milliseconds between two attempts of `runExclusive` while another process has the lock. */
 const RETRY_INTERVAL = 100;

@@ -22,7 +22,7 @@ export interface Upload {
 export interface UploadPiece {
   readonly name: string;
   readonly start: number;
-  /** Null until the piece is stored. */
+  /** Bytes of the piece; null until it is stored. */
   readonly size: number | null;
 }
 

@@ -62,7 +62,7 @@ export type WorkerOutcome = { readonly reply: unknown } | 'timeout' | 'crashed' 
 
 /** How one job is run. */
 export interface WorkerJobOptions {
-  /** Milliseconds, from the moment a process has the job. */
+  /** Milliseconds that the job may take, from the moment a process has it. */
   readonly timeout: number;
   /** The kind of job, one of `lanes`; without a kind only `processes` limits it. */
   readonly lane?: string;
@@ -92,7 +92,7 @@ export interface Workers {
   pool(options: WorkerPoolOptions): WorkerPool;
 }
 
-/** For plugins whose work may crash or block: `media` and `templates`. */
+/** The service that opens pools of worker processes, for work that may crash or block: `media` and `templates`. */
 export const workers = service<Workers>('workers', { version: '1.0.0' });
 
 /** `full`: the queue has no room. `timeout`: the deadline passed. `closed`: `close` was called. */

@@ -47,7 +47,7 @@ export function startProcess({
       execArgv: script === undefined ? [...flags] : ['-c', script, process.execPath, ...flags],
       env: { ...environment },
       cwd: fileURLToPath(new URL('./', program)),
-      // Its own session: a signal of the terminal is meant for the service alone, which lets its jobs end.
+      // A session of its own: a signal of the terminal is meant for the service alone, which lets its jobs end.
       detached: true,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       // Messages are serialized as JSON, so that a reply is a plain value and nothing more.

@@ -12,7 +12,7 @@ export class WorkerMessages {
   constructor(child: ChildProcess) {
     this.gone = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
-      // Without a pid the process was not started; errors after an exit are ignored.
+      // A child without a pid was not started; errors after an exit are ignored.
       child.on('error', () => child.pid === undefined && resolve());
     }).then(() => {
       this.#isGone = true;

@@ -36,7 +36,7 @@ export function listSql(
   const [only] = values;
   const type = exact ?? sqlTypeOf(field, null);
   if (isPlaceholderList(only)) return dynamicSql(statement, only, `${type}[]`);
-  // With a dynamic value or null in the list, each entry is a parameter of its own.
+  // In a list of operands with a dynamic value or null, each entry is a parameter of its own.
   const lists = values
     .filter(isMultiValued)
     .map((value) => `array(${pathSql(statement, value)})${castPathSql(value, type, '[]')}`);

@@ -75,7 +75,7 @@ function parseFilter(filter: unknown): unknown {
   }
 }
 
-/** In filters `role: null` stands for the Public role, as it does in payloads. */
+/** Replaces `role: null` in a filter by the key of the Public role, which null stands for in payloads too. */
 export function withPublicRole(filter: unknown, level = 0): unknown {
   // The query parser refuses deeper nesting.
   if (level > 200) return filter;
