@@ -1,6 +1,6 @@
 import type { DynamicValue, FilterOperand } from './tree.ts';
 
-/** `$CURRENT_USER` or `$CURRENT_ROLE`, by itself or with a path behind it. */
+/** The dynamic value `$CURRENT_USER` or `$CURRENT_ROLE`, alone or with a path to a field: `$CURRENT_USER.team.name`. */
 export type CallerValue = Extract<DynamicValue, { dynamic: 'user' | 'role' }>;
 
 export const isCallerValue = (value: FilterOperand): value is CallerValue =>

@@ -82,8 +82,9 @@ export interface ParseOptions {
   /** Called when the parser leaves out an unknown name in `fields` that is not hidden from the caller. */
   readonly onUnknownField?: () => void;
   /**
-   * Fields and conditions that replace those of the query (only its `backlink` still counts). An unknown or hidden name in it is
-   * FORBIDDEN. Its conditions may have a `OperandPlaceholder` instead of a value, or of the list of values of `_in` and `_nin`.
+   * Fields and conditions that replace those of the query (only its `backlink` still counts). An unknown or hidden name in the
+   * selection is FORBIDDEN. Its conditions may have an `OperandPlaceholder` instead of a value, or of the list of values of `_in`
+   * and `_nin`.
    */
   readonly selection?: Selection | GroupSelection;
 }
@@ -211,7 +212,7 @@ export interface Query {
   ): GrantedCondition;
 }
 
-/** A compiled condition with the values of its parameters. */
+/** A compiled SQL condition with the values of its parameters. */
 export interface SqlCondition {
   readonly text: string;
   readonly params: readonly unknown[];
@@ -242,10 +243,10 @@ export interface PreparedStatement {
   readonly hasMeta: boolean;
 }
 
-/** Used by `items` and `access`, and by plugins that build their own trees. */
+/** The query engine as a service, for `items`, `access` and plugins that build their own trees. */
 export const query = service<Query>('query', { version: '1.0.0' });
 
-/** Creates `Restricted` trees. Only the manifest of `access` uses it, which a test checks. */
+/** Creates `Restricted` trees. Only the manifest of `access` names this service, which a test checks. */
 export interface Sealing {
   /** Marks a tree as restricted without any check. */
   seal<T extends object>(tree: T): Restricted<T>;
@@ -253,7 +254,7 @@ export interface Sealing {
   readValue(collection: Collection, field: Field, key: unknown): Promise<unknown>;
 }
 
-/** For `access` alone. */
+/** The service that creates `Restricted` trees, for `access` alone. */
 export const sealing = service<Sealing>('sealing', { version: '1.0.0', coreOnly: true });
 
 /** The text that answers show instead of a concealed value. */

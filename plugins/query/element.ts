@@ -1,7 +1,7 @@
 import type { Field } from '../schema/contract.ts';
 import { isRange } from '../schema/library.ts';
 
-/** Types of the field type `unknown` that PostgreSQL compares and orders by value; the others are compared as texts. */
+/** PostgreSQL types of `unknown` fields that are ordered by value, beside ranges; all others are compared as texts. */
 // biome-ignore format: a list of names
 const ORDERED: ReadonlySet<string> = new Set([
   'interval', 'inet', 'cidr', 'macaddr', 'macaddr8', 'money', 'bit', 'bit varying', 'oid', 'pg_lsn', 'xid8',

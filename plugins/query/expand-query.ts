@@ -6,8 +6,9 @@ const OBJECTS = ['filter', 'deep', 'alias', 'aggregate'];
 const NUMBERS = ['limit', 'offset', 'page'];
 
 /**
- * A query as a `SEARCH` body has it: lists instead of commas, objects instead of JSON texts, numbers instead of digits. Listeners get
- * it, so that they need not know the encoding. Malformed values are unchanged, and the parser reports them.
+ * Converts a query to the form of a `SEARCH` body: lists instead of commas, objects instead of JSON texts, numbers instead of
+ * digits. Listeners get this form, so that they need not know the encoding. Malformed values are unchanged, and the parser
+ * reports them.
  */
 export function expandQuery(raw: RawQuery): RawQuery {
   const read = (name: string, value: unknown): unknown => {

@@ -4,7 +4,8 @@ import { throwQueryFailure } from './failures.ts';
 let counter = 0;
 
 /**
- * The generic plan, with `$1` in the place of values. (`explain (generic_plan)` does the same, but only from PostgreSQL 16 on.)
+ * Reads the generic plan of a statement, with `$1` in the place of values. (`explain (generic_plan)` does the same, but only from
+ * PostgreSQL 16 on.)
  */
 export const explainStatement = (db: Db, text: string, params: readonly unknown[]): Promise<unknown> =>
   db

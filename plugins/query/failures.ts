@@ -39,7 +39,10 @@ export function throwQueryFailure(error: unknown, collection?: string): never {
   throw toServiceUnavailable(error);
 }
 
-/** Names the view only when it is the collection of the request: another one may be hidden from the caller. */
+/**
+ * The failure for a materialized view that was never filled. It names the view only when that is the collection of the request:
+ * another view may be hidden from the caller.
+ */
 function unpopulatedViewFailure(message: string, collection: string | undefined) {
   const isOwn = collection !== undefined && message.includes(`"${collection}"`);
   const view = isOwn ? `The materialized view ${collection}` : 'A materialized view of this request';

@@ -1,7 +1,7 @@
 import type { Collection, Field } from '../schema/contract.ts';
 import type { Projection } from './tree.ts';
 
-/** The columns of the key; empty for a collection without a key. */
+/** The columns of the key of a collection; empty for a collection without a key. */
 export const keyColumns = ({ key, hasKey }: Collection): readonly Field[] =>
   key && hasKey ? (key.parts ?? [key]) : [];
 

@@ -26,7 +26,10 @@ export { isUuid } from './uuid.ts';
 
 const UNKNOWN_FIELD = 'unknown field ';
 
-/** For a name that the schema snapshot does not have. It looks like an unreadable field, so that clients cannot probe for fields. */
+/**
+ * The failure for a name that the schema snapshot does not have. It looks like the failure for an unreadable field, so that
+ * clients cannot probe for fields.
+ */
 export const createUnknownFieldFailure = (name: string, collection: string): Failure =>
   fail('FORBIDDEN', `${UNKNOWN_FIELD}${name} of ${collection}`);
 

@@ -33,7 +33,10 @@ export function parseNow(text: string): NowOffset | undefined {
   return { offset: amount * (MILLISECONDS.get(unit) ?? 0), months: Math.trunc(amount * (MONTHS.get(unit) ?? 0)) };
 }
 
-/** The timestamp in ISO 8601. The 31st of a shorter month is its last day; out of the range of dates is the present. */
+/**
+ * The ISO 8601 timestamp that a `$NOW(…)` stands for. The 31st of a shorter month is its last day; an offset beyond the range of
+ * dates gives the present.
+ */
 export function timestampAt({ offset, months }: NowOffset, now = new Date()): string {
   const moment = new Date(now.getTime() + offset);
   if (months !== 0) addMonths(moment, months);

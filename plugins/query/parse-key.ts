@@ -9,7 +9,7 @@ const isInRange = (value: bigint, largest: bigint): boolean => value <= largest 
 
 const isInfinity = (text: string): boolean => /^-?infinity$/i.test(text);
 
-/** False for the 30th of February. */
+/** Whether a date exists in the calendar: false for the 30th of February. */
 const isCalendarDay = (text: string): boolean => {
   const day = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);

@@ -1,6 +1,6 @@
 /**
  * Stands for an operand in a condition, so that a statement is compiled once and run with other values. `name` is the key of the
- * value in `PlaceholderValues`; `value` is the one that the statement is compiled for.
+ * value in `PlaceholderValues`; `value` is the value that the statement is compiled for.
  */
 export class OperandPlaceholder {
   readonly name: string;
@@ -12,7 +12,7 @@ export class OperandPlaceholder {
   }
 }
 
-/** A number as a text. */
+/** Matches a text that is a number, such as `-1.5e3`. */
 export const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
 const WHOLE = /^[+-]?\d{1,18}$/;
 

@@ -121,7 +121,7 @@ class PreparedRead implements PreparedStatement {
     return this.read.meta.length > 0;
   }
 
-  /** Rendered only when a log line needs it. */
+  /** Renders the shape only when a log line needs it. */
   get shape(): string {
     return renderShape(this.read);
   }
@@ -161,7 +161,10 @@ function resolveParameter({ runtimeValue, convert }: RuntimeParameter, context: 
   return convert ? convert(value) : value;
 }
 
-/** Null for a caller without a user or role, which equals nothing. */
+/**
+ * The value of a dynamic value at run time. `$CURRENT_USER` and `$CURRENT_ROLE` are null for a caller without a user or role, and
+ * null equals nothing.
+ */
 function resolveDynamicValue(
   value: Exclude<DynamicValue, { dynamic: 'placeholder' | 'keys' }>,
   context: ExecutionContext,

@@ -53,7 +53,7 @@ const renderAggregate = ({ groups, functions }: NonNullable<Read['aggregate']>):
 const renderOrderBy = ({ path, use, descending }: OrderBy): string =>
   `${descending ? '-' : ''}${[...path.map((step) => step.use.field.name), renderFunction(use.field.name, use.fn)].join('.')}`;
 
-/** `alone`: the condition needs no brackets. */
+/** Renders a condition; `alone`: it needs no parentheses. */
 function renderWhere(where: ConditionTree, alone = false): string {
   switch (where.kind) {
     case 'and':

@@ -2,7 +2,7 @@ import type { Db } from '../database/contract.ts';
 import { quoteIdentifier } from '../database/library.ts';
 import type { Sealing } from './contract.ts';
 
-/** See `Sealing.readValue`. */
+/** Creates `Sealing.readValue`, which reads the value of a field of one row as parsed JSON, without permissions. */
 export const createReadValue =
   (db: Db): Sealing['readValue'] =>
   async ({ table, primary }, { column }, key) => {

@@ -21,7 +21,7 @@ export const toLabels = (value: unknown, labels: ReadonlyMap<string, string>): u
       ? (labels.get(value) ?? value)
       : value;
 
-/** Rows of a collection. The objects of the answer have exactly the keys of `items`, in this order. */
+/** Selects rows of a collection. The objects of the answer have exactly the keys of `items`, in this order. */
 export interface Selection {
   readonly parameters?: ListParameters;
   readonly items: readonly SelectionItem[];
@@ -38,7 +38,7 @@ export type SelectionItem =
       readonly fn?: { readonly name: string; readonly path?: string };
       readonly as?: ColumnFormat;
     }
-  /** Several members of the same row in one object, such as functions of one field. */
+  /** Several members of a row in one object, such as functions of one field. */
   | { readonly kind: 'object'; readonly key: string; readonly items: readonly SelectionItem[] }
   /**
    * Rows behind a to-many alias, or the row behind a many-to-one. Of a many-to-one, a row that does not match the filter is null, and
@@ -53,7 +53,7 @@ export type SelectionItem =
       readonly of: Readonly<Record<string, Selection>>;
     };
 
-/** Groups of rows instead of rows. */
+/** Selects groups of rows, and functions over them, instead of rows. */
 export interface GroupSelection {
   readonly parameters?: ListParameters & Pick<RawQuery, 'groupBy'>;
   readonly groups: readonly GroupSelectionItem[];
@@ -76,7 +76,7 @@ export type GroupSelectionItem =
       )[];
     };
 
-/** The `aggregate` parameter of a query with the same functions. */
+/** Converts the items of a group selection to the `aggregate` parameter of a query with the same functions. */
 export function toAggregateParameter(
   groups: readonly GroupSelectionItem[],
 ): Readonly<Record<string, readonly string[]>> {

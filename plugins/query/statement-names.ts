@@ -7,7 +7,7 @@ const MAX_NAMED_TEXT = 4000;
 
 /** The names of prepared statements, by their SQL text: one statement runs with many values. */
 export interface StatementNames {
-  /** Undefined for a statement without a name. */
+  /** The name of a statement; undefined for a statement that has none. */
   get(text: string): string | undefined;
   /** Assigns a name on first use; undefined above the limit of names, or for a text that is too long. */
   assign(text: string): string | undefined;

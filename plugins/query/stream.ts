@@ -9,7 +9,10 @@ interface StreamOptions {
   readonly onEnd: (ms: number) => void;
 }
 
-/** Fetches the first batch before it resolves, so that a bad value or a missing table is an error and not a broken response. */
+/**
+ * Streams the rows of a statement through a cursor. Fetches the first batch before it resolves, so that a bad value or a missing
+ * table is an error and not a broken response.
+ */
 export async function streamRows(
   db: Db,
   { text, hasMeta }: PreparedStatement,
@@ -40,7 +43,7 @@ export async function streamRows(
   let waiting: readonly string[] | undefined = first.value ?? [];
   const meta = hasMeta ? (waiting[0] ?? null) : null;
   if (hasMeta) waiting = waiting.slice(1);
-  // Not a generator: `return()` on one that has not started would not close the cursor.
+  // An iterator and not a generator: `return()` on a generator that has not started would not close the cursor.
   const batches: AsyncIterableIterator<readonly string[], void> = {
     [Symbol.asyncIterator]: () => batches,
     async next() {

@@ -13,7 +13,7 @@ export const OPERATORS = [
   '_intersects', '_nintersects', '_intersects_bbox', '_nintersects_bbox',
 ] as const;
 
-/** One of `OPERATORS`. */
+/** A filter operator: one of `OPERATORS`. */
 export type Operator = (typeof OPERATORS)[number];
 
 /** A value that is resolved when the statement runs, so that a compiled statement can be cached for many callers. */
@@ -38,7 +38,7 @@ export interface ValuePath {
   readonly isMultiValued: boolean;
 }
 
-/** One field of a `ValuePath`. */
+/** One field of a path such as `$CURRENT_USER.company.name`. */
 export interface ValuePathStep {
   readonly use: FieldUse;
   /** The related collection, with its row rule once restricted. */
@@ -52,7 +52,7 @@ export type FilterOperand = string | number | boolean | null | DynamicValue;
 /** Functions of dates and times. Their result is a whole number. */
 export const DATE_PARTS = ['year', 'month', 'week', 'day', 'weekday', 'hour', 'minute', 'second'] as const;
 
-/** One of `DATE_PARTS`. */
+/** A part of a date or time: one of `DATE_PARTS`. */
 export type DatePart = (typeof DATE_PARTS)[number];
 
 /** A function of a field (conventions, "Functions"). The result is a whole number, except for `json`. */
@@ -67,7 +67,7 @@ export interface FieldUse {
   readonly field: Field;
   readonly fn?: FieldFunction;
   readonly when?: ConditionTree;
-  /** Of a `$FOLLOW`: the foreign key in the related collection. It must be readable, since there is no alias on this side. */
+  /** For `$FOLLOW`: the foreign key in the related collection. It must be readable, since there is no alias on this side. */
   readonly follow?: Field;
 }
 
@@ -81,7 +81,7 @@ export type ConditionTree =
       readonly operator: Operator;
       readonly values: readonly FilterOperand[];
     }
-  /** On the row behind a many-to-one. A missing row counts as a row of nulls. */
+  /** A condition on the row behind a many-to-one. A missing row counts as a row of nulls. */
   | {
       readonly kind: 'one';
       readonly use: FieldUse;
@@ -90,18 +90,18 @@ export type ConditionTree =
       /** The row rule of the related collection, once restricted. */
       readonly rule?: ConditionTree;
     }
-  /** On the rows behind a to-many alias: at least one row matches, or none does. */
+  /** A condition on the rows behind a to-many alias: at least one row matches, or none does. */
   | {
       readonly kind: 'many';
       readonly use: FieldUse;
       readonly to: Collection;
       readonly quantifier: 'some' | 'none';
-      /** Independent of other conditions on the same alias, which are otherwise about the same row. */
+      /** Set for `_some`, `_none` and null tests: independent of other conditions on the alias, which are about one row. */
       readonly own?: true;
       readonly where: ConditionTree;
       readonly rule?: ConditionTree;
     }
-  /** On the row behind a many-to-any, when that is a row of `to`. */
+  /** A condition on the row behind a many-to-any, when that is a row of `to`. */
   | {
       readonly kind: 'any';
       readonly use: FieldUse;
@@ -111,7 +111,7 @@ export type ConditionTree =
       readonly where: ConditionTree;
       readonly rule?: ConditionTree;
     }
-  /** On the value at `path` inside a JSON value. */
+  /** A condition on the value at `path` inside a JSON value. */
   | {
       readonly kind: 'inside';
       readonly use: FieldUse;
@@ -125,7 +125,7 @@ export type ConditionTree =
 /** One relation on the path to a sorted column. */
 export interface OrderByStep {
   readonly use: FieldUse;
-  /** Of a many-to-any: the field that names the related collection. */
+  /** For a many-to-any: the field that names the related collection. */
   readonly by?: Field;
   readonly to: Collection;
   readonly rule?: ConditionTree;
@@ -151,7 +151,7 @@ export type Projection =
       readonly as?: ColumnFormat;
       readonly when?: ConditionTree;
     }
-  /** The same text in every row. */
+  /** A member with the same text in every row. */
   | { readonly kind: 'constant'; readonly key: string; readonly value: string | null }
   /** Several members of the same row in one object: `{ "year": 2024, "month": 5 }`. */
   | { readonly kind: 'object'; readonly key: string; readonly projections: readonly Projection[] }
@@ -202,10 +202,10 @@ export const AGGREGATES = [
   'max',
 ] as const;
 
-/** One of `AGGREGATES`. */
+/** An aggregate function: one of `AGGREGATES`. */
 export type AggregateName = (typeof AGGREGATES)[number];
 
-/** Groups instead of rows (conventions, "Aggregation"). */
+/** The aggregation of a read, which answers groups instead of rows (conventions, "Aggregation"). */
 export interface Aggregation {
   readonly groups: readonly { readonly key: string; readonly use: FieldUse }[];
   /** With `use: null` the function counts rows. */
@@ -246,11 +246,11 @@ export interface Read {
   readonly meta: readonly ('total_count' | 'filter_count')[];
   /** A single object instead of a list: singletons and reads by key. */
   readonly single: boolean;
-  /** Set for selections: an unreadable projection is null instead of left out. */
+  /** Set for reads by a selection: an unreadable projection is null instead of left out. */
   readonly exact?: true;
   /** The row rule alone, for `total_count`. Set by `restrict`. */
   readonly rule?: ConditionTree;
-  /** At the root: one binder per placeholder of the statement. */
+  /** One binder per placeholder of the statement; set at the root of a tree only. */
   readonly placeholders?: readonly PlaceholderBinder[];
 }
 

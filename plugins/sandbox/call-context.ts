@@ -5,14 +5,14 @@ import { BrokerRefusal } from '../broker/library.ts';
 
 /** Runs host calls of one invocation with the grants of its package, in the context of its request. */
 export interface CallContext {
-  /** Calls the broker. Rejects with a Refusal. Internal errors are logged. */
+  /** Calls a method of the broker. Rejects with a BrokerRefusal; other errors are logged and become one. */
   run(method: string, args: unknown, signal: AbortSignal): Promise<unknown>;
-  /** Serializes an answer of at most `longest` bytes. Throws a Refusal. */
+  /** Serializes an answer of at most `longest` bytes. Throws a BrokerRefusal for a longer one. */
   toJson(value: unknown, longest: number): string;
   warn(text: string): void;
 }
 
-/** Captures the asynchronous context in which it is called. */
+/** Creates the context of the host calls of one invocation, and captures the asynchronous context in which it is called. */
 export function createCallContext(brokerAccess: PackageHandle, invocation: Invocation, log: Log): CallContext {
   const inContext = AsyncLocalStorage.snapshot();
   const owner = brokerAccess.holder.name;

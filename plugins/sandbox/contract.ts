@@ -22,14 +22,14 @@ export interface SandboxProgram {
   /** The package as the broker knows it: its name and grants. */
   readonly brokerAccess: PackageHandle;
   readonly script: ScriptText;
-  /** True: one realm serves several invocations. The manifest opts in by `"stateful": true`. */
+  /** True: one realm (V8 context) serves several invocations. The manifest opts in by `"stateful": true`. */
   readonly reuse: boolean;
   /**
    * Hooks have processes and execution slots of their own, so that public endpoints cannot use them up. Default:
    * `open`, for endpoints and operations.
    */
   readonly kind?: 'hooks' | 'open';
-  /** Called when the program crashed too often. It is not started again before `Guest.restart`. */
+  /** Called when the program crashed too often. It is not started again before `GuestProgram.restart`. */
   onParked(reason: { readonly code: string; readonly detail: string }): void;
 }
 
@@ -40,13 +40,12 @@ export interface RunRequest {
   readonly contributionId: string;
   readonly activation: ActivationMessage;
   /**
-   * The entry as the broker knows it, where entries of one program have grants of their own. Default: that of the
-   * program.
+   * The package handle of the entry, where entries of one program have grants of their own. Default: the handle of the program.
    */
   readonly brokerAccess?: PackageHandle;
   /** The caller of the invocation; null where there is no user, as with a schedule. */
   readonly caller: Caller | null;
-  /** JSON text. */
+  /** The input of the handler as JSON text. */
   readonly input: string;
   /** Builds the input for the invocation, with references in place of secrets. Default: `input`. */
   readonly prepare?: (invocation: Invocation) => string;
@@ -94,5 +93,5 @@ export interface Sandbox {
   maxArtifact(): number;
 }
 
-/** For the plugins that load confined packages. */
+/** The service that runs confined code, for the plugins that load confined packages. */
 export const sandbox = service<Sandbox>('sandbox', { version: '1.0.0' });

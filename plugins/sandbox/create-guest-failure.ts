@@ -3,7 +3,7 @@ import { ARTIFACT } from '../../sandbox/protocol/messages.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { GuestFailure, type Rejection, type ThrownError } from './library.ts';
 
-/** Bytes of the body of a failure. Longer bodies are ignored. */
+/** Bytes of the body of a failure that a child process reports. Longer bodies are ignored. */
 const MAX_BODY = 32 * 1024;
 const MAX_MESSAGE_LENGTH = 500;
 const POSITION = new RegExp(`\\b${ARTIFACT}:(\\d{1,7}):(\\d{1,8})\\b`);
@@ -11,8 +11,9 @@ const POSITION = new RegExp(`\\b${ARTIFACT}:(\\d{1,7}):(\\d{1,8})\\b`);
 const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 
 /**
- * Creates the failure with the author's own texts: on one line, of bounded length, without the secrets of the
- * invocation. The child is not trusted: malformed parts are left out, and a malformed rejection is a `guest-error`.
+ * Creates the failure of an invocation with the texts that the extension wrote: on one line, of bounded length, without the
+ * secrets of the invocation. The child is not trusted: malformed parts are left out, and a malformed rejection is a
+ * `guest-error`.
  */
 export function createGuestFailure({ code, body }: RunFailure, scrub: (text: string) => string): GuestFailure {
   const clean = (text: string): string => {

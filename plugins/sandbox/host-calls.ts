@@ -25,7 +25,7 @@ export interface HostCallOptions {
 
 /** The host calls of one invocation. Each runs with the grants of its package and in the context of its request. */
 export interface HostCalls {
-  /** Carries out a call. False where it exceeds a limit. */
+  /** Carries out a host call; false where the call exceeds a limit. */
   readonly call: (call: HostCall) => boolean;
   /** Ends the invocation: aborts its calls and drops their results. */
   readonly close: () => void;
@@ -61,7 +61,7 @@ export function createHostCalls({ brokerAccess, invocation, hostCall, log }: Hos
       once(false, renderRefusal(code, message, details));
     } finally {
       clearTimeout(timer);
-      // Removed only now, since work that outlasts its time still counts as in flight.
+      // Removed only now, since a host call that outlasts its time limit still counts as in flight.
       open.delete(done);
     }
   }
@@ -103,7 +103,7 @@ export function createHostCalls({ brokerAccess, invocation, hostCall, log }: Hos
   };
 }
 
-/** Undefined where the body is no JSON list. */
+/** Parses the arguments of a host call; undefined where the body is no JSON list. */
 function parseArguments(body: Buffer): readonly unknown[] | undefined {
   try {
     const value = parseGuestJson(body.toString('utf8'));

@@ -19,7 +19,7 @@ interface InvokeOptions {
   readonly log: Log;
 }
 
-/** Runs one invocation. Its host calls are counted and carried out by `createHostCalls`. */
+/** Runs one invocation of confined code. `createHostCalls` counts and carries out its host calls. */
 export async function invokeGuest(
   { process, limits, log, ...program }: InvokeOptions,
   run: RunRequest,

@@ -1,6 +1,6 @@
 import type { GuestError } from './contract.ts';
 
-/** The arguments of an author's `reject`, of which only the types are checked. */
+/** The arguments with which the code of an extension called `reject`; only their types are checked. */
 export interface Rejection {
   readonly status: number;
   readonly code: string;
@@ -15,8 +15,8 @@ export interface ThrownError {
 }
 
 /**
- * One invocation of confined code failed. `message` is a text of the service. Texts of the guest are in `rejection` and
- * `thrown` only.
+ * The failure of one invocation of confined code. `message` is a text of the service; texts of the confined code are in
+ * `rejection` and `thrown` only.
  */
 export class GuestFailure extends Error {
   readonly code: GuestError;

@@ -9,11 +9,11 @@ import { readSettings, type SandboxConfig, SettingError } from './settings.ts';
 /** Creates a launcher. Rejects where confined processes are not possible at all. */
 export type CreateLauncher = (options: LauncherOptions) => Promise<Launcher>;
 
-/** An available runtime. */
+/** The confined runtime while it is available: its supervisors and limits. */
 export interface LiveRuntime {
-  /** Endpoints and operations. */
+  /** Runs endpoints and operations. */
   readonly endpoints: Supervisor;
-  /** Hooks, with processes and execution slots of their own. */
+  /** Runs hooks, with processes and execution slots of their own. */
   readonly hooks: Supervisor;
   readonly limits: GuestLimits;
   /** Ends every process. */

@@ -6,7 +6,7 @@ import { GuestFailure } from './library.ts';
 import type { CreateLauncher, LiveRuntime, ResolvedRuntime } from './runtime.ts';
 import { readArtifactLimit, type SandboxConfig } from './settings.ts';
 
-/** Creates the service. No process starts before `runtime()` is called. */
+/** Creates the service `sandbox`. No process starts before `runtime()` is called. */
 export function createSandbox(
   config: SandboxConfig,
   launch: CreateLauncher,
@@ -47,7 +47,7 @@ export function createSandbox(
         reuse,
         onParked: (detail) => onParked({ code: 'RUNTIME_CRASHED', detail }),
       }));
-    // Opened early, so that a spare process may be ready for the first invocation.
+    // Opened before the first invocation, for which a spare process may be ready then.
     if (live && !isStopped) processOf(live);
     return {
       async invoke(run) {

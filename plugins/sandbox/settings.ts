@@ -4,7 +4,8 @@ import { RUNTIME_MEMORY } from '../../sandbox/host/launch/launch-plan.ts';
 import type { GuestLimits } from '../../sandbox/protocol/messages.ts';
 
 /**
- * Settings as written. An invalid one makes the runtime unavailable and affects nothing else (conventions, "Limits").
+ * The settings of the sandbox before they are parsed. An invalid one makes the confined runtime unavailable and affects nothing
+ * else (conventions, "Limits").
  */
 export interface SandboxConfig {
   readonly EXTENSIONS_SANDBOX_TIMEOUT: string;
@@ -28,11 +29,11 @@ export interface ProcessShare {
 
 export interface SandboxSettings {
   readonly limits: GuestLimits;
-  /** Endpoints and operations. */
+  /** The processes of endpoints and operations. */
   readonly endpoints: ProcessShare;
-  /** Hooks, so that public endpoints cannot use up their processes. */
+  /** The processes of hooks, which public endpoints cannot use up. */
   readonly hooks: ProcessShare;
-  /** Bytes. */
+  /** Bytes of the largest artifact. */
   readonly artifact: number;
   readonly mode: 'auto' | 'required';
 }
@@ -53,7 +54,7 @@ const KEYS = {
 } as const satisfies Record<string, readonly [ConfigKey['type'], number, number, string]>;
 type NumberKey = keyof typeof KEYS;
 
-/** Reads the settings. `memory`: bytes that the service may use. Throws a SettingError. */
+/** Parses the settings of the sandbox. `memory`: bytes that the service may use. Throws a SettingError. */
 export function readSettings(config: SandboxConfig, memory = readEffectiveMemory()): SandboxSettings {
   const wall = readNumber(config, 'EXTENSIONS_SANDBOX_TIMEOUT');
   const limits: GuestLimits = {
@@ -99,8 +100,8 @@ function readSlots(config: SandboxConfig, memory: number, all: number): number {
 const WAITING_PROCESS_MEMORY = 64 * MB;
 
 /**
- * A waiting process keeps its memory and needs no execution slot. So up to eight processes live per slot, and up to
- * four for hooks.
+ * Divides the processes between endpoints and hooks. A waiting process keeps its memory and needs no execution slot. So up to
+ * eight processes live per slot, and up to four for hooks.
  */
 function computeShares(slots: number, memory: number): Pick<SandboxSettings, 'endpoints' | 'hooks'> {
   const share = (slots: number, living: number, bytes: number): ProcessShare => ({
@@ -124,6 +125,6 @@ function readNumber(config: SandboxConfig, name: NumberKey): number {
   }
 }
 
-/** Memory of the machine, or of the container where that is less. */
+/** Bytes of memory of the machine, or of the container where that is less. */
 export const readEffectiveMemory = (): number =>
   Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

@@ -1,10 +1,10 @@
 import { Cron } from 'croner';
 import type { ScheduledJob } from './contract.ts';
 
-/** The first tick after a moment; null where there is none. */
+/** Finds the first due time of a job after a moment; null where there is none. */
 export type NextTick = (after: Date) => Date | null;
 
-/** Parses five positions, or six with seconds first; undefined for any other text. */
+/** Parses a cron expression of five positions, or of six with seconds first; undefined for any other text. */
 function parseCron(pattern: string): Cron | undefined {
   try {
     return new Cron(pattern.trim(), { paused: true, mode: '5-or-6-parts' });
@@ -16,7 +16,7 @@ function parseCron(pattern: string): Cron | undefined {
 export const isPattern = (text: string): boolean => parseCron(text) !== undefined;
 
 /**
- * The ticks of a job.
+ * Creates the function that finds the next due time of a job.
  * @throws RangeError where `at` is no cron expression and no positive interval.
  */
 export function createCalendar({ at, scope }: Pick<ScheduledJob, 'at' | 'scope'>): NextTick {

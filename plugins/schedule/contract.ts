@@ -8,11 +8,11 @@ export interface Tick {
   readonly signal: AbortSignal;
 }
 
-/** Work that runs at times, and how processes share it. */
+/** Work that runs by a cron expression or at intervals, and how processes share it. */
 export interface ScheduledJob {
   /**
-   * Names the job. In the scope `cluster` processes agree by it, so it is equal in all of them. A process has one job of a name at
-   * a time.
+   * The name of the job, equal in all processes in the scope `cluster`, since they agree by it on who runs a tick. A process has
+   * one job of a name at a time.
    */
   readonly name: string;
   /**
@@ -33,15 +33,18 @@ export interface ScheduledJob {
   readonly run: (tick: Tick) => unknown;
 }
 
-/** A job that waits for its next tick. */
+/** A started job. */
 export interface JobHandle {
-  /** No tick begins any more and the signals of runs abort; resolves when the runs of this process have ended. Never rejects. */
+  /**
+   * Stops the job: no tick begins any more, and the signals of its runs abort. Resolves when the runs of this process have ended.
+   * Never rejects.
+   */
   stop(): Promise<void>;
 }
 
 /**
- * Runs work at times. A tick that comes while no process is up is skipped; one that a process reaches late runs late, and the
- * ticks it has missed meanwhile are skipped. A waiting job does not keep the process running.
+ * Runs jobs by cron expressions or at intervals. A tick that comes while no process is up is skipped; one that a process reaches
+ * late runs late, and the ticks it has missed meanwhile are skipped. A waiting job does not keep the process running.
  */
 export interface Schedule {
   /** Whether `text` is a cron expression that `start` takes. */
@@ -53,5 +56,5 @@ export interface Schedule {
   start(job: ScheduledJob): JobHandle;
 }
 
-/** For every plugin with periodic work. */
+/** The service that runs scheduled jobs, for every plugin with periodic work. */
 export const schedule = service<Schedule>('schedule', { version: '1.0.0' });

@@ -4,12 +4,12 @@ import type { JobHandle, Schedule, ScheduledJob } from './contract.ts';
 import { startTimer } from './timer.ts';
 
 interface Deps {
-  /** True in one process of all for each tick. */
+  /** Claims a tick of a job: answers true in one of all processes. */
   readonly claim: (name: string, tick: Date) => Promise<boolean>;
   readonly lock: Pick<Lock, 'attempt'>;
 }
 
-/** The service, and `stop` for all its jobs. */
+/** Creates the service `schedule`; `stop` stops all its jobs. */
 export function createSchedule(deps: Deps): Schedule & { stop(): void } {
   const jobs = new Map<string, JobHandle>();
   return {

@@ -3,7 +3,10 @@ import type { Db, Migration } from '../database/contract.ts';
 /** The table has the name it had when only extensions had schedules: processes of an older version use it too. */
 const TICKS = 'platform_extension_ticks';
 
-/** The table with the last tick of each job, by which processes agree. An existing table keeps its rows. */
+/**
+ * The migration that creates the table with the last tick of each job, by which processes agree who runs it. An existing table
+ * keeps its rows.
+ */
 export function createTicksMigration(db: Db): Migration {
   const ticks = db.own(TICKS);
   return {

@@ -4,10 +4,10 @@ import type { NextTick } from './calendar.ts';
 /** The longest delay of setTimeout; longer waits are split. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** A job may be started during a request; its runs must not have the context of that request. */
+/** A job may be started during a request, but its runs must not have the asynchronous context of that request. */
 const runOutsideRequest = AsyncLocalStorage.snapshot();
 
-/** Calls `onTick` at each tick, one after the other; returns the function that stops. */
+/** Calls `onTick` at each tick of a calendar, one after the other; returns the function that stops the timer. */
 export function startTimer(calendar: NextTick, onTick: (tick: Date) => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;

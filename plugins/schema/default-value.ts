@@ -3,7 +3,7 @@ import type { Column, FieldType } from './contract.ts';
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 const QUOTED = /^(E?)'((?:[^']|'')*)'(?:::.+)?$/s;
 
-/** A column default for the API: the value of a literal, else the text of the expression. */
+/** Parses the default of a column for the API: the value of a literal, else the text of the expression. */
 export function parseDefaultValue(type: FieldType, column: Column): unknown {
   const text = column.default;
   if (text === null || /^null(::.+)?$/i.test(text)) return null;

@@ -1,7 +1,6 @@
-/** Failures for unknown names. */
-
 /** Kinds of columns. */
 export { isDatabaseGenerated, isRange, isSearchVector } from './column-kinds.ts';
+/** Failures for unknown names. */
 export { createCollectionNotFoundFailure, createNotFoundFailure } from './not-found.ts';
 export { toCollectionRecord, toFieldRecord, toRelationRecord } from './records.ts';
 export { isRowLocation } from './snapshot/keys.ts';

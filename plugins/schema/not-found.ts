@@ -24,6 +24,6 @@ export async function createCollectionNotFoundFailure(
   });
 }
 
-/** ROUTE_NOT_FOUND for an admin, who may know which names exist. */
+/** The failure for an unknown name: ROUTE_NOT_FOUND, for admins only, who may know which names exist. */
 export const createNotFoundFailure = (kind: 'collection' | 'field' | 'relation', name: string): Failure =>
   fail('ROUTE_NOT_FOUND', `There is no ${kind} "${name}".`);

@@ -106,7 +106,7 @@ export interface Field {
   readonly collection: string;
   readonly name: string;
   readonly type: FieldType;
-  /** Null for aliases. */
+  /** The column of the field; null for aliases. */
   readonly column: Column | null;
   readonly special: readonly string[];
   readonly meta: FieldMeta | null;
@@ -158,7 +158,7 @@ export interface RelationMeta {
 export interface Relation {
   readonly collection: string;
   readonly field: string;
-  /** Null for many-to-any. */
+  /** The related collection; null for many-to-any. */
   readonly related: string | null;
   readonly meta: RelationMeta | null;
   readonly schema: {
@@ -168,7 +168,7 @@ export interface Relation {
     readonly foreign_key_schema: string;
     readonly foreign_key_table: string;
     readonly foreign_key_column: string;
-    /** Of a composite foreign key, in the order of the referenced key. */
+    /** The columns of a composite foreign key, in the order of the referenced key. */
     readonly columns?: readonly string[];
     readonly foreign_key_columns?: readonly string[];
     readonly on_update: string;
@@ -204,7 +204,7 @@ export interface CollectionMeta {
 /** A table, a view or a folder that the service knows. A folder groups collections and has no rows. */
 export interface Collection {
   readonly name: string;
-  /** Null for folders (collections without a table). */
+  /** The table or view of the collection; null for folders. */
   readonly table: { readonly schema: string; readonly name: string; readonly comment: string | null } | null;
   readonly kind: 'table' | 'view' | 'folder';
   /** Triggers, rules or partitions: a write may change more than its statement names. */
@@ -226,7 +226,7 @@ export interface Collection {
   readonly fields: ReadonlyMap<string, Field>;
   readonly singleton: boolean;
   readonly sortField: string | null;
-  /** Of a system collection: see `SystemCollection.verbs`. Absent: all. */
+  /** What requests may do with rows of a system collection: see `SystemCollection.verbs`. Absent: all. */
   readonly verbs?: readonly ItemVerb[];
 }
 

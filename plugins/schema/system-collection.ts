@@ -6,7 +6,7 @@ export interface SystemField {
   readonly type: FieldType;
   readonly primary?: boolean;
   readonly autoIncrement?: boolean;
-  /** `not null` unless true. */
+  /** Whether the column allows null. Default: `not null`. */
   readonly nullable?: boolean;
   /** An SQL expression such as `'active'`, `true`, `now()`. */
   readonly default?: string;
@@ -23,7 +23,9 @@ export interface SystemField {
   readonly references?: SystemReference;
 }
 
-/** A foreign key; with `constraint: false` a relation without one, whose value may outlive the row it refers to. */
+/**
+ * A relation with a foreign key; with `constraint: false` a relation without one, whose value may outlive the row it refers to.
+ */
 export type SystemReference = {
   readonly collection: string;
   readonly alias?: string;

@@ -2,10 +2,10 @@ import type { Db } from '../database/contract.ts';
 import { type SchemaOverview, SYSTEM_PREFIX, type UnservedTable } from './contract.ts';
 import type { DeclaredCollections } from './system/declarations.ts';
 
-/** Created by the plugin `database`. */
+/** The table of migrations, which the plugin `database` creates. */
 const MIGRATIONS_TABLE = `${SYSTEM_PREFIX}migrations`;
 
-/** The tables of the catalog statement, with the privileges of the database role. */
+/** Reads the tables that the catalog statement reads, with the privileges of the database role. */
 const TABLES = `
 select n.nspname as schema, c.relname as name, current_user as role, has_schema_privilege(n.oid, 'usage') as enters,
   has_table_privilege(c.oid, 'select') or has_any_column_privilege(c.oid, 'select') as reads
@@ -57,7 +57,7 @@ function findReason({ schema, name, role, enters, reads }: CatalogRow, collectio
 
 const MAX_NAMES = 20;
 
-/** The warning at the start. It names at most twenty tables, in at most 4,000 characters. */
+/** The warning about unserved tables that is logged at the start. It names at most twenty tables, in at most 4,000 characters. */
 export function renderUnservedMessage(tables: readonly UnservedTable[]): string {
   const named = tables.slice(0, MAX_NAMES).map(({ schema, name, reason }) => `${schema}.${name} (${reason})`);
   const rest = tables.length - named.length;

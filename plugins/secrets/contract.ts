@@ -5,15 +5,16 @@ export interface SecretStore {
   /** Whether SECRETS_ENCRYPTION_KEY is set. */
   available(): boolean;
   /**
-   * An envelope as JSON text; the same text twice gives different ones. `kind` is bound to it: `open` needs the same.
+   * Encrypts a text and answers an envelope as JSON text; the same text twice gives different envelopes. `kind` is bound to the
+   * envelope: `open` needs the same.
    * @throws INVALID_CONFIG without a key.
    */
   seal(kind: string, text: string): string;
-  /** Undefined where it cannot be opened: another key, another kind, tampering. */
+  /** Decrypts an envelope; undefined where it was made with another key or another kind, or was changed. */
   open(kind: string, envelope: string): string | undefined;
-  /** Whether the value has the marker of an envelope; it need not be one that can be opened. */
+  /** Whether the value has the marker of an envelope, also when it cannot be opened. */
   isSealed(value: unknown): boolean;
 }
 
-/** For plugins that store secrets. */
+/** The service that encrypts secrets, for plugins that store them. */
 export const secrets = service<SecretStore>('secrets', { version: '1.0.0' });

@@ -1,10 +1,10 @@
-/** What is stored in place of a secret. Binary members are base64. */
+/** The envelope that is stored in place of a secret. Binary members are base64. */
 export interface EncryptedValue {
   readonly $sealed: 1;
   readonly kind: string;
   readonly v: 1;
   readonly alg: 'A256GCM-HKDF';
-  /** Id of the key that sealed it. */
+  /** Id of the key that encrypted the value. */
   readonly kid: string;
   readonly salt: string;
   readonly iv: string;
@@ -14,10 +14,10 @@ export interface EncryptedValue {
 
 export const MARKER = '$sealed';
 
-/** Bytes of the members with a fixed length. */
+/** Bytes of the members of an envelope that have a fixed length. */
 export const LENGTHS = { salt: 16, iv: 12, tag: 16 } as const;
 
-/** True also for a damaged envelope, so that it is never shown like an ordinary value. */
+/** Whether the value has the marker of an envelope, also of a damaged one, so that none is shown like an ordinary value. */
 export function hasMarker(value: unknown): boolean {
   if (typeof value !== 'string') return typeof value === 'object' && value !== null && Object.hasOwn(value, MARKER);
   if (!value.includes(MARKER)) return false;
@@ -29,7 +29,7 @@ export function hasMarker(value: unknown): boolean {
   }
 }
 
-/** An envelope of this form and no other; undefined for everything else. */
+/** Parses an envelope; undefined for every other text. */
 export function parseEnvelope(text: string): EncryptedValue | undefined {
   let parsed: Partial<Record<keyof EncryptedValue, unknown>> | null;
   try {

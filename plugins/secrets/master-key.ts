@@ -1,18 +1,21 @@
 import { hkdfSync } from 'node:crypto';
 import { BootFailure } from '#kernel';
 
-/** The key of the operator. Values are sealed with keys derived from it, never with the key itself. */
+/** The key that the operator sets. Values are encrypted with keys derived from it, never with the key itself. */
 export interface MasterKey {
-  /** Distinguishes keys without revealing anything about them. */
+  /** An id that distinguishes keys without revealing anything about them. */
   readonly id: string;
-  /** The key of one value, 32 bytes. */
+  /** Derives the key of one value, 32 bytes. */
   derive(salt: Buffer): Buffer;
 }
 
 const MIN_BYTES = 32;
 const NO_SALT = Buffer.alloc(0);
 
-/** From SECRETS_ENCRYPTION_KEY; undefined where it is unset. A malformed one stops the start (conventions, "Encryption of inline secrets"). */
+/**
+ * Parses SECRETS_ENCRYPTION_KEY; undefined where it is unset. A malformed key stops the start (conventions, "Encryption of inline
+ * secrets").
+ */
 export function parseMasterKey(setting: string | undefined): MasterKey | undefined {
   const text = setting?.trim() ?? '';
   if (text === '') return undefined;
@@ -27,7 +30,7 @@ export function parseMasterKey(setting: string | undefined): MasterKey | undefin
   };
 }
 
-/** The message contains no part of the value. */
+/** The failure for a malformed key. Its message contains no part of the key. */
 const createKeyFailure = (what: string) =>
   new BootFailure('@tenon/secrets', 'config', `SECRETS_ENCRYPTION_KEY ${what}`, {
     remedy: 'set it to the base64 of 32 random bytes (openssl rand -base64 32), or unset it',

@@ -9,7 +9,7 @@ const CIPHER = 'aes-256-gcm';
 /** The kind is authenticated data: an envelope that is copied to another kind of value cannot be opened there. */
 const associatedData = (kind: string, version: number): Buffer => Buffer.from(`${version}/${kind}`);
 
-/** AES-256-GCM with a derived key for each value. */
+/** Creates the store of secrets: AES-256-GCM with a derived key for each value. */
 export function createSecretStore(key: MasterKey | undefined): SecretStore {
   return {
     available: () => key !== undefined,

@@ -16,8 +16,8 @@ export interface HealthCheck {
 }
 
 /**
- * Checks behind `GET /server/health`, in plugin order. Plugins of lower floors name it by its id, with
- * `"health": {"optional": true}` in their manifests.
+ * Health checks behind `GET /server/health`, in plugin order. Plugins of lower floors name this facet by its id, with `"health":
+ * {"optional": true}` in their manifests.
  */
 export const health = facet<HealthCheck>('health', {
   describe: () => authorities('contributes to', ['the health check']),

@@ -20,7 +20,7 @@ const CHECK = exactObject(
   { componentType: TEXT, status: STATUS, observedAt: { ...TEXT, format: 'date-time' } },
   { observedValue: NUMBER, observedUnit: TEXT, threshold: NUMBER, output: TEXT },
 );
-/** Members beside `status` are for admins. */
+/** The answer of the health check. Members beside `status` are for admins. */
 const HEALTH = exactObject(
   { status: STATUS },
   {
@@ -29,7 +29,7 @@ const HEALTH = exactObject(
     checks: { type: 'object', additionalProperties: listOf(schemaRef('HealthCheck')) },
   },
 );
-/** `false` in the place of what is switched off. */
+/** JSON schema of `false`, which stands in the answer for a feature that is switched off. */
 const OFF = { const: false };
 const RATE_LIMIT = anyOf(OFF, exactObject({ points: INTEGER, duration: INTEGER }));
 const TRANSPORT = anyOf(OFF, exactObject({ authentication: TEXT, path: TEXT }));

@@ -45,7 +45,7 @@ const withoutFalse = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFalse(inner)]));
 };
 
-/** Ping, info and health by GraphQL. Information that the level of the caller does not allow is null. */
+/** GraphQL fields for ping, info and health of the service. Information that the caller may not see is null. */
 export const createServerFields = ({ health, ...info }: Deps): readonly GraphqlField[] => [
   { scope: 'system', operation: 'query', definition: 'server_ping: String', resolve: () => 'pong' },
   {

@@ -14,7 +14,7 @@ export async function sendHealth(ctx: HttpContext, admin: boolean, deps: HealthD
   ctx.body = JSON.stringify(shown);
 }
 
-/** Answers the health also while the database is down, when no caller can be identified. */
+/** Creates the middleware that answers the health also while the database is down, when no caller can be identified. */
 export const createHealthFallback = (identity: Pick<Identity, 'isSignedAdmin'>, deps: HealthDeps): Middleware => ({
   name: 'health',
   phase: 'edge',

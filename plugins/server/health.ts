@@ -21,8 +21,8 @@ const TIME_LIMIT = 5000;
 const ORDER: readonly CheckStatus[] = ['ok', 'warn', 'error'];
 
 /**
- * Runs all checks concurrently. Requests that arrive meanwhile share the run, so that any number of clients without a token cause
- * one run at a time. No result is cached. A changed list of checks starts a new run.
+ * Creates the function that runs all checks concurrently. Requests that arrive during a run share it, so that any number of
+ * clients without a token cause one run at a time. No result is cached. A changed list of checks starts a new run.
  */
 export function createHealth(timeLimit = TIME_LIMIT): (checks: readonly HealthCheck[]) => Promise<Health> {
   let running: { readonly checks: readonly HealthCheck[]; readonly health: Promise<Health> } | undefined;
@@ -88,7 +88,7 @@ async function withTimeLimit(check: HealthCheck, timeLimit: number) {
   const late = pause(timeLimit, undefined, { signal: stop.signal }).then(() => {
     throw new Error(`no answer within ${timeLimit} ms`);
   });
-  // Aborted when the check was faster, which is no failure.
+  // The timer is aborted when the check was faster, which is no failure.
   late.catch(() => {});
   try {
     return await Promise.race([check.check(), late]);

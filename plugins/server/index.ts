@@ -25,7 +25,7 @@ export default definePlugin<Config>({
     const used = host.use({ identity, query, settings });
     let isStopping = false;
     host.define(healthChecks);
-    // The kernel emits it before it stops accepting connections: from then on the health is `error`.
+    // The kernel emits `server.stop` before it stops accepting connections: from then on the health is `error`.
     host.events.onAction('server.stop', () => {
       isStopping = true;
     });

@@ -21,7 +21,7 @@ export interface InfoDeps {
   readonly settings: Settings;
 }
 
-/** The information that the level of the caller allows (specification, "Server endpoints"). */
+/** The answer of `GET /server/info`, as far as the caller may see it (specification, "Server endpoints"). */
 export async function describeInfo(
   { user, admin, share }: Caller,
   { query: { ceilings }, settings }: InfoDeps,

@@ -1,6 +1,6 @@
 import type { Middleware } from '#kernel';
 
-/** Answers before callers are identified, because monitoring has no token. */
+/** Answers `GET /server/ping` before callers are identified, because monitoring has no token. */
 export const pingMiddleware: Middleware = {
   name: 'ping',
   phase: 'edge',

@@ -1,7 +1,7 @@
 import type { HttpContext } from '../http/contract.ts';
 import { sendData } from '../http/library.ts';
 
-/** Relative links, because a proxy may serve the service under a path. */
+/** The links that `GET /` answers. They are relative, because a proxy may serve the service under a path. */
 const LINKS = {
   info: './server/info',
   health: './server/health',

@@ -6,7 +6,10 @@ const KEY = /^[a-z0-9][a-z0-9_-]*$/i;
 const invalid = (reason: string, ...path: (string | number)[]) =>
   fail('INVALID_PAYLOAD', reason, { path: [FIELD, ...path] });
 
-/** Validates the shape of the list and its keys; the asset routes check the parameters of a preset when it is used. @throws INVALID_PAYLOAD */
+/**
+ * Validates `storage_asset_presets`: the shape of the list and its keys. The asset routes check the parameters of a preset when
+ * it is used. @throws INVALID_PAYLOAD
+ */
 export function assertAssetPresets(value: unknown): void {
   if (value === undefined || value === null) return;
   if (!Array.isArray(value)) throw invalid(`"${FIELD}" must be a list`);

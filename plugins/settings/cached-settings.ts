@@ -6,7 +6,7 @@ import type { Settings, SettingsValues } from './contract.ts';
 
 const CHANGED = 'settings.changed';
 
-/** Values without a row: the defaults of the columns. */
+/** The settings of a service without a settings row: the defaults of the columns. */
 const DEFAULTS: SettingsValues = {
   project_name: 'Tenon',
   project_descriptor: null,
@@ -25,14 +25,14 @@ const DEFAULTS: SettingsValues = {
   storage_asset_presets: null,
   storage_default_folder: null,
 };
-/** Fields whose null means the default. */
+/** Settings whose null means the default. */
 const NEVER_NULL = ['project_name', 'default_language'] as const;
 
 export interface CachedSettings extends Settings {
   forget(): void;
 }
 
-/** The row from memory: read once, and again after a change in any process or by SQL. */
+/** Caches the settings row: it is read once, and again after a change in any process or by SQL. */
 export function createCachedSettings(
   db: Pick<Db, 'query' | 'read' | 'sql' | 'isInUnitOfWork'>,
   bus: Bus,
@@ -55,13 +55,13 @@ export function createCachedSettings(
     read: async () => ({ value: await read(), cacheable: true }),
   });
   return {
-    // A unit of work may have changed the row itself, and may yet fail.
+    // A unit of work may have changed the settings row itself, and may still roll back, so it does not read from the cache.
     current: () => (db.isInUnitOfWork() ? read() : known.get(SETTINGS)),
     forget: () => known.forget(),
   };
 }
 
-/** Trigger that notifies every process when the row changes. */
+/** The migration that creates a trigger, which notifies every process when the settings row changes. */
 export const announceSettings = (db: Db): Migration =>
   createAnnouncementMigration({
     id: '2026-11-22-announce-settings',

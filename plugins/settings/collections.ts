@@ -18,7 +18,7 @@ const file = (field: string): SystemField => ({
   references: { collection: 'platform_files', onDelete: 'SET NULL' },
 });
 
-/** One row (specification, "Settings record"); what is not set reads as its default. */
+/** The settings, in one row (specification, "Settings record"). A setting without a value reads as its default. */
 export const settingsCollection: SystemCollection = {
   collection: SETTINGS,
   note: 'How this project looks and behaves',
@@ -43,7 +43,7 @@ export const settingsCollection: SystemCollection = {
     json('theme_dark_overrides'),
     string('auth_password_policy', 100),
     { field: 'auth_login_attempts', type: 'integer', nullable: true, default: '25' },
-    // Anything else than `all` and `presets` is a policy too.
+    // Values other than `all` and `presets` are valid too, and mean none.
     string('storage_asset_transform', 255, 'all'),
     json('storage_asset_presets'),
     {

@@ -18,9 +18,9 @@ export interface SettingsValues {
   readonly auth_password_policy: string | null;
   /** Failed sign-ins after which a user is suspended, at least 1; null: without a limit. */
   readonly auth_login_attempts: number | null;
-  /** `all`, `presets`; anything else means none. */
+  /** Which transformations clients may request: `all` or `presets`; anything else means none. */
   readonly storage_asset_transform: string;
-  /** As stored: a list, or null. The plugin that uses one checks it. */
+  /** The presets as stored: a list, or null. The plugin that uses a preset checks it. */
   readonly storage_asset_presets: readonly Record<string, unknown>[] | null;
   readonly storage_default_folder: string | null;
 }
@@ -28,14 +28,14 @@ export interface SettingsValues {
 /** Settings that name a file which every visitor sees: the sign-in page is made of them. */
 export const PUBLIC_FILES = ['project_logo', 'public_foreground', 'public_background', 'public_favicon'] as const;
 
-/** The settings row for code. Provided by `settings`. */
+/** Reads the settings row for plugins. Provided by `settings`. */
 export interface Settings {
   /**
-   * From memory, which every process forgets when the row changes. Defaults where there is no row yet.
+   * The current settings from memory, which every process clears when the row changes. Defaults where there is no row yet.
    * @throws SERVICE_UNAVAILABLE where the database has to be read and is not reached.
    */
   current(): Promise<SettingsValues>;
 }
 
-/** For plugins that act by a setting. */
+/** The service that reads the settings row, for plugins that act by a setting. */
 export const settings = service<Settings>('settings', { version: '1.0.0' });

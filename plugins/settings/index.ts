@@ -28,9 +28,9 @@ export default definePlugin({
         assertAssetPresets((payload as Record<string, unknown>).storage_asset_presets);
         assertLoginAttempts((payload as Record<string, unknown>).auth_login_attempts);
         await assertPublicFilesReadable({ items: used.items, settings: remembered }, payload, meta);
-        // A file that is no longer public is not served by another process once this one has answered.
+        // No other process may serve a file that is no longer public once this process has answered, so the answer waits.
         db.answerAfter(used.bus.waitForConfirmation);
-        // The one row has the id of its column's default; an update to another one is refused like that of any row of the service's own.
+        // The settings row has the id of its column's default; an update to another id is refused as in any system collection.
         const { id: _id, ...rest } = payload as Record<string, unknown>;
         return action === 'create' ? rest : undefined;
       });

@@ -2,7 +2,7 @@ import { fail } from '#kernel';
 
 const FIELD = 'auth_login_attempts';
 
-/** With less than one attempt no user could sign in. @throws INVALID_PAYLOAD */
+/** Validates `auth_login_attempts`: with less than one attempt no user could sign in. @throws INVALID_PAYLOAD */
 export function assertLoginAttempts(value: unknown): void {
   // A value that is no number is refused by the items plugin, like that of any integer field.
   if (value !== undefined && value !== null && Number(value) < 1)

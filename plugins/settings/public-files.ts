@@ -10,8 +10,8 @@ interface Deps {
 }
 
 /**
- * Everybody can see a file that these settings name, so a caller can name only files that the caller may read. The current values
- * may be sent back, and a nested create makes a file of the caller's.
+ * Every visitor can see a file that these settings name, so a caller can name only files that the caller may read. A payload may
+ * repeat the current values, and a nested create makes a file of the caller.
  * @throws FORBIDDEN
  */
 export async function assertPublicFilesReadable(
@@ -28,6 +28,6 @@ export async function assertPublicFilesReadable(
   }
 }
 
-/** Of a key, or of an object that has one. */
+/** The key of a file: the value itself, or the `id` of an object. */
 const keyIn = (value: unknown): unknown =>
   typeof value === 'object' && value !== null ? (value as { id?: unknown }).id : value;

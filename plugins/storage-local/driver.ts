@@ -7,7 +7,7 @@ import { openObject, statObject } from './read.ts';
 import { removeObject } from './remove.ts';
 import { writeObject } from './write.ts';
 
-/** Objects as files below `root`. */
+/** Opens the driver that stores objects as files below `root`. */
 export function openLocal(root: string): StorageDriver {
   const path = (name: string) => join(folderOf(root, name), name);
   return {

@@ -21,7 +21,7 @@ export async function makeFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Removes a folder if it is empty. True if it is gone. */
+/** Removes a folder if it is empty; true if the folder does not exist any more. */
 export async function removeEmpty(path: string): Promise<boolean> {
   try {
     await rmdir(path);

@@ -6,10 +6,10 @@ import type { StorageIdentity } from '../storage/contract.ts';
 import { ifPresent } from './if-present.ts';
 import { PARTIAL } from './paths.ts';
 
-/** No object has this name: names of objects do not begin with a dot. */
+/** The file with the id of the storage. No object has this name: names of objects do not begin with a dot. */
 const IDENTITY_FILE = '.place';
 
-/** Reads the id of the folder, which the first process creates. */
+/** Reads the id of the storage folder, which the first process creates. */
 export async function readIdentity(root: string): Promise<StorageIdentity> {
   const path = join(root, IDENTITY_FILE);
   const read = async () => (await ifPresent(readFile(path, 'utf8')))?.trim();

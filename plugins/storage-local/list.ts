@@ -6,7 +6,7 @@ import { ifPresent } from './if-present.ts';
 import { canContain, GROUPS, groupOf } from './paths.ts';
 import { statObject } from './read.ts';
 
-/** Entries read from a folder at a time, so that no listing is held in memory. */
+/** Entries read from a folder at a time, so that no whole listing is held in memory. */
 const BATCH = 256;
 
 /** Objects whose names start with `prefix`. If the prefix names a group, only its folder is read. */
@@ -23,12 +23,12 @@ async function* objectsIn(folder: string, prefix: string): AsyncGenerator<Stored
   for await (const entry of readEntries(folder)) {
     if (entry.isDirectory() || !entry.name.startsWith(prefix)) continue;
     const object = await statObject(join(folder, entry.name), entry.name);
-    // Undefined if it was removed meanwhile.
+    // `object` is undefined if it was removed after the folder was read.
     if (object) yield object;
   }
 }
 
-/** Yields nothing if there is no such folder. */
+/** Yields the entries of a folder; nothing if there is no such folder. */
 export async function* readEntries(folder: string): AsyncGenerator<Dirent> {
   const names = await ifPresent(opendir(folder, { bufferSize: BATCH }));
   if (names) yield* names;

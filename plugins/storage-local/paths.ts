@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 
-/** Folder of incomplete writes: on the same file system, so that a rename moves them. */
+/** Folder of incomplete writes, on the same file system as the objects, so that a rename moves them. */
 export const PARTIAL = '.partial';
-/** Folder of variants, grouped by their source. */
+/** Folder of the variants, in one folder per source object. */
 export const GROUPS = '.groups';
 
-/** The part of an object name before it is the name of its group. */
+/** Ends the name of the group in the name of an object. */
 const SEPARATOR = '__';
 
 /** The group of an object name or prefix; undefined without one, or if the prefix is too short. */

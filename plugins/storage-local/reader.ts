@@ -1,7 +1,7 @@
 import { close, read } from 'node:fs';
 import { Readable } from 'node:stream';
 
-/** Bytes per read, and the most that an idle reader holds. */
+/** Bytes per read of a file, and the most that an idle reader holds in memory. */
 const CHUNK = 256 * 1024;
 
 /** Reads the bytes `start` to `end`, both included, of an open file, and closes it at the end or when the reader is destroyed. */

@@ -11,6 +11,6 @@ export async function removeObject(root: string, name: string): Promise<void> {
   const folder = folderOf(root, name);
   const isRemoved = await ifPresent(unlink(join(folder, name)).then(() => true));
   const isGone = folder !== root && (await removeEmpty(folder));
-  // Without the sync a crash could bring back the object, which is not in the ledger any more.
+  // Without the sync a crash could bring back the object, which the ledger of orphaned objects does not list any more.
   if (isRemoved) await ifPresent(syncFolder(isGone ? join(root, GROUPS) : folder));
 }

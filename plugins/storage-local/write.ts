@@ -39,7 +39,7 @@ async function writeFile(path: string, source: AsyncIterable<Uint8Array>): Promi
   }
 }
 
-/** Repeats short writes: a full disk may take a part of the chunk. */
+/** Writes a chunk and repeats short writes: a full disk may take a part of the chunk. */
 async function writeChunk(file: FileHandle, chunk: Uint8Array): Promise<void> {
   let at = 0;
   while (at < chunk.byteLength) at += (await file.write(chunk, at)).bytesWritten;
@@ -66,7 +66,7 @@ async function renameInto(partial: string, target: string): Promise<false> {
   return false;
 }
 
-/** True if the folder of the group had to be created. */
+/** Moves a file into the folder of its group; true if the folder had to be created. */
 async function moveIntoGroup(partial: string, target: string, folder: string): Promise<boolean> {
   let isNew = false;
   for (let attempt = 1; ; attempt++) {

@@ -14,7 +14,7 @@ export interface OpenedObject {
   readonly bytes: Readable;
 }
 
-/** What a backend may store beside the bytes. */
+/** What a storage backend may store beside the bytes. */
 export interface WriteOptions {
   /** MIME type, for backends that store one. */
   readonly type?: string;
@@ -60,15 +60,15 @@ export interface StorageDriver {
 
 /** Identity of a storage, as one process sees it. */
 export interface StorageIdentity {
-  /** The same in all processes that use this storage, and unique. */
+  /** The id of the storage: the same in all processes that use it, and unique. */
   readonly id: string;
-  /** For messages: machine and path. */
+  /** A name of the storage for messages: machine and path. */
   readonly name: string;
 }
 
 /** The settings of one location, for its driver. */
 export interface LocationSettings {
-  /** As in STORAGE_LOCATIONS. */
+  /** The name of the location, as in STORAGE_LOCATIONS. */
   readonly location: string;
   /**
    * `STORAGE_<LOCATION>_<KEY>` as text, by KEY; a file named by `STORAGE_<LOCATION>_<KEY>_FILE` has been read. Undefined if
@@ -79,7 +79,7 @@ export interface LocationSettings {
 
 /** A storage driver. Contributed to `storage.drivers`. */
 export interface DriverDeclaration {
-  /** As in `STORAGE_<LOCATION>_DRIVER`. */
+  /** The name of the driver, as in `STORAGE_<LOCATION>_DRIVER`. */
   readonly name: string;
   /**
    * Called at the start, for each location that uses the driver.
@@ -106,7 +106,7 @@ export const storageDrivers = facet<DriverDeclaration, ReadonlyMap<string, Drive
 });
 
 /**
- * One location. It calls its driver with valid names only.
+ * One storage location. It calls its driver with valid names only.
  * @throws INTERNAL_SERVER_ERROR from every method for a name that no object can have.
  */
 export interface Location extends Omit<StorageDriver, 'path' | 'close'> {
@@ -121,7 +121,7 @@ export interface Location extends Omit<StorageDriver, 'path' | 'close'> {
   readonly copies: boolean;
 }
 
-/** The locations of the configuration. Provided by `storage`. */
+/** The storage locations of the configuration. Provided by `storage`. */
 export interface Storage {
   /** STORAGE_LOCATIONS in their order; the first is the default. */
   readonly locations: readonly string[];
@@ -132,5 +132,5 @@ export interface Storage {
   at(location: string): Location;
 }
 
-/** For plugins that keep or read bytes: `files`, `tus` and `assets`. */
+/** The storage service, for plugins that keep or read bytes: `files`, `tus` and `assets`. */
 export const storage = service<Storage>('storage', { version: '1.0.0' });

@@ -4,7 +4,7 @@ import type { Location } from './contract.ts';
 
 const PROBE = Buffer.from('written, read and removed to see whether this place can be used\n');
 
-/** A health check that writes, reads and removes an object, and measures the time. */
+/** Creates a health check that writes, reads and removes an object in the location, and measures the time. */
 export function createLocationCheck(name: string, threshold: number, at: () => Location): HealthCheck {
   let running: Promise<void> | undefined;
   /** Objects that could not be removed: the next check removes them. */

@@ -1,4 +1,4 @@
-/** Call it with streamed bytes of responses; `Location.write` does so for uploads. It keeps memory flat. */
+/** Counts streamed bytes, so that memory stays flat: call it for responses; `Location.write` does so for uploads. */
 export { reportStreamedBytes } from './garbage-collection.ts';
 /** The variable of a setting, for messages of drivers: `my-files` and `ROOT` make STORAGE_MY_FILES_ROOT. */
 export { variableOf } from './settings.ts';

@@ -3,7 +3,7 @@ import { reportStreamedBytes } from './garbage-collection.ts';
 import { assertObjectName, assertPrefix, isObjectName } from './object-names.ts';
 import { withCopy } from './temporary-copy.ts';
 
-/** Wraps a driver, so that it gets valid names only. */
+/** Creates a storage location from its driver, which gets valid names only. */
 export function createLocation(location: string, driver: StorageDriver): Location {
   return {
     name: location,
@@ -26,7 +26,7 @@ export function createLocation(location: string, driver: StorageDriver): Locatio
     },
     async *list(prefix) {
       assertPrefix(prefix);
-      // Other names are not objects of the service.
+      // Entries with other names are not objects of the service.
       for await (const object of driver.list(prefix)) if (isObjectName(object.name)) yield object;
     },
     ...(driver.identity ? { identity: () => (driver.identity as () => Promise<StorageIdentity>)() } : {}),

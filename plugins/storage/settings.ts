@@ -4,14 +4,14 @@ import type { LocationSettings } from './contract.ts';
 
 export interface Config {
   STORAGE_LOCATIONS: readonly string[];
-  /** All variables of this pattern, by name. */
+  /** All environment variables of this pattern, by name. */
   'STORAGE_*': Readonly<Record<string, string>>;
 }
 
 /** Settings of a location before its driver is opened. */
 export interface LocationConfig extends LocationSettings {
   readonly driver: string;
-  /** Milliseconds above which it counts as slow. */
+  /** Milliseconds above which the health check counts the location as slow. */
   readonly threshold: number;
 }
 
@@ -21,7 +21,7 @@ const THRESHOLD = 750;
 export const variableOf = (location: string, key: string): string =>
   `STORAGE_${location.toUpperCase().replaceAll('-', '_')}_${key}`;
 
-/** Parses the locations, in their order. @throws BootFailure if a setting is invalid. */
+/** Parses the storage locations, in their order. @throws BootFailure if a setting is invalid. */
 export function parseLocations({ STORAGE_LOCATIONS: names, 'STORAGE_*': set }: Config): readonly LocationConfig[] {
   assertLocationNames(names);
   return names.map((location) => {
@@ -46,7 +46,7 @@ function assertLocationNames(names: readonly string[]): void {
         'use letters, digits, "_" and "-" only, 64 characters at most',
       );
     }
-    // Names that differ only in case or in `-` and `_` would share their settings.
+    // Names of locations that differ only in case or in `-` and `_` would share their settings.
     const variable = variableOf(name, '*');
     const other = seen.get(variable);
     if (other !== undefined) {

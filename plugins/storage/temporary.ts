@@ -7,7 +7,7 @@ const PURPOSES = ['object', 'beginning', 'part', 'asset'] as const;
 type Purpose = (typeof PURPOSES)[number];
 const TEMPORARY_NAME = new RegExp(`^tenon-(?:${PURPOSES.join('|')})-(?:(?<folder>[A-Za-z0-9]{6})|[0-9a-f]{32})$`);
 
-/** Milliseconds without a change after which an entry counts as abandoned: other processes share the folder. */
+/** Milliseconds without a change after which a temporary file counts as abandoned: other processes share the folder. */
 const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
 /**
@@ -23,7 +23,7 @@ export const temporaryFolder = (purpose: Purpose): Promise<string> => mkdtemp(jo
 export const temporaryFile = (purpose: Purpose): string =>
   join(tmpdir(), `tenon-${purpose}-${randomBytes(16).toString('hex')}`);
 
-/** Removes what killed processes left. Never rejects: entries of other users cannot be removed. */
+/** Removes temporary files and folders of killed processes. Never rejects: entries of other users cannot be removed. */
 export async function removeAbandonedTemporaries(now = Date.now()): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const match of names.map((name) => TEMPORARY_NAME.exec(name))) {

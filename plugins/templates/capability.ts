@@ -54,7 +54,7 @@ const createTemplateSemaphores = (): Semaphores =>
     refuse: () => new BrokerRefusal('rate_limited', `At most ${MAX_CONCURRENT} templates at a time.`),
   });
 
-/** `host.template` (conventions, "template.renderLiquid"). */
+/** The capability that binds `host.template` (conventions, "template.renderLiquid"). */
 export const templateCapability = (
   templates: Templates,
   semaphores = createTemplateSemaphores(),

@@ -1,7 +1,7 @@
 import { createRender, TemplateError } from './engine.ts';
 import type { Job, TemplateWorkerMessage, TemplateWorkerReply } from './messages.ts';
 
-/** The rendering process. It renders one template after the other and ends with the service. */
+/** The process that renders templates, one after the other. It ends with the service. */
 const render = createRender();
 const send = (message: TemplateWorkerMessage) => void process.send?.(message);
 

@@ -18,7 +18,7 @@ export interface Templates {
   render(template: string, data?: Readonly<Record<string, unknown>>, delimiters?: Delimiters): Promise<string>;
 }
 
-/** For core plugins that render templates of users. Extensions use the capability `template`. */
+/** The service that renders templates of users, for core plugins. Extensions use the capability `template`. */
 export const templates = service<Templates>('templates', { version: '1.0.0' });
 
 /** The object that the capability `template` binds as `host.template`. */

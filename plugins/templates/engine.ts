@@ -32,7 +32,7 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters
     relativeReference: false,
     strictFilters: true,
     ownPropertyOnly: true,
-    // The same result on every machine.
+    // Templates have the same result on every machine.
     locale: 'en-US',
     timezoneOffset: 0,
     parseLimit: LIMITS.parse,
@@ -49,7 +49,7 @@ function createEngine({ tagLeft, tagRight, outputLeft, outputRight }: Delimiters
 
 export type RenderTemplate = (template: string, data: Record<string, unknown>, delimiters: Delimiters) => string;
 
-/** Renders; throws a TemplateError with one line. */
+/** Creates the function that renders a template; it throws a TemplateError with one line. */
 export function createRender(): RenderTemplate {
   const engines = new Map<string, Liquid>();
 
@@ -77,7 +77,7 @@ export function createRender(): RenderTemplate {
   };
 }
 
-/** The error and its position, without the excerpt of the template. */
+/** The message of an error with its position, without the excerpt of the template. */
 const renderError = (error: unknown): string =>
   (error instanceof Error ? error.message : 'it cannot be rendered')
     .split('\n', 1)[0]

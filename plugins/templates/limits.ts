@@ -26,7 +26,7 @@ export const PROCESS = {
   /** Milliseconds from sending a template to its reply. */
   deadline: 1500,
   start: 15_000,
-  /** MiB of its heap. */
+  /** MiB of the heap of a rendering process. */
   heap: 64,
   /** Milliseconds without work after which a process ends. */
   idle: 60_000,

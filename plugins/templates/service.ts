@@ -9,7 +9,7 @@ const createInvalidFailure = (reason: string): Failure =>
 const createUnavailableFailure = (why: string): Failure =>
   fail('SERVICE_UNAVAILABLE', `templates cannot be rendered now: ${why}`);
 
-/** Creates the service. Limits that need no process are checked before one is used. */
+/** Creates the service `templates`. Limits that need no process are checked before one is used. */
 export const createTemplates = (pool: Pick<WorkerPool, 'run'>): Templates => ({
   async render(template, data = {}, delimiters = {}) {
     if (template.length > LIMITS.parse) throw createInvalidFailure(`it is longer than ${LIMITS.parse} characters`);
@@ -26,7 +26,7 @@ function readOutcome(outcome: WorkerOutcome): string {
   if (outcome === 'full') throw createUnavailableFailure('too many templates are waiting');
   if (outcome === 'stopped') throw createUnavailableFailure('the service stops');
   if (outcome === 'unstarted') throw createUnavailableFailure('no process could be started');
-  // Only its heap limit ends a process in the middle of a template.
+  // Only the heap limit of a process ends it in the middle of a template.
   if (outcome === 'crashed' || !isReply(outcome.reply)) throw createInvalidFailure('it needs too much memory');
   if ('reason' in outcome.reply) throw createInvalidFailure(outcome.reply.reason);
   return outcome.reply.text;

@@ -34,7 +34,7 @@ export async function cleanUp(
     if (signal?.aborted) break;
     const work = async () => {
       const upload = await uploads.find(id);
-      // It may have received bytes while other uploads were removed.
+      // The upload may have received bytes while other uploads were removed.
       if (!upload || upload.expires.getTime() >= now) return;
       await removeUpload({ uploads, storage }, id);
       removed += 1;

@@ -6,7 +6,7 @@ import { errorComponents, parameter, schemaRef } from '../http/library.ts';
 const params = { id: parameter('The id of the upload, the last segment of Location.') };
 const base = { tag: 'files', access: 'permissions', components: errorComponents } as const;
 
-/** Errors whose status clients of the protocol depend on, with codes of their own. */
+/** Errors with codes of their own, whose status clients of the tus protocol depend on. */
 const refusal: BodySchemas = { 'application/json': schemaRef('Errors') };
 const REFUSALS = { 409: refusal, 410: refusal, 412: refusal, 423: refusal };
 
@@ -46,7 +46,7 @@ export const TERMINATE: RouteDescription = {
   errors,
 };
 
-/** OPTIONS of the path without and with an id. */
+/** The routes for OPTIONS, of the path without an id and with one. */
 export const OPTIONS: RouteDescription = {
   ...base,
   access: 'public',

@@ -7,7 +7,7 @@ const createStatusFailure = (status: number, code: string, message: string) =>
 
 const LOCKED = 423;
 
-/** Another request writes to the upload: the client retries. */
+/** The failure while another request writes to the upload: the client retries. */
 export const createLockedFailure = () =>
   createStatusFailure(LOCKED, 'UPLOAD_LOCKED', 'Another request is working on this upload.');
 
@@ -23,7 +23,7 @@ export const createVersionFailure = () =>
 /** The same failure for a missing upload and for the upload of another user. */
 export const createUnknownUploadFailure = (detail: string) => fail('FORBIDDEN', detail);
 
-/** Bytes: the announced length of the upload and the limit. */
+/** Sizes in bytes: the announced length of the upload, and the limit. */
 export interface UploadSize {
   readonly length: number;
   readonly limit: number | undefined;
@@ -34,7 +34,7 @@ const createTooLargeFailure = ({ length, limit }: UploadSize) =>
     ? fail('CONTENT_TOO_LARGE', `The upload has ${length} bytes, more than the ${limit} allowed.`, { limit })
     : fail('CONTENT_TOO_LARGE', 'The request has more bytes than are left of the Upload-Length.');
 
-/** Failures for the statuses of the library. */
+/** Failures for the statuses of the tus library. */
 const BY_STATUS: Readonly<Record<number, (size: UploadSize) => Failure>> = {
   404: () => createUnknownUploadFailure('there is no such upload'),
   409: () => createStatusFailure(409, 'UPLOAD_OFFSET_MISMATCH', 'Upload-Offset is not where the upload ends.'),
@@ -43,7 +43,7 @@ const BY_STATUS: Readonly<Record<number, (size: UploadSize) => Failure>> = {
   413: createTooLargeFailure,
 };
 
-/** Converts an error of the library (status and text) to a failure. Our own failures pass unchanged. */
+/** Converts an error of the tus library (status and text) to a failure. Failures of the service pass unchanged. */
 export function toFailure(error: unknown, size: UploadSize): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   const { status_code: status, body = '' } = error as { status_code?: number; body?: string };
@@ -59,7 +59,7 @@ function toRefusal(text: string): Failure {
   if (/^Invalid content-type|^Content-Type/i.test(reason)) {
     return fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/offset+octet-stream.', { where: 'body' });
   }
-  // The request gave way to another one before it wrote anything.
+  // The request released the lock for another one before it wrote anything.
   if (/lock acquired/.test(reason)) return createLockedFailure();
   return fail('INVALID_PAYLOAD', reason);
 }

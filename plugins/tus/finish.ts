@@ -31,7 +31,7 @@ export async function finishUpload(
     if (!hasAllBytes(upload) || upload.completed) return;
     const location = storage.at(upload.storage);
     const { incoming, replaces } = await aboutOf(upload.metadata);
-    // A crash may have happened between the file and the update below.
+    // A crash may have happened after the file was created and before the upload was marked as completed below.
     if (replaces !== null || !(await uploads.hasFile(upload, caller.user))) {
       const bytes = joinPieces(location, assertComplete(await uploads.pieces(id), upload.received));
       if (replaces === null) await files.create(caller, { ...incoming, bytes }, { id });

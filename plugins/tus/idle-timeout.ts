@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 
 /**
  * Closes the connection of a client that sends nothing for `timeout` milliseconds (at most twice as long) while the service waits
- * for it. It would hold the lock of the upload, and a half-open connection may never be noticed otherwise. 0 is no limit. Answers
- * a function that stops the check.
+ * for bytes. The request would hold the lock of the upload, and a half-open connection may never be noticed otherwise. 0 is no
+ * limit. Answers a function that stops the check.
  */
 export function enforceIdleTimeout(req: IncomingMessage, timeout: number): () => void {
   if (timeout <= 0) return () => {};

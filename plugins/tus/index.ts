@@ -34,7 +34,7 @@ export default definePlugin<TusConfig, Shared>({
     host.contribute(systemCollections, piecesCollection);
     const uploadRecords = createUploads(db, config.TUS_UPLOAD_EXPIRATION);
 
-    // Also with TUS_ENABLED=false: uploads from before must still expire.
+    // The clean-up also runs with TUS_ENABLED=false: uploads from before must still expire.
     let cleaning: JobHandle | undefined;
     host.onStart(() => {
       cleaning = startCleanUp({ ...used, uploads: uploadRecords, log }, config.TUS_CLEANUP_SCHEDULE);

@@ -4,7 +4,7 @@ import type { HttpContext } from '../http/contract.ts';
 import { toFailure } from './failures.ts';
 import { enforceIdleTimeout } from './idle-timeout.ts';
 
-/** Request headers of the protocol. The library also checks other headers, and rejects some that proxies add. */
+/** Request headers of the tus protocol. The library also checks other headers, and rejects some that proxies add. */
 const PROTOCOL_HEADERS = /^(?:tus-|upload-|content-(?:type|length)$)/;
 /** Response headers that the `http` plugin and Koa set themselves. */
 const OMITTED_HEADERS = /^(?:access-control-|content-length$|content-type$)/;
@@ -12,7 +12,7 @@ const OMITTED_HEADERS = /^(?:access-control-|content-length$|content-type$)/;
 type WebRequest = Parameters<Server['handleWeb']>[0];
 
 /**
- * Passes a request to the library and its response to the client. Its errors become failures like those of other routes.
+ * Passes a request to the tus library and its response to the client. Errors become failures like those of other routes.
  * @param limit Bytes of the largest upload.
  */
 export async function forwardToLibrary(ctx: HttpContext, server: Server, limit: number | undefined): Promise<void> {
@@ -30,7 +30,7 @@ export async function forwardToLibrary(ctx: HttpContext, server: Server, limit: 
     ),
     ...(ctx.method === 'POST' || ctx.method === 'PATCH' ? { body: body.stream, duplex: 'half' } : {}),
   } as RequestInit);
-  // From this the library learns that the client has left, and keeps the bytes received so far.
+  // By the member `runtime` the library learns that the client has left, and keeps the bytes received so far.
   Object.assign(request, { runtime: { name: 'node', node: { req: ctx.req, res: ctx.res } } });
   try {
     const response = await server.handleWeb(request as WebRequest);

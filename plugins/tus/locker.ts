@@ -5,7 +5,7 @@ import { createLockedFailure, isLocked } from './failures.ts';
 
 /** Channel on which a process asks the holder of a lock to give way. */
 const GIVE_WAY = 'tus.give-way';
-/** Milliseconds that a request waits for the lock after it asked the holder to give way. */
+/** Milliseconds that a request waits for the lock of an upload after it asked the holder to give way. */
 const LOCK_TIMEOUT = 10_000;
 /** Milliseconds between two attempts of `runExclusive` while another process has the lock. */
 const RETRY_INTERVAL = 100;
@@ -36,7 +36,7 @@ export function createLocker(lock: Pick<Lock, 'attempt'>, bus: Bus, timeout = LO
   const holders = new Map<string, Holder>();
   bus.subscribe(GIVE_WAY, (id) => holders.get(String(id))?.giveWay());
 
-  /** Answers the release of the lock; undefined if another process holds it. */
+  /** Acquires the lock of an upload; answers the function that releases it, or undefined if another process holds the lock. */
   const acquire = (id: string): Promise<(() => Promise<void>) | undefined> =>
     new Promise((resolve, reject) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import { formToPayload } from '../files/library.ts';
 import type { Payload } from '../items/contract.ts';
 import type { Collection, Schema } from '../schema/contract.ts';
 
-/** The file of an upload as its client describes it, and the id of the file to replace. */
+/** What the client says about the file of an upload, and the id of the file to replace. */
 export interface UploadDescription {
   readonly incoming: Omit<IncomingFile, 'bytes'>;
   readonly replaces: string | null;
@@ -15,7 +15,9 @@ export type MetadataPairs = Readonly<Record<string, string | null>>;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Converts Upload-Metadata by the types of the fields: all its values are text, as in a form. @throws INVALID_METADATA. */
+/**
+ * Converts Upload-Metadata by the types of the fields: all values of the header are text, as in a form. @throws INVALID_METADATA.
+ */
 export async function describeUpload(
   schema: Pick<Schema, 'snapshot'>,
   pairs: MetadataPairs,

@@ -39,7 +39,7 @@ async function receivePiece(
       await location.remove(name);
       await uploads.forgetPieces([name]);
     } catch (error) {
-      // Its row stays, so it is removed with the upload.
+      // The row of the piece stays, so the piece is removed with the upload.
       log.warn({ err: error, storage: location.name, object: name }, 'a piece of an upload could not be removed');
     }
   };
@@ -50,7 +50,7 @@ async function receivePiece(
     await undo();
     throw error;
   }
-  // If this rejects, the piece may have been counted. It stays, and the client asks for the offset.
+  // If `completePiece` rejects, the piece may have been counted. It stays, and the client asks for the offset.
   if (!(await uploads.completePiece(id, { name, start, size }))) {
     await undo();
     throw createLockedFailure();
@@ -58,7 +58,7 @@ async function receivePiece(
   return size;
 }
 
-/** The bytes of an upload in order, read on demand. */
+/** Reads the bytes of an upload from its pieces, in order and on demand. */
 export async function* joinPieces(location: Location, pieces: readonly UploadPiece[]): AsyncGenerator<Uint8Array> {
   for (const { name, size } of pieces) {
     const opened = await location.open(name);
@@ -71,7 +71,7 @@ export async function* joinPieces(location: Location, pieces: readonly UploadPie
   }
 }
 
-/** The stored pieces. @throws INTERNAL_SERVER_ERROR if they do not join to `size` bytes. */
+/** Answers the pieces that are stored. @throws INTERNAL_SERVER_ERROR if they do not join to `size` bytes. */
 export function assertComplete(pieces: readonly UploadPiece[], size: number): readonly UploadPiece[] {
   const whole = pieces.filter((piece) => piece.size !== null);
   let end = 0;

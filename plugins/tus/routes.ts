@@ -13,7 +13,7 @@ import { hasAllBytes, type Upload } from './uploads.ts';
 
 export interface RoutesDeps extends StoreDeps, FinishDeps {
   readonly schema: Pick<Schema, 'snapshot'>;
-  /** Bytes; undefined: any number. */
+  /** Bytes of the largest upload; undefined is no limit. */
   readonly maxSize: number | undefined;
   /** Path of PUBLIC_URL, such as `/api`; empty without one. */
   readonly base: string;
@@ -48,7 +48,7 @@ const CORS: Route['cors'] = {
   ],
 };
 
-/** `/files/tus` and `/files/tus/:id`: version 1.0.0 of the protocol, implemented by the library. */
+/** The routes `/files/tus` and `/files/tus/:id`: version 1.0.0 of the tus protocol, implemented by the library `@tus/server`. */
 export function tusRoutes(deps: RoutesDeps): readonly Route[] {
   const one = `${PATH}/:id`;
   const unread = { body: 'unread', cors: CORS } as const;
@@ -84,7 +84,7 @@ async function changeUpload(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
   const upload = await findUpload(deps, ctx);
   // Permissions may have changed since the upload began: no bytes are stored that cannot become a file.
   if (ctx.method === 'PATCH' && !upload.completed) {
-    // Checks that the location of the pieces is configured: a missing one is not a mistake of the client.
+    // Throws if the location of the pieces is not configured, which is not a mistake of the client.
     deps.storage.at(upload.storage);
     const { incoming, replaces } = await (await loadLibrary(deps)).aboutOf(upload.metadata);
     await deps.files.check(ctx.state.caller, incoming, replaces ?? undefined);
@@ -95,8 +95,8 @@ async function changeUpload(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
 async function sendOffset(deps: RoutesDeps, ctx: HttpContext): Promise<void> {
   assertVersion(ctx);
   const upload = await findUpload(deps, ctx);
-  // All bytes arrived but the file is missing: a crash, or a temporary failure. A client that gets the last offset never returns,
-  // so it gets it only when the file exists.
+  // After a crash or a temporary failure all bytes may have arrived without a file. A client that reads the last offset never
+  // returns, so the file is created before the offset is sent.
   if (hasAllBytes(upload) && !upload.completed && upload.expires.getTime() > Date.now()) {
     await finishUpload(deps, ctx.state.caller, upload.id, (await loadLibrary(deps)).aboutOf);
   }
@@ -108,7 +108,7 @@ async function handleOtherMethods(deps: RoutesDeps, ctx: HttpContext, allow: rea
   await handleTusRequest(deps, ctx, undefined);
 }
 
-/** Every response except that of OPTIONS names the version, errors included. */
+/** Asserts the protocol version of the request. Every response except that of OPTIONS names the version, errors included. */
 function assertVersion(ctx: HttpContext): void {
   ctx.set('Tus-Resumable', VERSION);
   if (ctx.get('Tus-Resumable') === VERSION) return;
@@ -128,7 +128,7 @@ async function findUpload({ uploads }: RoutesDeps, ctx: HttpContext): Promise<Up
 /** An upload begun without signing in is accessible to every caller that knows its URL. */
 const mayUse = (caller: Caller, { user }: Upload): boolean => caller.admin || user === null || user === caller.user;
 
-/** Loads the library with the first request. */
+/** Loads the tus library with the first request. */
 async function loadLibrary({ schema }: RoutesDeps) {
   const tus = await import('@tus/server');
   return {
@@ -163,7 +163,7 @@ async function handleTusRequest(deps: RoutesDeps, ctx: HttpContext, id: string |
     },
   });
   await forwardToLibrary(ctx, server, deps.maxSize);
-  // The library computes Upload-Expires from the state before this request.
+  // The library computes the header Upload-Expires from the state before this request, so it is set again.
   if (ctx.response.get('Upload-Expires') === '') return;
   const after = await deps.uploads.find(id as string);
   if (after) ctx.set('Upload-Expires', after.expires.toUTCString());

@@ -13,13 +13,13 @@ export interface StoreDeps {
   readonly files: Files;
   readonly storage: Storage;
   readonly log: Pick<Log, 'warn'>;
-  /** Bytes of a piece. */
+  /** Bytes of the largest piece. */
   readonly pieceSize: number;
-  /** Milliseconds. */
+  /** Milliseconds that an upload is kept after its last change. */
   readonly lifetime: number;
 }
 
-/** What the store needs from one request. */
+/** What the data store needs to know of one request. */
 export interface StoreRequest {
   readonly caller: Caller;
   /** Upload-Metadata as it was sent. */
@@ -31,7 +31,7 @@ const EXTENSIONS = ['creation', 'creation-with-upload', 'creation-defer-length',
 
 type Library = typeof import('@tus/server');
 
-/** The data store of the library, for one request. */
+/** Creates the data store of the tus library, for one request. */
 export function createStore(
   { DataStore, Upload, Metadata }: Library,
   deps: StoreDeps,
@@ -70,7 +70,7 @@ export function createStore(
         offset: received,
         ...(size === null ? {} : { size }),
         ...(metadata === '' ? {} : { metadata: Metadata.parse(metadata) }),
-        // The library computes the expiration from it; new bytes extend the lifetime.
+        // The library computes the expiration from `creation_date`; new bytes extend the lifetime.
         creation_date: new Date(expires.getTime() - lifetime).toISOString(),
       });
     },

@@ -1,6 +1,6 @@
 import type { Db } from '../database/contract.ts';
 
-/** Statements about uploads, their pieces and the files created from them. */
+/** SQL statements about uploads, their pieces and the files created from them. */
 export function uploadStatements(db: Pick<Db, 'read' | 'write' | 'sql'>) {
   const uploads = db.write('platform_uploads');
   const pieces = db.write('platform_upload_pieces');
@@ -12,8 +12,8 @@ export function uploadStatements(db: Pick<Db, 'read' | 'write' | 'sql'>) {
       from ${uploads} where id = $1`,
     DECLARE_SIZE: db.sql`update ${uploads} set size = $2 where id = $1 and size is null and received <= $2`,
     BEGIN: db.sql`insert into ${pieces} (name, upload, start) values ($1, $2, $3)`,
-    // One statement that updates the upload first: if its length has changed since the piece began (another process got the lock),
-    // nothing changes.
+    // Counts a stored piece. One statement that updates the upload first: if its length has changed since the piece began
+    // (another process got the lock), nothing changes.
     KEEP: db.sql`with moved as (
         update ${uploads} set received = $3::int8 + $4::int8, expires = $5
         where id = $1 and received = $3 and not completed

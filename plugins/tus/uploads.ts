@@ -4,12 +4,12 @@ import { uploadStatements } from './upload-statements.ts';
 
 export interface Upload {
   readonly id: string;
-  /** The user that began it; null without signing in. */
+  /** The user that began the upload; null without signing in. */
   readonly user: string | null;
   readonly storage: string;
   /** Upload-Metadata as it was sent. */
   readonly metadata: string;
-  /** Null as long as the client does not know it. */
+  /** Bytes of the whole upload; null as long as the client does not know the size. */
   readonly size: number | null;
   readonly received: number;
   /** The file to replace; null for a new file. */
@@ -22,18 +22,18 @@ export interface Upload {
 export interface UploadPiece {
   readonly name: string;
   readonly start: number;
-  /** Null until the piece is stored. */
+  /** Bytes of the piece; null until it is stored. */
   readonly size: number | null;
 }
 
-/** True if all bytes have arrived. */
+/** Whether all bytes of an upload have arrived. */
 export const hasAllBytes = ({ size, received }: Pick<Upload, 'size' | 'received'>): boolean => size === received;
 
 /** Access to the two tables of uploads. `now`: milliseconds since 1970. */
 export interface Uploads {
   add(upload: Omit<Upload, 'received' | 'completed' | 'expires'>): Promise<void>;
   find(id: string): Promise<Upload | undefined>;
-  /** False if the size was known already. */
+  /** Sets the size of an upload; false if it was known already. */
   declareSize(id: string, size: number): Promise<boolean>;
   /** Records the next piece before it is written, so that no piece is in storage without a row. Answers its object name. */
   beginPiece(id: string, start: number): Promise<string>;
@@ -55,7 +55,7 @@ interface Row extends Omit<Upload, 'size' | 'received'> {
   readonly received: string;
 }
 
-/** `lifetime`: milliseconds that an upload is kept after its last change. */
+/** Creates the access to uploads in the database. `lifetime`: milliseconds that an upload is kept after its last change. */
 export function createUploads(
   db: Pick<Db, 'query' | 'read' | 'write' | 'sql'>,
   lifetime: number,

@@ -15,7 +15,10 @@ interface Deps {
   readonly show: (account: { readonly email: string; readonly password: string }) => void;
 }
 
-/** Creates the Public role, and the first admin where there is none; true where it did. Processes that start together create one. */
+/**
+ * Creates the Public role, and the first admin where there is none; true if it created the admin. Of processes that start
+ * together only one creates the admin.
+ */
 export async function createFirstAdmin({
   db,
   statements,

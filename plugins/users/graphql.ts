@@ -3,7 +3,9 @@ import type { GraphqlField } from '../graphql/contract.ts';
 import type { Items, Payload } from '../items/contract.ts';
 import { assertUserOrShare, requireUserKey, USERS } from './require-user-key.ts';
 
-/** The caller's own rows, under the caller's own permissions. */
+/**
+ * GraphQL fields for the caller's own user, role and permissions. The rows are read and written with the caller's permissions.
+ */
 export const userFields = (
   items: Pick<Items, 'updateOne'>,
   access: Pick<Access, 'effectivePermissions'>,

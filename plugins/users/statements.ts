@@ -2,7 +2,7 @@ import type { Db } from '../database/contract.ts';
 
 export type UserStatements = ReturnType<typeof userStatements>;
 
-/** The statements about users, and about the roles that make some of them admins. */
+/** SQL statements about users, and about the roles that make some of them admins. */
 export function userStatements(db: Db) {
   const users = db.write('platform_users');
   const roles = db.write('platform_roles');

@@ -10,7 +10,7 @@ export interface ProcessBounds {
   readonly niceness: number;
   /** 0 to 1000: the higher, the sooner the system ends the process when the machine runs out of memory. */
   readonly outOfMemoryScore: number;
-  /** Share of the service's processors that it may run on, at least one of them; all by default. */
+  /** Share of the service's processors that the process may run on, at least one of them; all by default. */
   readonly processors?: number;
 }
 
@@ -22,7 +22,7 @@ export interface WorkerPoolOptions {
   readonly args?: readonly string[];
   /** Options of Node for each process, such as `--permission`; none by default. */
   readonly flags?: readonly string[];
-  /** The whole environment of each process: nothing of the service's own is added. Empty by default. */
+  /** All environment variables of each process: those of the service are not passed on. Empty by default. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Without bounds a process may use what the service may use. */
   readonly bounds?: ProcessBounds;
@@ -62,7 +62,7 @@ export type WorkerOutcome = { readonly reply: unknown } | 'timeout' | 'crashed' 
 
 /** How one job is run. */
 export interface WorkerJobOptions {
-  /** Milliseconds, from the moment a process has the job. */
+  /** Milliseconds that the job may take, from the moment a process has it. */
   readonly timeout: number;
   /** The kind of job, one of `lanes`; without a kind only `processes` limits it. */
   readonly lane?: string;
@@ -88,11 +88,11 @@ export interface WorkerPool {
  * its rights: it may do all that the operating system user of the service may do.
  */
 export interface Workers {
-  /** A pool of its own for the caller; it stops with the service at the latest. */
+  /** Opens a pool for the calling plugin alone; it stops with the service at the latest. */
   pool(options: WorkerPoolOptions): WorkerPool;
 }
 
-/** For plugins whose work may crash or block: `media` and `templates`. */
+/** The service that opens pools of worker processes, for work that may crash or block: `media` and `templates`. */
 export const workers = service<Workers>('workers', { version: '1.0.0' });
 
 /** `full`: the queue has no room. `timeout`: the deadline passed. `closed`: `close` was called. */
@@ -151,7 +151,7 @@ export interface FairSemaphoreOptions {
   readonly queueOfKey: number;
   /** Milliseconds that a caller may wait. */
   readonly deadline: number;
-  /** Creates the error that `run` rejects with. */
+  /** Creates the error with which `run` rejects a caller that gets no place. */
   readonly refuse: (reason: Exclude<SemaphoreRefusal, 'closed'>) => unknown;
 }
 

@@ -3,7 +3,7 @@ import type { FairSemaphore, FairSemaphoreOptions } from './contract.ts';
 interface KeyState {
   held: number;
   waiting: number;
-  /** The turn of the latest waiter or holder. */
+  /** The turn of the latest waiter or holder of the key. */
   turn: number;
 }
 
@@ -15,7 +15,10 @@ interface Waiter {
   refuse(error: unknown): void;
 }
 
-/** See `FairSemaphore`. A key that comes later is placed into the current turn, so that neither a backlog nor new callers starve other keys. */
+/**
+ * Creates a `FairSemaphore`. A key that comes later is placed into the current turn, so that neither a backlog nor new callers
+ * starve other keys.
+ */
 export function createFairSemaphore(options: FairSemaphoreOptions): FairSemaphore {
   const { limit, limitOfKey } = options;
   const states = new Map<string, KeyState>();
@@ -74,7 +77,7 @@ export function createFairSemaphore(options: FairSemaphoreOptions): FairSemaphor
   };
 }
 
-/** The waiters, in order of arrival. */
+/** The waiters of a fair semaphore, in order of arrival. */
 class FairQueue {
   readonly #options: FairSemaphoreOptions;
   readonly #waiters = new Set<Waiter>();
@@ -87,7 +90,7 @@ class FairQueue {
     return this.#waiters.size;
   }
 
-  /** The first of the earliest turn whose key may have another place. */
+  /** The first waiter of the earliest turn whose key may have another place. */
   next(): Waiter | undefined {
     let next: Waiter | undefined;
     for (const waiter of this.#waiters) {
@@ -118,7 +121,7 @@ class FairQueue {
           reject(error);
         },
       };
-      // Its connection keeps the service running while a client waits.
+      // The timer need not keep the process running: while a client waits, its connection does.
       const timer = setTimeout(() => waiter.refuse(refuse('timeout')), deadline).unref();
       state.waiting++;
       this.#waiters.add(waiter);

@@ -1,4 +1,4 @@
-/** Longer names are not compared: what a name costs is its length times that of each candidate. */
+/** Longer names are not compared: the cost of a name is its length times that of each candidate. */
 const MAX_LENGTH = 64;
 
 /**
@@ -23,7 +23,7 @@ export function findNearestName(name: string, candidates: Iterable<string>, allo
   return nearest;
 }
 
-/** Keystrokes from one text to the other (optimal string alignment); `bound` as soon as it cannot be fewer. */
+/** The number of keystrokes from one text to the other (optimal string alignment); `bound` as soon as it cannot be fewer. */
 function editDistance(a: string, b: string, bound: number): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);

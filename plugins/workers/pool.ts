@@ -3,10 +3,10 @@ import { createSemaphore } from './semaphore.ts';
 import type { WorkerRun } from './worker.ts';
 import { WorkerSet } from './worker-set.ts';
 
-/** The error with which semaphores of a stopped pool refuse. */
+/** The error with which the semaphores of a stopped pool refuse callers. */
 const STOPPED = new Error('The pool is stopped.');
 
-/** See `WorkerPool`. */
+/** Creates a pool of worker processes. */
 export function createPool(options: WorkerPoolOptions): WorkerPool {
   const { processes, queue = Number.POSITIVE_INFINITY } = options;
   const workers = new WorkerSet(options);
@@ -26,13 +26,13 @@ export function createPool(options: WorkerPoolOptions): WorkerPool {
     return outcome;
   }
 
-  /** Runs a job that has its place. */
+  /** Runs a job that has its place among the running ones. */
   async function serve(job: object, jobOptions: WorkerJobOptions): Promise<WorkerOutcome> {
     await jobOptions.prepare?.();
     let outcome: WorkerRun | 'stopped';
     try {
       outcome = await attempt(job, jobOptions);
-      // A process that was gone when the job came has no part in it: another process gets the job.
+      // A process that was gone before it had the job has not begun it, so another process gets the job.
       if (outcome === 'missed') outcome = await attempt(job, jobOptions);
     } catch {
       // The system has no room for another process or pipe.

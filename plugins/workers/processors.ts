@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The processors that this process may run on, such as `0,2-4`; undefined where the system does not tell. */
+/** The processors of the machine that this process may run on, such as `0,2-4`; undefined where the system does not list them. */
 export function allowedProcessors(): string | undefined {
   try {
     return /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
@@ -9,7 +9,7 @@ export function allowedProcessors(): string | undefined {
   }
 }
 
-/** The last ones of a list, written one by one (`4,5,7`): `share` of them, at least one. */
+/** The last processors of a list such as `0,2-5`, one by one (`4,5`): `share` of them, at least one. */
 export function lastProcessors(list: string, share: number): string {
   const all = list.split(',').flatMap((part) => {
     const [first = 0, last = first] = part.split('-').map(Number);

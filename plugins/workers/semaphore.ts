@@ -5,14 +5,14 @@ interface Waiter {
   refuse(error: unknown): void;
 }
 
-/** See `Semaphore`. A released place passes to the first waiter at once, so that no new caller takes it. */
+/** Creates a `Semaphore`. A released place passes to the first waiter at once, so that no new caller takes it. */
 export function createSemaphore({
   limit,
   deadline,
   queue = Number.POSITIVE_INFINITY,
   refuse = defaultError,
 }: SemaphoreOptions): Semaphore {
-  // In order of arrival; any of them may leave early.
+  // Waiters in order of arrival; any of them may leave early.
   const waiters = new Set<Waiter>();
   let held = 0;
   let closed = false;
@@ -32,7 +32,7 @@ export function createSemaphore({
     };
   }
 
-  /** Takes a free place and returns undefined; else returns a promise of a place. */
+  /** Takes a free place and returns undefined; without one, returns a promise that resolves when the caller has a place. */
   function enter(signal: AbortSignal | undefined): Promise<void> | undefined {
     signal?.throwIfAborted();
     if (closed) throw refuse('closed');
@@ -71,7 +71,7 @@ export function createSemaphore({
   };
 }
 
-/** Resolves when the caller has the place of another holder. */
+/** Waits for a place; resolves when the caller has the place of another holder. */
 function waitIn(
   waiters: Set<Waiter>,
   signal: AbortSignal | undefined,

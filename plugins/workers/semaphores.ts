@@ -1,7 +1,7 @@
 import type { Semaphore, SemaphoreOptions, Semaphores } from './contract.ts';
 import { createSemaphore } from './semaphore.ts';
 
-/** See `Semaphores`: the same limits for each key; a key without holders keeps no state. */
+/** Creates one semaphore for each key, with the same limits; a key without holders keeps no state. */
 export function createSemaphores(options: SemaphoreOptions): Semaphores {
   const all = new Map<string, Semaphore>();
   return {

@@ -11,9 +11,9 @@ const SHELL = '/bin/sh';
 const runOutsideRequest = AsyncLocalStorage.snapshot();
 
 /**
- * Through a shell, which bounds what the process may take before the program replaces it: memory, processor time, and which of
- * all processes the system ends first when it runs out of memory. Other processes go first where processors are scarce: as a
- * session of its own among other sessions, or as a process, whichever the system goes by. A bound it does not know is left out.
+ * Renders the shell script that bounds a process before the program replaces the shell: memory, processor time, processors,
+ * priority, and how soon the system ends the process when it runs out of memory. The priority is set for the session and for the
+ * process, since systems go by either. A bound that the system does not know is left out.
  */
 function renderBoundedScript({ data, processor, niceness, outOfMemoryScore, processors }: ProcessBounds): string {
   const allowed = processors === undefined ? undefined : allowedProcessors();
@@ -47,10 +47,10 @@ export function startProcess({
       execArgv: script === undefined ? [...flags] : ['-c', script, process.execPath, ...flags],
       env: { ...environment },
       cwd: fileURLToPath(new URL('./', program)),
-      // Its own session: a signal of the terminal is meant for the service alone, which lets its jobs end.
+      // A session of its own: a signal of the terminal is meant for the service alone, which lets its jobs end.
       detached: true,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      // Texts are read as JSON: what comes back is a value and nothing more.
+      // Messages are serialized as JSON, so that a reply is a plain value and nothing more.
       serialization: 'json',
     }),
   );

@@ -1,18 +1,18 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** The messages of one process, for one listener at a time. */
+/** The messages that a worker process sends, for one listener at a time. */
 export class WorkerMessages {
   /** Resolves when the process is gone, for whatever reason. */
   readonly gone: Promise<void>;
   #isGone = false;
   #listen: (message: unknown) => void = () => {};
-  // One callback, no promise: a promise would keep all earlier waiters and their requests in memory while the process lives.
+  // A callback and not a promise: a promise would keep all earlier waiters and their requests in memory while the process lives.
   #crash = () => {};
 
   constructor(child: ChildProcess) {
     this.gone = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
-      // Without a pid the process was not started; errors after an exit are ignored.
+      // A child without a pid was not started; errors after an exit are ignored.
       child.on('error', () => child.pid === undefined && resolve());
     }).then(() => {
       this.#isGone = true;

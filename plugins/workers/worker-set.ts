@@ -12,7 +12,9 @@ export class WorkerSet {
     this.#options = options;
   }
 
-  /** The process that worked last: its memory is warm, and the other ones reach their idle timeout. */
+  /**
+   * Answers the idle process that worked last, or starts one: its memory is warm, and the other ones reach their idle timeout.
+   */
   acquire(): Worker {
     for (const worker of [...this.#idle.keys()].reverse()) {
       clearTimeout(this.#idle.get(worker));
@@ -22,7 +24,7 @@ export class WorkerSet {
     return this.#start();
   }
 
-  /** Takes back a process whose job is done. */
+  /** Takes back a process whose job is done, and keeps it for the next job while it is usable. */
   release(worker: Worker): void {
     if (this.#isStopped || !worker.isUsable()) void worker.end();
     else this.#idle.set(worker, setTimeout(() => void worker.end(), this.#options.idleTimeout).unref());

@@ -2,15 +2,15 @@ import type { WorkerJobOptions, WorkerPoolOptions } from './contract.ts';
 import { startProcess } from './start-process.ts';
 import { WorkerMessages } from './worker-messages.ts';
 
-/** Milliseconds that a killed process may take to be gone before nothing waits for it any more. */
+/** Milliseconds that `end` waits for a killed process to be gone. */
 const KILL_TIMEOUT = 3000;
 
-/** `missed`: the process was gone before it had the job, or did not come up. */
+/** How a job ended in one process. `missed`: the process was gone before it had the job, or did not come up. */
 export type WorkerRun = { readonly reply: unknown } | 'timeout' | 'crashed' | 'missed';
 
-/** A process that does one job at a time. */
+/** A child process that does one job at a time. */
 export interface Worker {
-  /** Never rejects. */
+  /** Runs one job. Never rejects. */
   run(job: object, options: Pick<WorkerJobOptions, 'timeout' | 'onNote'>): Promise<WorkerRun>;
   /** False once the process has ended, is about to end, or has used `replaceAfter` seconds. */
   isUsable(): boolean;
@@ -21,7 +21,7 @@ export interface Worker {
 }
 
 /**
- * Starts a process.
+ * Starts a worker process.
  * @throws what `startProcess` throws.
  */
 export function startWorker(options: WorkerPoolOptions): Worker {

@@ -1,7 +1,7 @@
 import type { WorkerPool, Workers } from './contract.ts';
 import { createPool } from './pool.ts';
 
-/** The service, and how to stop all its pools. */
+/** Creates the service `workers`; `stop` stops all its pools. */
 export function createWorkers(): Workers & { stop(): Promise<void> } {
   const pools = new Set<WorkerPool>();
   return {

@@ -10,8 +10,8 @@ import { fieldColumnSql, type StatementBuilder, tableSql } from './statement.ts'
 type AggregateFn = Aggregation['functions'][number];
 
 /**
- * Groups instead of rows (conventions, "Aggregation shapes"). The inner select computes, orders and limits them; the outer one builds
- * the objects of the answer.
+ * Renders a read that answers groups instead of rows (conventions, "Aggregation shapes"). The inner select computes, orders and
+ * limits the groups; the outer one builds the JSON objects of the answer.
  */
 export function groupsSql(
   statement: StatementBuilder,
@@ -46,7 +46,7 @@ const groupMembers = (outer: string, groups: Aggregation['groups']): readonly Ob
     sql: use.fn ? `${outer}.g${at}` : outputSql(`${outer}.g${at}`, use.field),
   }));
 
-/** The members that a selection names, instead of groups and functions side by side. */
+/** The members of the object of a group, as a selection arranges them instead of side by side. */
 const projectionMembers = (
   outer: string,
   aggregate: Aggregation,
@@ -66,7 +66,7 @@ function projectionSql(outer: string, aggregate: Aggregation, one: GroupProjecti
   }
 }
 
-/** One member per function: `count` of `*` alone is a number, all else is an object by field. */
+/** One object member per aggregate function: a count of rows alone is a number, all else is an object by field. */
 function functionMembers(outer: string, functions: Aggregation['functions']): readonly ObjectMember[] {
   const names = [...new Set(functions.map(({ name }) => name))];
   return names.map((name) => {
@@ -97,13 +97,13 @@ const comparableSql = (value: string, { field, fn }: FieldUse): string =>
 const orderableSql = (value: string, { field }: FieldUse, name: string): string =>
   field.type === 'uuid' && (name === 'min' || name === 'max') ? `${value}::text` : value;
 
-/** As a JSON number when the field is a number. */
+/** The result of an aggregate function, as a JSON number when its field is a number. */
 function resultNumberSql(one: AggregateFn, value: string): string {
   const { name, use } = one;
   return use && !name.startsWith('count') && isNumber(use.field) ? numberSql(value, use.field) : resultSql(one, value);
 }
 
-/** As a text when the field is of an exact type, like in rows. */
+/** The result of an aggregate function in the format of rows: a text when its field is a 64-bit integer or a decimal. */
 function resultSql({ name, use }: AggregateFn, value: string): string {
   if (!use || name.startsWith('count')) return value;
   const { field } = use;

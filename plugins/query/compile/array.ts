@@ -20,7 +20,7 @@ export function arraySql(
     const sql = listSql(statement, elementField(field), values, type);
     return sql.includes(' || ') ? `(${sql})` : sql;
   };
-  // Without a user or role the dynamic values are null, and neither a negation nor `_has_all` may hold.
+  // Without a user or role the values of `$CURRENT_…` are null, and neither a negation nor `_has_all` may match.
   const withCallerPresent = (sql: string) =>
     [sql, ...values.flatMap((value) => hasValueSql(statement, field, value))].join(' and ');
   switch (operator) {

@@ -32,7 +32,7 @@ export function comparisonField(test: Test): Field {
   return standInField(field, test.as === 'number' ? 'decimal' : test.as === 'boolean' ? 'boolean' : 'text');
 }
 
-/** `_json`: a value of another JSON type than the operand counts as null. */
+/** Renders a `_json` test. A stored value of another JSON type than the operand counts as null. */
 export function jsonTestSql(
   statement: StatementBuilder,
   alias: string,
@@ -50,7 +50,7 @@ export function jsonTestSql(
   );
 }
 
-/** The comparison of `left` with the operands of the test. */
+/** Renders one test of a filter: `left` compared with the operands. */
 export function testSql(statement: StatementBuilder, left: string, test: Test): string {
   const { operator, values } = test;
   const field = withComparableType(comparisonField(test), values);
@@ -107,7 +107,10 @@ export function testSql(statement: StatementBuilder, left: string, test: Test): 
   );
 }
 
-/** `<> all` holds for an empty list, which a path may lead to: then null and a caller without a user or role must not match. */
+/**
+ * Renders `_nin`. `<> all` holds for an empty list, to which a path such as `$CURRENT_USER.teams.id` may lead. So with a path,
+ * null and callers without a user or role are excluded explicitly.
+ */
 function notInSql(statement: StatementBuilder, left: string, field: Field, values: readonly FilterOperand[]): string {
   const outside = `${left} <> all(${listSql(statement, field, values)})`;
   if (!values.some(isMultiValued)) return outside;
@@ -116,7 +119,7 @@ function notInSql(statement: StatementBuilder, left: string, field: Field, value
   );
 }
 
-/** Escapes wildcards in the operand, so that they match themselves. */
+/** Renders a `like` test. Wildcards in the operand are escaped, so that they match themselves. */
 function patternSql(
   statement: StatementBuilder,
   left: string,
@@ -155,16 +158,16 @@ const isResolvedAtRuntime = (value: FilterOperand): boolean =>
 const comparableSql = (left: string, field: Field): string =>
   field.type === 'unknown' && !hasOrder(field) ? `${left}::text` : left;
 
-/** The left side of operators on texts, which cast it to text: base64 for `bytea`. */
+/** The left side of text operators such as `_contains`, which cast it to text: base64 for `bytea`. */
 const textSourceSql = (left: string, field: Field): string => (field.type === 'binary' ? outputSql(left, field) : left);
 
-/** A text that is empty when the value is empty. */
+/** The left side of `_empty`: a text that is empty exactly when the stored value is empty. */
 function emptyTextSql(left: string, field: Field): string {
   if (field.type === 'binary') return `encode(${left}, 'hex')`;
   return field.column?.enumValues || field.type === 'unknown' ? `${left}::text` : left;
 }
 
-/** `is null` also holds for a composite value of nulls, so types of the database are compared with null. */
+/** `is null` also holds for a composite value of nulls, so columns of types without an order use `is distinct from`. */
 function nullSql(left: string, field: Field, isNull: boolean): string {
   if (field.type === 'unknown' && !hasOrder(field)) return `${left} is ${isNull ? 'not ' : ''}distinct from null`;
   return `${left} is ${isNull ? '' : 'not '}null`;

@@ -4,7 +4,7 @@ import { columnsSql, keyEqualsSql, keyInSql } from './key.ts';
 import type { StatementBuilder } from './statement.ts';
 import { listSql, valueSql } from './values.ts';
 
-/** A test on a composite key or foreign key, column by column, so that PostgreSQL uses indexes. */
+/** Renders a filter on a composite key or foreign key, compared column by column, so that PostgreSQL uses indexes. */
 export function compositeKeyTestSql(
   statement: StatementBuilder,
   alias: string,

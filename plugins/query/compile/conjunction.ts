@@ -1,8 +1,8 @@
-/** Joins conditions by `and`, without those that always hold; empty when none is left. */
+/** Joins SQL conditions by `and`, without those that are always true; an empty text when none is left. */
 export const joinWithAnd = (conditions: readonly (string | undefined)[]): string =>
   conditions.filter((one) => one !== undefined && one !== 'true').join(' and ');
 
-/** The condition in brackets; undefined when it always holds. */
+/** The SQL condition in parentheses; undefined when it is always true. */
 export const parenthesized = (sql: string | undefined): string | undefined =>
   sql === undefined || sql === 'true' ? undefined : `(${sql})`;
 

@@ -5,7 +5,9 @@ import { targetField } from '../parse/parse-context.ts';
 import { fieldsEqualSql } from './key.ts';
 import { fieldColumnSql, quote, type StatementBuilder } from './statement.ts';
 
-/** The join condition of the rows behind a to-many alias with their parent; undefined when there is no key to join by. */
+/**
+ * Builds the join condition between the rows of a to-many field and their parent row; undefined when there is no key to join by.
+ */
 export function toManyJoin(
   { schema }: StatementBuilder,
   { field }: Pick<FieldUse, 'field'>,
@@ -35,8 +37,9 @@ const KEY_PATTERNS: Partial<Readonly<Record<Field['type'], string>>> = {
 };
 
 /**
- * The join condition of a many-to-any of the row `alias` with the row `joined` of `to`. The stored key is text. For whole
- * numbers and uuids it is cast to the type of the key, so that PostgreSQL uses its index, and only when its text has the right form and the row refers to `to`.
+ * The join condition of a many-to-any of the row `alias` with the row `joined` of `to`. The stored key is text. For whole numbers
+ * and uuids it is cast to the type of the key, so that PostgreSQL uses its index, but only a text of the right form on a row that
+ * refers to `to`.
  */
 export function manyToAnyJoin(joined: string, to: Collection, alias: string, value: string, by: Field): string {
   const key = targetField({ relation: null } as Field, to);

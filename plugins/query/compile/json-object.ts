@@ -1,7 +1,7 @@
 import { literal } from '../../database/library.ts';
 import { quote } from './statement.ts';
 
-// An object of an answer is a row of a select: its columns are the members, in this order.
+// A member of a JSON object in an answer. The object is built from a row of a select, whose columns are the members in order.
 
 export interface ObjectMember {
   readonly key: string;
@@ -10,7 +10,7 @@ export interface ObjectMember {
 
 /** PostgreSQL truncates longer column names, so that two long names could become equal. */
 const MAX_NAME_BYTES = 63;
-/** A function takes at most 100 arguments. */
+/** A function of PostgreSQL takes at most 100 arguments, and `json_build_object` takes two for each member. */
 const MAX_MEMBERS_PER_CALL = 50;
 
 const areColumnNames = (keys: readonly string[]): boolean =>
@@ -23,8 +23,8 @@ export function memberListSql(members: readonly ObjectMember[]): string {
 }
 
 /**
- * The object of the row `alias`. A row without columns has no whole-row value, so it is `{}`. The text is `alias.*` because a bare
- * alias could be a column of that name, which clients can create (`alias[r]=id`).
+ * The JSON object of the row `alias`. A row without columns has no whole-row value, so it is `{}`. The text is `alias.*` because
+ * a bare alias could be a column of that name, which clients can create (`alias[r]=id`).
  */
 export function rowObjectSql(keys: readonly string[], alias: string): string {
   if (keys.length === 0) return `'{}'::json`;
@@ -40,7 +40,7 @@ export function rowObjectSql(keys: readonly string[], alias: string): string {
   return more.length === 0 ? only : `('{' || ${inner.join(` || ', ' || `)} || '}')::json`;
 }
 
-/** An object of computed values. */
+/** SQL of a JSON object of computed values. */
 export const objectSql = (members: readonly ObjectMember[], alias: string): string =>
   members.length === 0
     ? rowObjectSql([], alias)

@@ -27,11 +27,11 @@ const columnName = (part: Field): string => (part.column as { name: string }).na
 export const columnsSql = (alias: string, field: Field): readonly string[] =>
   (field.parts ?? [field]).map((part) => columnSql(alias, columnName(part)));
 
-/** The text of a field with `parts` in the row `alias`; null when one of its columns is null. */
+/** The text of a composite key in the row `alias`; null when one of its columns is null. */
 export const keyTextSql = (alias: string, parts: readonly Field[]): string =>
   `(${parts.map((part) => partTextSql(columnSql(alias, columnName(part)), part)).join(` || ',' || `)})`;
 
-/** Timestamps have microseconds, so that different keys have different texts. */
+/** The text of one column in a key text. Timestamps have microseconds, so that different keys have different texts. */
 function partTextSql(value: string, { type }: Field): string {
   if (type === 'timestamp') return `coalesce(to_char(${value} at time zone 'UTC', '${ISO}"Z"'), ${value}::text)`;
   if (type === 'dateTime') return `coalesce(to_char(${value}, '${ISO}'), ${value}::text)`;

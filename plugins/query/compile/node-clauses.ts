@@ -14,7 +14,9 @@ export function conditionsSql(statement: StatementBuilder, alias: string, read: 
   ];
 }
 
-/** The JSON object of a row of `rowsSql`. REST groups always have members, with names that fit into column names. */
+/**
+ * SQL of the JSON object of a row that `rowsSql` selects. REST groups always have members, with names that fit into column names.
+ */
 export function rowJson({ projections: pick, aggregate }: Read, alias: string): string {
   if (aggregate && !aggregate.projections) return `row_to_json(${alias}.*)`;
   const members = aggregate?.projections ?? pick;

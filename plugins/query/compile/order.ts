@@ -21,7 +21,10 @@ export const orderTerms = (
 ): readonly OrderTerm[] =>
   order.map((one) => ({ sql: orderValue(statement, alias, one, joins), descending: one.descending }));
 
-/** The value that a row is ordered by. Behind a to-many relation it is the first value of the related rows, so that each row counts once. */
+/**
+ * SQL of the value that a row is ordered by: behind a to-many relation the first value of the related rows, so that it counts
+ * once.
+ */
 function orderValue(statement: StatementBuilder, alias: string, order: OrderBy, joins: string[]): string {
   const { path, use, descending } = order;
   let at = alias;

@@ -6,11 +6,12 @@ import { fieldColumnSql } from './statement.ts';
 /** The text that answers show instead of a concealed value. */
 export const MASK = '**********';
 
-/** A field of the row `alias` as answers show it. */
+/** SQL of a field of the row `alias` as answers show it. */
 export const outputExpression = (alias: string, field: Field): string => outputSql(fieldColumnSql(alias, field), field);
 
 /**
- * The same as a part of `jsonb`. A JSON value that `jsonb` refuses becomes its text, so that every row can be stored in a revision.
+ * SQL of a field of the row `alias` as a part of `jsonb`, in the format of answers. A JSON value that `jsonb` refuses becomes its
+ * text, so that every row can be stored in a revision.
  */
 export function jsonbExpression(alias: string, field: Field): string {
   const shown = outputExpression(alias, field);
@@ -24,11 +25,11 @@ export function jsonbExpression(alias: string, field: Field): string {
 export const isInvalidJsonbSql = (text: string): string =>
   `strpos(${text}, e'\\\\u') > 0 and regexp_replace(${text}, ${VALID_ESCAPES}, '', 'gi') ~* e'\\\\\\\\u(0000|d[89a-f])'`;
 
-/** Matches escaped backslashes and surrogate pairs. */
+/** SQL pattern of the valid escapes in a JSON text: escaped backslashes and surrogate pairs. */
 const VALID_ESCAPES = `e'\\\\\\\\\\\\\\\\|\\\\\\\\ud[89ab][0-9a-f]{2}\\\\\\\\ud[c-f][0-9a-f]{2}'`;
 
 /**
- * A value as answers show it (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
+ * SQL of a value as answers show it (conventions, "Value formats"): timestamps as UTC text, 64-bit integers and decimals as text,
  * concealed values as the mask. PostgreSQL formats, so that the service passes its JSON through. Infinity is shown as its text.
  */
 export function outputSql(value: string, field: Field): string {
@@ -58,7 +59,10 @@ export function outputSql(value: string, field: Field): string {
   }
 }
 
-/** The same in the format of a selection. Lists and the mask have no other format. */
+/**
+ * SQL of a value in the format that a selection requests: a number, a text or the label of an enum value. Concealed values stay
+ * masked, and arrays have no text format.
+ */
 export function outputSqlAs(value: string, field: Field, as: ColumnFormat | undefined): string {
   if (as === 'number' && isNumber(field)) return numberSql(value, field);
   if (typeof as === 'object' && !field.concealed && field.column?.enumValues)
@@ -70,30 +74,30 @@ export function outputSqlAs(value: string, field: Field, as: ColumnFormat | unde
 const labelSql = (value: string, labels: ReadonlyMap<string, string>): string =>
   `case ${value}::text ${[...labels].map(([text, label]) => `when ${literal(text)} then ${literal(label)}`).join(' ')} else ${value}::text end`;
 
-/** Lists of lists are not typed in GraphQL, so they keep their values. */
+/** The labels of the values of an enum array. Nested arrays are not typed in GraphQL, so they keep their values. */
 const labelListSql = (value: string, labels: ReadonlyMap<string, string>): string =>
   `case when array_ndims(${value}) = 1 then to_json(array(select ${labelSql('e', labels)} from unnest(${value}) e)) else to_json(${value}) end`;
 
-/** Whether the values are numbers, also when answers show them as texts. */
+/** Whether the values of the field are numbers, also when answers show them as texts. */
 export const isNumber = ({ type, concealed, column }: Field): boolean =>
   !concealed && !column?.array && ['integer', 'bigInteger', 'decimal', 'float'].includes(type);
 
-/** A JSON number, also of exact types; null for NaN and infinity. */
+/** SQL of a value as a JSON number, also for types that answers show as text; null for NaN and infinity. */
 export const numberSql = (value: string, { type }: Field): string =>
   type === 'decimal' || type === 'float' ? `case when ${value} - ${value} = 0 then ${value} end` : value;
 
 const utcTextSql = (moment: string): string => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Of a primary key microseconds are shown when there are some, since clients read the row again by this text.
+// Timestamps of primary keys show microseconds that are not zero, since clients read the row again by this text.
 const exactUtcTextSql = (moment: string): string =>
   `regexp_replace(to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '000Z$', 'Z')`;
 const exactDateTimeTextSql = (moment: string): string =>
   `regexp_replace(to_char(${moment}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '\\.?0*$', '')`;
 
-/** Without the line breaks that PostgreSQL puts after 76 characters. */
+/** Base64 without the line breaks that PostgreSQL inserts after 76 characters. */
 const base64Sql = (bytes: string): string => `translate(encode(${bytes}, 'base64'), e'\\n', '')`;
 
-/** Elements are shown like fields of their type; elements of nested lists as `to_json` shows them. */
+/** SQL of an array as answers show it: elements like fields of their type, nested arrays as `to_json` shows them. */
 function arrayOutputSql(value: string, { element }: Column): string {
   const each = (one: string) =>
     `case when array_ndims(${value}) > 1 then to_json(${value}) when ${value} is not null then to_json(array(select ${one} from unnest(${value}) e)) end`;

@@ -4,7 +4,7 @@ import { elementField } from '../element.ts';
 import type { StatementBuilder } from './statement.ts';
 import { hasValueSql, typedValueSql, valueSql } from './values.ts';
 
-/** Operators that only ranges and multiranges have; undefined for the others. */
+/** Renders the operators that only range and multirange columns have; undefined for all other operators. */
 export function rangeSql(
   statement: StatementBuilder,
   left: string,

@@ -22,8 +22,8 @@ export function readStatement(statement: StatementBuilder, read: Read): string {
 }
 
 /**
- * The same for a cursor: one record per row, with the one column `row`. The counts are the first record, since PostgreSQL runs the
- * branches of `union all` in order.
+ * A whole read as one statement for a cursor: one record per row, with the one column `row`. The counts are the first record,
+ * since PostgreSQL runs the branches of `union all` in order.
  */
 export function streamStatement(statement: StatementBuilder, read: Read): string {
   const meta = read.meta.length > 0 ? `select ${metaSql(statement, read)} as row union all ` : '';
@@ -33,7 +33,9 @@ export function streamStatement(statement: StatementBuilder, read: Read): string
 const metaColumn = (statement: StatementBuilder, read: Read): string =>
   read.meta.length > 0 ? `, ${metaSql(statement, read)} as meta` : '';
 
-/** The counts are of rows, also when the answer has groups (conventions, "Aggregation shapes"). */
+/**
+ * SQL of `total_count` and `filter_count`, which count rows also when the answer has groups (conventions, "Aggregation shapes").
+ */
 function metaSql(statement: StatementBuilder, read: Read): string {
   const counts = read.meta.map((name) => {
     const alias = statement.alias();

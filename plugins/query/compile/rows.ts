@@ -18,8 +18,8 @@ import { fieldColumnSql, quote, type RuntimeParameter, type StatementBuilder, ta
 type ProjectionOf<K extends Projection['kind']> = Extract<Projection, { kind: K }>;
 
 /**
- * The rows or groups of one node. A node without relations is one select. With relations an inner select filters, orders and limits
- * the rows, and the outer one joins the related rows, so that a limit of 25 costs at most 25 look-ups per relation.
+ * Renders the rows or groups of one node. A node without relations is one select. With relations an inner select filters, orders
+ * and limits the rows, and the outer one joins the related rows, so that a limit of 25 costs at most 25 look-ups per relation.
  */
 export function rowsSql(statement: StatementBuilder, read: Read, link?: (alias: string) => string): string {
   if (read.aggregate) return groupsSql(statement, { ...read, aggregate: read.aggregate }, link);
@@ -80,7 +80,7 @@ const isComputed = (pick: Projection): boolean =>
   (pick.kind === 'column' &&
     (pick.fn !== undefined || pick.when !== undefined || outputSqlAs('', pick.field, pick.as) !== ''));
 
-/** Whether the projection needs only the row. Counts of related rows cost a look-up, so they are made for limited rows only. */
+/** Whether the projection needs only the row. Counts of related rows cost a look-up, so they come after the limit. */
 const isOfRowAlone = (pick: Read['projections'][number]): boolean =>
   pick.kind === 'constant' ||
   (pick.kind === 'object' && pick.projections.every(isOfRowAlone)) ||
@@ -93,7 +93,7 @@ function orderColumnPrefix({ collection }: Read): string {
   return prefix;
 }
 
-/** The source of a read by keys: the rows in the order of the keys. */
+/** The `from` clause of a read by keys: the rows in the order of the keys. */
 function keysSource(statement: StatementBuilder, read: Read, alias: string): { from: string; alias: string } {
   const key = read.collection.key as Field;
   const list = statement.alias();
@@ -116,7 +116,7 @@ const selectList = (
   joins: string[],
 ): string => memberListSql(objectMembers(statement, alias, picks, joins));
 
-/** The members of an object of a row; appends the joins of relations to `joins`. */
+/** The members of the JSON object of the row `alias`; appends the joins of relations to `joins`. */
 export const objectMembers = (
   statement: StatementBuilder,
   alias: string,

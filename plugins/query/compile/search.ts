@@ -7,12 +7,12 @@ import { escapeLike } from './comparison.ts';
 import { fieldUseSql } from './field-use.ts';
 import type { StatementBuilder } from './statement.ts';
 
-/** Terms that can equal a number. */
+/** Search terms that can equal a number. */
 const NUMERIC = /^[+-]?(\d{1,38}(\.\d{0,38})?|\.\d{1,38})$/;
 
 /**
- * The search condition over the readable fields: a text contains the term, a number or UUID equals it, or a search vector has its
- * words. Without a field no row matches.
+ * SQL of the condition of `search` over the readable fields: a text contains the term, a number or UUID equals it, or a search
+ * vector has its words. Without a field no row matches.
  */
 export function searchSql(
   statement: StatementBuilder,
@@ -42,8 +42,9 @@ export function searchSql(
 const CONFIGURATION = /to_tsvector\('((?:[^']|'')+)'::regconfig/g;
 
 /**
- * The term as words (`websearch_to_tsquery`), in each text search configuration that the generated column names. For a column that a
- * trigger fills it is the configuration of the connection, as for `to_tsvector` with one argument.
+ * SQL of a text search query for the words of the term (`websearch_to_tsquery`), in each text search configuration that the
+ * generated column names. For a column that a trigger fills it is the configuration of the connection, as for `to_tsvector` with
+ * one argument.
  */
 function textSearchQuerySql(statement: StatementBuilder, { column }: Field, term: string): string {
   const named = [...(column?.generationExpression ?? '').matchAll(CONFIGURATION)].map(([, name = '']) => name);

@@ -67,6 +67,6 @@ export function tableSql(table: Collection['table']): string {
   return `${quote(table.schema)}.${quote(table.name)}`;
 }
 
-/** A field in the row `alias`: its column, or the key text of a field with `parts`. */
+/** SQL of a field in the row `alias`: its column, or the key text of a composite key. */
 export const fieldColumnSql = (alias: string, field: Field): string =>
   field.parts ? keyTextSql(alias, field.parts) : `${alias}.${quote((field.column as { name: string }).name)}`;

@@ -36,7 +36,7 @@ export function listSql(
   const [only] = values;
   const type = exact ?? sqlTypeOf(field, null);
   if (isPlaceholderList(only)) return dynamicSql(statement, only, `${type}[]`);
-  // With a dynamic value or null in the list, each entry is a parameter of its own.
+  // In a list of operands with a dynamic value or null, each entry is a parameter of its own.
   const lists = values
     .filter(isMultiValued)
     .map((value) => `array(${pathSql(statement, value)})${castPathSql(value, type, '[]')}`);
@@ -46,7 +46,7 @@ export function listSql(
   return [...(rest.length > 0 ? [`array[${rest.join(', ')}]`] : []), ...lists].join(' || ');
 }
 
-/** A value in this type of PostgreSQL. */
+/** SQL of an operand, cast to the PostgreSQL type `type`. */
 export const typedValueSql = (statement: StatementBuilder, type: string, value: FilterOperand): string =>
   typeof value === 'object' && value !== null ? dynamicSql(statement, value, type) : statement.param(value, type);
 
@@ -109,7 +109,10 @@ export function dynamicSql(statement: StatementBuilder, value: DynamicValue, typ
   return `(${pathSql(statement, value)})${castPathSql(value, type)}`;
 }
 
-/** Casts through text, since not every type has a cast to every other one. A value that does not fit is INVALID_QUERY at run time. */
+/**
+ * Casts the values of a `$CURRENT_USER` path through text, since not every type has a cast to every other one. A value that does
+ * not fit is INVALID_QUERY at run time.
+ */
 function castPathSql({ path }: CallerValue, type: string, list = ''): string {
   const { field } = ((path as ValuePath).steps.at(-1) as ValuePathStep).use;
   const same = !field.column?.array && sqlTypeOf(field, null) === type;
@@ -119,7 +122,7 @@ function castPathSql({ path }: CallerValue, type: string, list = ''): string {
 const callerIdSql = (statement: StatementBuilder, { dynamic }: CallerValue): string =>
   statement.param({ runtimeValue: { dynamic } } satisfies RuntimeParameter, 'uuid');
 
-/** A sub-select of the values of `$CURRENT_USER.a.b`. */
+/** A sub-select of the values that a path such as `$CURRENT_USER.company.name` leads to. */
 function pathSql(statement: StatementBuilder, value: CallerValue): string {
   const { start, rule, steps: path } = value.path as ValuePath;
   let alias = statement.alias();

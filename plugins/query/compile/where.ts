@@ -55,8 +55,8 @@ function oneSql(statement: StatementBuilder, alias: string, where: Extract<Condi
 }
 
 /**
- * The condition on a row of nulls, as which a many-to-one without a readable row counts: `true`, `false`, or a condition on the
- * caller.
+ * The condition as it holds for a row of nulls, which stands for the related row of a many-to-one when it is missing or hidden:
+ * `true`, `false`, or a condition on the caller.
  */
 function onRowOfNullsSql(statement: StatementBuilder, where: ConditionTree): string {
   switch (where.kind) {
@@ -106,7 +106,7 @@ function manySql(statement: StatementBuilder, alias: string, where: Extract<Cond
   const inside = bracketed(statement, inner, where.where);
   const sql = `exists (select 1 from ${tableSql(to.table)} ${inner}${whereClause([link(inner, alias), when, rule, inside])})`;
   if (where.quantifier === 'some') return sql;
-  // "None of them is the caller's" must not hold for a caller without a user or role.
+  // `_none` with `$CURRENT_USER` or `$CURRENT_ROLE` must not match for a caller without a user or role.
   return [`not ${sql}`, ...callerPresentSql(statement, where.where)].join(' and ');
 }
 

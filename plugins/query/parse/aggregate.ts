@@ -45,7 +45,7 @@ export function parseAggregate(
 
 type AggregateParts = Omit<Aggregation, 'order'>;
 
-/** The groups and the functions; both may be empty. */
+/** Parses the groups and the functions of an aggregation; both lists may be empty. */
 export function parseAggregateParts(
   context: ParseContext,
   collection: Collection,
@@ -143,7 +143,7 @@ function assertNotConcealed(use: FieldUse): FieldUse {
   return use;
 }
 
-/** The order of groups: by groups and aggregates under their names in the answer, then by the remaining groups. */
+/** Parses the order of groups: by groups and aggregates under their names in the answer, then by the remaining groups. */
 function parseGroupOrder({ groups, functions }: AggregateParts, sort: unknown, path: QueryPath): Aggregation['order'] {
   const requested = parseList(sort, path).map((entry, index) => {
     const { text, descending } = parseDirection(entry);

@@ -5,13 +5,16 @@ import type { ParseContext } from './parse-context.ts';
 import { answerKey, type PathStep, parseStep, splitHead } from './path-steps.ts';
 import { invalidQuery, parseList, type QueryPath } from './raw-values.ts';
 
-/** One field of `fields`: the field itself, a function of it, or nested fields behind it. Nested fields win over the bare field. */
+/**
+ * One requested field of the parameter `fields`: the field itself, a function of it, or nested fields behind it. Nested fields
+ * win over the bare field.
+ */
 export interface RequestedField {
   readonly field: Field;
   readonly key: string;
   readonly fn?: PathStep['fn'];
   readonly nested: readonly string[] | null;
-  /** Of a many-to-any: nested fields for one collection, by its name. */
+  /** For a many-to-any: nested fields for one collection, by its name. */
   readonly nestedByCollection: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -7,7 +7,7 @@ import { parseListParameters } from './list-parameters.ts';
 import type { NodePosition } from './node-position.ts';
 import { countPart, type ParseContext } from './parse-context.ts';
 
-/** Parses a group selection. A function that is selected several times is computed once. */
+/** Parses a selection of groups. A function that is selected several times is computed once. */
 export function parseGroupSelection(
   context: ParseContext,
   collection: Collection,

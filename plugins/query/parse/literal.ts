@@ -35,7 +35,7 @@ export function operandType({ field, fn }: FieldUse, operator: Operator): Operan
   return TEXTUAL.test(operator) ? TEXT : field;
 }
 
-/** Null also as a text, since a query string cannot contain null. */
+/** Whether an operand is null. The text `null` counts as well, since a query string cannot contain null. */
 export const isNull = (raw: unknown): boolean => raw === null || raw === 'null' || raw === 'NULL';
 
 /** Parses `true`, `false` and their texts. The empty text is true: it is the value of `filter[a][_null]` without one. */
@@ -106,7 +106,7 @@ function parseNumber({ type, column, isElement }: OperandType, raw: unknown, tex
 
 const BITS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n };
 
-/** Elements are compared in their own type, to which PostgreSQL cannot cast larger numbers or fractions. */
+/** Elements of integer arrays and ranges are compared in their own type, to which larger numbers and fractions have no cast. */
 function assertWhole(column: Column | null, text: string, path: QueryPath): void {
   if (!/^[+-]?\d+$/.test(text)) throw invalidQuery(`"${text.slice(0, 40)}" is not a whole number`, path);
   const dataType = column?.dataType ?? 'bigint';

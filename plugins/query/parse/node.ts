@@ -16,7 +16,7 @@ type OwnParameters = Pick<
   'filter' | 'sort' | 'limit' | 'offset' | 'page' | 'search' | 'alias' | 'aggregate' | 'groupBy'
 >;
 
-/** The parameters of a node without underscores; `below` has those of its relations. */
+/** The query parameters of a node, named without underscores; `below` has the parameters of its relations. */
 export type NodeParameters = OwnParameters & { readonly below?: Readonly<Record<string, unknown>> };
 
 const NO_PARAMETERS: NodeParameters = {};

@@ -16,7 +16,7 @@ const FLAGS: readonly Operator[] = ['_null', '_nnull', '_empty', '_nempty'];
 /** Operators that accept a path with several values. */
 const TAKING_SEVERAL: readonly Operator[] = ['_in', '_nin', '_has_any', '_has_all'];
 
-/** Parses the right side of a comparison by the type of the left side. Null: the condition is left out. */
+/** Parses the right side of a comparison by the type of the left side; null when the parser leaves the condition out. */
 export function parseOperands(
   context: ParseContext,
   use: FieldUse,

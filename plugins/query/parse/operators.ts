@@ -38,7 +38,10 @@ export const ARRAY_OPERATORS = set(EQUAL, MEMBER, NULL_TESTS, EMPTY_TESTS, [
   '_has_all',
 ]);
 
-/** The operators that fit (conventions, "Operators by field type"); concealed fields have only null and empty tests. */
+/**
+ * The filter operators that fit a field or a function of it (conventions, "Operators by field type"); concealed fields have only
+ * null and empty tests.
+ */
 export function operatorsOf({ field, fn }: FieldUse): ReadonlySet<Operator> {
   if (fn) return operatorsFor('integer');
   if (field.parts) return keyed;

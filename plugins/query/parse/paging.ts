@@ -56,6 +56,6 @@ function parseInteger(raw: unknown, minimum: number, path: QueryPath): number | 
   return value;
 }
 
-/** Parsed parameters are objects without a prototype, which cannot be converted to a text. */
+/** The text of a value for an error message. Query strings are parsed to objects without a prototype, which have no text. */
 const quoteValue = (raw: unknown): string =>
   typeof raw === 'object' ? 'an object or a list' : `"${String(raw).slice(0, 40)}"`;

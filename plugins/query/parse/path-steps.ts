@@ -49,10 +49,13 @@ export function parseStep(step: string, path: QueryPath): PathStep {
   return colon < 0 ? { field: step } : { field: step.slice(0, colon), collection: step.slice(colon + 1) };
 }
 
-/** The key of a function in an answer: `published_year`, `meta_a_b_0_json`. */
+/** The name of a step in an answer, with that of its function: `published_year`, `meta_a_b_0_json`. */
 const stepKey = ({ field, fn }: PathStep): string => (fn ? [field, ...fn.path, fn.name].join('_') : field);
 
-/** The key of a step in an answer. PostgreSQL truncates longer names, so that two keys could become equal. */
+/**
+ * The key of a step in an answer. PostgreSQL truncates longer names, so that two keys could become equal. @throws INVALID_QUERY
+ * for a function whose key is too long
+ */
 export function answerKey(name: PathStep, path: QueryPath): string {
   const key = stepKey(name);
   if (name.fn) assertNameBytes(key, path, ': give it an alias');

@@ -21,14 +21,15 @@ export function assertNesting(path: QueryPath): void {
 }
 
 /**
- * The path of a parameter of a node: `limit` at the root, `deep.comments._limit` below it, and `comments.limit` in a selection.
+ * The path by which errors name a parameter of a node: `limit` at the root, `deep.comments._limit` below it, and `comments.limit`
+ * in a selection.
  */
 export const parameterPath = (node: QueryPath, name: string): QueryPath => [
   ...node,
   node[0] === 'deep' ? `_${name}` : name,
 ];
 
-/** The path of the node of a relation: `deep.author`, below it `deep.author.posts`. */
+/** The path by which errors name the node of a relation: `deep.author`, below it `deep.author.posts`. */
 export const relationPath = (node: QueryPath, name: string): QueryPath => [
   ...(node.length === 0 ? ['deep'] : node),
   name,

@@ -11,7 +11,7 @@ import { parseJsonPath } from './path-steps.ts';
 import { parameterPath, type QueryPath } from './raw-values.ts';
 import { parseSort, withDefaultOrder } from './sort.ts';
 
-/** Keys of a selection have no meaning in conditions. */
+/** The keys of a selection are not aliases: conditions and sort cannot name them. */
 const NO_ALIASES: ReadonlyMap<string, string> = new Map();
 
 export const parseSelection = (

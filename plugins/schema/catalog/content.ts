@@ -1,4 +1,4 @@
-/** The parsed answer of the catalog statement. */
+/** The parsed result of the statement that reads the catalogs of PostgreSQL and the registry. */
 export interface CatalogContent {
   readonly tables: readonly CatalogTable[];
   readonly foreignKeys: readonly ForeignKey[];
@@ -24,11 +24,11 @@ export interface CatalogTable {
   readonly indexes: CatalogIndex[];
 }
 
-/** Indexes that are valid and not partial. */
+/** An index that is valid and not partial. */
 export interface CatalogIndex {
   readonly primary: boolean;
   readonly unique: boolean;
-  /** Null for an expression. */
+  /** Names of the indexed columns; null for an expression. */
   readonly columns: readonly (string | null)[];
 }
 
@@ -41,7 +41,7 @@ export interface CatalogType {
   readonly array: boolean;
   readonly sqlType: string;
   readonly dataType: string;
-  /** With its modifier: `geometry(Point,4326)`. */
+  /** The type with its modifier: `geometry(Point,4326)`. */
   readonly full: string;
   readonly typmod: number;
   readonly enum: readonly string[] | null;
@@ -70,7 +70,7 @@ export interface ForeignKey {
   readonly from: CatalogTable;
   readonly columns: readonly string[];
   readonly to: CatalogTable;
-  /** As many as `columns`, in the same order. */
+  /** The referenced columns: as many as `columns`, in the same order. */
   readonly toColumns: readonly string[];
   readonly onUpdate: string;
   readonly onDelete: string;

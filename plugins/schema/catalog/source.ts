@@ -5,7 +5,7 @@ import { renderCatalogStatement, renderFingerprintStatement } from './statement.
 
 export interface CatalogReading {
   readonly fingerprint: string;
-  /** Equal for equal content. */
+  /** A hash that is equal for equal content. */
   readonly digest: string;
   content(): CatalogContent;
 }

@@ -1,10 +1,10 @@
 import { quoteIdentifier } from '../../database/library.ts';
 
 /**
- * Reads all that a schema snapshot needs in one statement, and so at one moment: the fingerprint, the tables with their
- * columns, indexes and foreign keys, and the registry rows. `content` holds no object ids, so that equal databases give
- * equal texts. Rows refer to tables and types by number, because building texts takes most of the time. `content.ts`
- * names the positions in each list.
+ * Renders the statement that reads all that a schema snapshot needs, at one moment: the fingerprint, the tables with their
+ * columns, indexes and foreign keys, and the registry rows. `content` holds no object ids, so that equal databases give equal
+ * texts. Rows refer to tables and types by number, because building texts takes most of the time. `content.ts` names the
+ * positions in each list.
  */
 export const renderCatalogStatement = (registrySchema: string): string => `
 with recursive tables as materialized (
@@ -87,8 +87,8 @@ const renderColumnNames = (table: string, numbers: string): string =>
         join pg_attribute a on a.attrelid = ${table} and a.attnum = c.attnum)`;
 
 /**
- * A text that changes whenever catalog rows behind the schema snapshot change. It hashes `ctid` and `xmin` of the rows,
- * which no later row version repeats. PostgreSQL updates statistics in place, so they do not change it.
+ * SQL of a text that changes whenever catalog rows behind the schema snapshot change. It hashes `ctid` and `xmin` of the rows,
+ * which no later row version repeats. PostgreSQL updates statistics in place, so they do not change the text.
  */
 export const renderFingerprintStatement = (registrySchema: string): string => {
   const versions = (from: string, where = 'true') =>

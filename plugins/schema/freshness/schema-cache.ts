@@ -21,7 +21,7 @@ export interface SchemaCache {
   invalidate(): void;
   /** The declared system collections have changed: drops all stored snapshots and reads again. */
   rebuild(): void;
-  /** From now on `invalidate` announces every change, so that `snapshot` needs no check. */
+  /** From now on the database announces every change by `invalidate`, so that `snapshot` needs no check of the catalogs. */
   trustAnnouncements(): void;
   /** Whether announcements arrive: while they do not, every `snapshot` checks the catalogs. */
   setAnnouncementsArriving(arrives: boolean): void;
@@ -34,14 +34,14 @@ export function createSchemaCache({ source, build, inUnit, log }: SchemaCacheDep
   const store = new SchemaStore(source, build);
   let isTrusting = false;
   let isArriving = true;
-  /** `isTrusting` and `isArriving`. */
+  /** Whether every change calls `invalidate`: `isTrusting` and `isArriving`. */
   let isAnnounced = false;
   let announcements = 0;
   let checkedAnnouncements = 0;
   const uncommitted = new Set<object>();
   const handlers: ((snapshot: SchemaOverview) => void)[] = [];
 
-  /** Calls at the same time share one read that begins after them. */
+  /** Checks the catalogs. Concurrent calls share one read, which begins after them. */
   const check = coalesce(readShared);
 
   async function readShared(): Promise<SchemaOverview> {

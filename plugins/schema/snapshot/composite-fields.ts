@@ -47,7 +47,7 @@ export function addCompositeFields(
   return added;
 }
 
-/** The added fields by their foreign keys. */
+/** The fields of composite foreign keys, by foreign key. */
 export type CompositeFields = ReadonlyMap<ForeignKey, Field>;
 
 /** The fields of the foreign key in the order of the referenced key; undefined where it refers to other columns. */

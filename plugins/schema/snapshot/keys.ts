@@ -2,7 +2,7 @@ import type { CatalogTable } from '../catalog/content.ts';
 import type { Column, Field } from '../contract.ts';
 import type { MutableFields } from './fields.ts';
 
-/** See `Collection.primary`, `key` and `hasKey`. */
+/** How rows of a table are identified; the members are those of `Collection`. */
 export interface TableKey {
   readonly primary: string | null;
   readonly key: Field | null;
@@ -11,7 +11,9 @@ export interface TableKey {
 
 export const NO_KEY: TableKey = { primary: null, key: null, hasKey: false };
 
-/** The primary key, else the first unique index over columns that are not null, else the row location. */
+/**
+ * Finds the key of a table: the primary key, else the first unique index over columns that are not null, else the row location.
+ */
 export function findTableKey(collection: string, table: CatalogTable, fields: MutableFields): TableKey {
   if (table.kind !== 'r' && table.kind !== 'p') return NO_KEY;
   const parts = findKeyColumns(table, fields);
@@ -49,7 +51,7 @@ function findKeyColumns(table: CatalogTable, fields: MutableFields): readonly Fi
   return undefined;
 }
 
-/** `tableoid` and `ctid`: rows of different partitions may have the same `ctid`. */
+/** The row location consists of `tableoid` and `ctid`, since rows of different partitions may have the same `ctid`. */
 const createRowLocationField = (collection: string): Field => ({
   ...createCompositeField(collection, 'ctid', [
     createSystemColumnField(collection, 'tableoid', 'oid'),

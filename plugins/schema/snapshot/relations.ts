@@ -30,7 +30,7 @@ interface RelationsInput {
   readonly declarations: DeclaredCollections;
 }
 
-/** Relations of foreign keys, of registry rows without one (views, many-to-any), and of declarations. */
+/** Builds the relations of foreign keys, of registry rows without a foreign key (views, many-to-any), and of declarations. */
 export function buildRelations({
   content,
   collections,
@@ -108,7 +108,7 @@ function buildRegisteredRelation(
   return { ...relation, related: meta.one_collection };
 }
 
-/** Sets `relation` of the fields on both sides. */
+/** Sets the member `relation` of the fields on both sides of each relation. */
 export function linkFields(relations: readonly Relation[], collections: ReadonlyMap<string, LinkedCollection>): void {
   for (const relation of relations) {
     const { collection, related, meta } = relation;
@@ -142,7 +142,7 @@ const toConstraint = (key: ForeignKey, joint: Field | undefined): Relation['sche
   on_delete: REFERENTIAL_ACTIONS[key.onDelete] ?? 'NO ACTION',
 });
 
-/** Columns in the order of the referenced key. */
+/** The columns of a composite foreign key, in the order of the referenced key. */
 function toConstraintColumns({ columns, toColumns }: ForeignKey, { parts = [] }: Field) {
   const names = parts.map(({ name }) => name);
   return { columns: names, foreign_key_columns: names.map((name) => toColumns[columns.indexOf(name)] ?? '') };

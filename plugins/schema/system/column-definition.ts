@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../database/library.ts';
 import { renderColumnType } from '../column-sql.ts';
 import type { SystemField } from '../contract.ts';
 
-/** `"name" type default … not null` of a declared field; undefined for one without a column. */
+/** Renders `"name" type default … not null`, the column of a declared field; undefined for a field without a column. */
 export function renderColumnDefinition(field: SystemField): string | undefined {
   if (field.type === 'alias') return undefined;
   const serial = field.autoIncrement ? (field.type === 'bigInteger' ? 'bigserial' : 'serial') : undefined;

@@ -4,7 +4,9 @@ import { SYSTEM_PREFIX } from '../contract.ts';
 /** All declared system collections by name. */
 export type DeclaredCollections = ReadonlyMap<string, SystemCollection>;
 
-/** Collects the declarations. @throws where a name is used twice, lacks the prefix, or a reference has no target */
+/**
+ * Collects the declarations of all plugins. @throws where a name is used twice, lacks the prefix, or a reference has no target
+ */
 export function collectDeclarations(all: readonly SystemCollection[]): DeclaredCollections {
   const known = new Map<string, SystemCollection>();
   for (const one of all) {

@@ -8,16 +8,16 @@ import { type DeclaredCollections, findPrimaryField } from './declarations.ts';
 import { renameFormerTables } from './former-names.ts';
 
 /**
- * The comment of every table created here. A table of the same name without it belongs to another program and is left
- * alone.
+ * The comment by which PostgreSQL marks every table created here. A table of the same name without the comment belongs to another
+ * program, and the migration fails.
  */
 const TABLE_COMMENT = 'system collection';
 
 const ID_PREFIX = 'system-collections-';
 
 /**
- * Creates and extends the tables of all declared collections. Its id holds a hash, so it runs again when declarations
- * change.
+ * The migration that creates and extends the tables of all declared collections. Its id holds a hash of the declarations, so it
+ * runs again when they change.
  */
 export const createSystemTablesMigration = (read: () => DeclaredCollections): Migration => ({
   idPrefix: ID_PREFIX,
@@ -73,7 +73,7 @@ async function readTables(
   return new Map(rows.map(({ name, columns }) => [name, columns]));
 }
 
-/** Sends all statements in one message: a first start has about two hundred, and would wait for each answer. */
+/** Sends all statements in one message: the first start of a service has about two hundred, and would wait for each answer. */
 async function runAll(db: QueryDb, statements: readonly string[]): Promise<void> {
   if (statements.length > 0) await db.query(statements.join(';\n'));
 }
@@ -131,7 +131,7 @@ function renderIndex(db: QueryDb, collection: string, nameParts: readonly string
   return `create index if not exists ${name} on ${quoteTable(db, collection)} (${columns})`;
 }
 
-/** Names of the constraints of these tables, as `<table> <constraint>`. */
+/** Reads the names of the constraints of the declared tables, as `<table> <constraint>`. */
 async function readConstraints(db: QueryDb, all: readonly SystemCollection[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ at: string }>(
     `select c.relname || ' ' || k.conname as at from pg_constraint k join pg_class c on c.oid = k.conrelid
@@ -168,8 +168,8 @@ function renderReferenceStatements(
 }
 
 /**
- * A field may be older than the collection it refers to, and hold values without a row. They are set to null, as if
- * their row had been deleted. The lock keeps other transactions from writing new ones until the foreign key exists.
+ * Renders statements that set values without a referenced row to null, as if their row had been deleted: a field may be older
+ * than the collection it refers to. The lock keeps other transactions from writing new ones until the foreign key exists.
  */
 function renderOrphanStatements(
   db: QueryDb,

@@ -144,14 +144,14 @@ async function changeIndex({ deps, collection, column, table }: ColumnTarget, in
 const tableName = (collection: Collection): string => collection.table?.name ?? collection.name;
 
 interface IndexRow {
-  /** Quoted, with its schema. */
+  /** The name of the index, quoted, with its schema. */
   readonly name: string;
   readonly unquoted: string;
   readonly constraint: string | null;
   readonly columns: number;
 }
 
-/** Indexes that begin with this column; unique ones only where it is their only column. */
+/** Reads the indexes that begin with this column; unique ones only where it is their only column. */
 async function readIndexes(
   { db }: WriteDeps,
   table: string,

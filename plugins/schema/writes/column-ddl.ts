@@ -11,7 +11,7 @@ const KEY_TYPES: readonly FieldType[] = ['integer', 'bigInteger', 'uuid', 'strin
 
 export const isPrimaryKey = ({ schema }: NewField): boolean => parseFlag(schema, 'is_primary_key') === true;
 
-/** Parses the sizes of a request. @throws INVALID_PAYLOAD */
+/** Parses the length, precision and scale that a request gives a column. @throws INVALID_PAYLOAD */
 export async function parseSize(db: Db, type: FieldType, schema: Payload | null | undefined): Promise<ColumnSize> {
   const precision = parseInteger(schema, 'numeric_precision', 1, 1000);
   const scale = parseInteger(schema, 'numeric_scale', 0, 1000);
@@ -22,7 +22,7 @@ export async function parseSize(db: Db, type: FieldType, schema: Payload | null 
   };
 }
 
-/** `"name" type default … not null` of a new column. */
+/** Renders `"name" type default … not null`, the definition of a new column. */
 export async function renderNewColumn(db: Db, field: NewField): Promise<string> {
   const { name, type, schema } = field;
   const isKey = isPrimaryKey(field);

@@ -6,7 +6,7 @@ import { quoteTable, type WriteDeps } from './deps.ts';
 interface ForeignKeyConstraint {
   readonly many: Collection;
   readonly one: Collection;
-  /** In the order of the key of `one`. */
+  /** The columns of `many`, in the order of the key of `one`. */
   readonly columns: readonly string[];
   readonly name: string;
   readonly onDelete: string;

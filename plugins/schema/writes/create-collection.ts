@@ -68,7 +68,7 @@ function parseFields(value: unknown): readonly NewField[] {
   return fields;
 }
 
-/** Whether any relation of the first schema has the name, served or not. */
+/** Whether any entry of `pg_class` in the first schema (table, view, index, …) has the name, served or not. */
 async function isTaken({ db }: WriteDeps, name: string): Promise<boolean> {
   const { rows } = await db.query(
     'select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2',

@@ -37,7 +37,7 @@ async function addColumn({ db }: WriteDeps, collection: Collection, field: NewFi
   await createColumnIndexes(db, table, collection.table?.name ?? collection.name, field);
 }
 
-/** The position after the last field of its group. */
+/** The value of `sort` that places a new field after the last field of its group. */
 async function nextSort(deps: WriteDeps, collection: string, group: unknown): Promise<number> {
   const { rows } = await deps.db.query<{ next: number }>(
     `select coalesce(max(sort), 0) + 1 as next from ${quoteRegistryTable(deps, 'fields')}

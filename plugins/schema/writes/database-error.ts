@@ -17,7 +17,9 @@ const REFUSED_CLASSES = ['22', '2B', '42', '0A', '54'];
 /** SQLSTATE of a lock timeout and of a deadlock. */
 const LOCK_ERRORS = ['55P03', '40P01'];
 
-/** Turns an error of PostgreSQL into a failure. Only admins change the schema, so it may quote the message. */
+/**
+ * Turns an error of PostgreSQL into a failure. Only admins change the schema, so the failure may quote the message of PostgreSQL.
+ */
 export function toFailure(error: unknown): unknown {
   if (error instanceof Failure || error instanceof Failures) return error;
   const { code, message, table, column } = error as {

@@ -5,10 +5,10 @@ import { invalidPayload } from './payload.ts';
 const NUMBER_TYPES: readonly FieldType[] = ['integer', 'bigInteger', 'float', 'decimal'];
 const TIME_TYPES: readonly FieldType[] = ['date', 'dateTime', 'timestamp', 'time'];
 const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i;
-/** Expressions that a request may name; other texts become literals. */
+/** SQL expressions that `default_value` may name; other texts become literals. */
 const NOW = /^(now\(\)|current_timestamp)$/i;
 
-/** A default as SQL; null without one. @throws INVALID_PAYLOAD */
+/** Renders a default value of a column as SQL; null without a default. @throws INVALID_PAYLOAD */
 export function renderDefault(type: FieldType, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (NUMBER_TYPES.includes(type)) {

@@ -5,7 +5,7 @@ import { isSystemField, quoteTable, requireCollection, requireField, type WriteD
 import { invalidPayload } from './payload.ts';
 import { deleteRows, updateRows } from './registry-row.ts';
 
-/** Deletes the field of a request. */
+/** Deletes a field on request. Refuses system fields, primary keys, composite foreign keys and columns of views. */
 export async function deleteField(deps: WriteDeps, caller: Caller, collection: string, name: string): Promise<void> {
   const holder = requireCollection(await deps.cache.snapshot(), collection);
   const field = requireField(holder, name);
@@ -17,10 +17,7 @@ export async function deleteField(deps: WriteDeps, caller: Caller, collection: s
   await removeField(deps, caller, collection, name);
 }
 
-/**
- * Deletes a field with its column, its relations and references to its name; does nothing where the field is gone
- * already.
- */
+/** Deletes a field with its column, its relations and references to its name; does nothing where the field does not exist. */
 export async function removeField(deps: WriteDeps, caller: Caller, collection: string, name: string): Promise<void> {
   const snapshot = await deps.cache.snapshot();
   const holder = snapshot.collections.get(collection);

@@ -10,7 +10,7 @@ export interface SchemaEventContext {
   readonly keys?: readonly string[];
 }
 
-/** Events `collections.*` name `platform_collections`, whose keys are names of collections. */
+/** The meta of an event `collections.*`: it names `platform_collections`, whose keys are names of collections. */
 export const createCollectionContext = (caller: Caller, name: string) => ({
   caller,
   collection: 'platform_collections',

@@ -52,13 +52,13 @@ export function parseSpecial(meta: Payload | null | undefined): readonly string[
   return special === null ? [] : String(special).split(',').filter(Boolean);
 }
 
-/** Adds the flag that the type needs. */
+/** Adds the value of `special` that a column needs to be read as this type. */
 export function withTypeFlag(type: FieldType, special: readonly string[]): readonly string[] {
   const required = REQUIRED_FLAGS[type];
   if (!required || special.includes(required) || (type === 'csv' && special.includes('csv'))) return special;
   return [required, ...special];
 }
 
-/** Removes the flags of all types. */
+/** Removes the values of `special` that belong to a type. */
 export const withoutTypeFlags = (special: readonly string[]): readonly string[] =>
   special.filter((flag) => !TYPE_FLAGS.includes(flag));

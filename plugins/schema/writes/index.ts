@@ -12,7 +12,7 @@ import { updateCollection } from './update-collection.ts';
 import { updateField } from './update-field.ts';
 import { updateRelation } from './update-relation.ts';
 
-/** Wraps every change: for admins only, in a unit of work. */
+/** Creates the service `schemaWrites`: every change is for admins only and runs in a unit of work. */
 export function createSchemaWrites(deps: WriteDeps): SchemaWrites {
   const verb =
     <Rest extends readonly unknown[], T>(work: (deps: WriteDeps, caller: Caller, ...rest: Rest) => Promise<T>) =>

@@ -12,11 +12,11 @@ export function parseObject(value: unknown, label: string): Payload {
   return value as Payload;
 }
 
-/** An own member: inherited ones such as `constructor` are undefined. */
+/** The own member of a payload: inherited ones such as `constructor` are undefined. */
 export const ownMember = (payload: Payload, key: string): unknown =>
   Object.hasOwn(payload, key) ? payload[key] : undefined;
 
-/** A member that is an object, null or absent. @throws INVALID_PAYLOAD */
+/** A member of a payload that is an object, null or absent. @throws INVALID_PAYLOAD */
 export function parseObjectMember(payload: Payload, key: string): Payload | null | undefined {
   const value = ownMember(payload, key);
   return value === undefined || value === null ? value : parseObject(value, `"${key}"`);

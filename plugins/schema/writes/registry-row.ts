@@ -7,7 +7,7 @@ import { invalidPayload, ownMember, type Payload } from './payload.ts';
 
 /** A registry table without its prefix. */
 export type RegistryName = 'collections' | 'fields' | 'relations';
-/** Column values, ready to be parameters. */
+/** Values of a registry row by column, ready to be parameters of a statement. */
 export type RowValues = Readonly<Record<string, unknown>>;
 
 const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
@@ -15,7 +15,7 @@ const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
   one_deselect_action: ['nullify', 'delete'],
 };
 
-/** The columns that identify a row; `meta` never sets them. */
+/** The columns that identify a registry row; `meta` never sets them. */
 const KEY_COLUMNS: Readonly<Record<RegistryName, readonly string[]>> = {
   collections: ['collection'],
   fields: ['collection', 'field'],
@@ -27,7 +27,7 @@ export const declarationOf = (name: RegistryName): SystemCollection =>
   registryCollections.find(({ collection }) => collection === `platform_${name}`) as SystemCollection;
 
 /**
- * Parses the members of `meta` that are registry columns; ignores other members.
+ * Parses the members of `meta` that are columns of a registry table; ignores other members.
  * @throws INVALID_PAYLOAD, VALUE_TOO_LONG
  */
 export function parseMeta(name: RegistryName, meta: Payload): RowValues {
@@ -85,7 +85,7 @@ function toJsonText(field: string, value: unknown): string {
   return text;
 }
 
-/** Inserts a row, or updates the existing one. */
+/** Inserts a registry row, or updates the existing one. */
 export async function upsertRow(deps: WriteDeps, name: RegistryName, key: RowValues, values: RowValues): Promise<void> {
   const all = { ...key, ...values };
   const columns = Object.keys(all).map(quoteIdentifier).join(', ');
@@ -103,7 +103,7 @@ export async function upsertRow(deps: WriteDeps, name: RegistryName, key: RowVal
   );
 }
 
-/** Deletes the rows whose columns have these values. */
+/** Deletes the registry rows whose columns have these values. */
 export async function deleteRows(deps: WriteDeps, name: RegistryName, where: RowValues): Promise<void> {
   const tests = Object.keys(where).map((column, at) => `${quoteIdentifier(column)} = $${at + 1}`);
   await deps.db.query(
@@ -112,7 +112,7 @@ export async function deleteRows(deps: WriteDeps, name: RegistryName, where: Row
   );
 }
 
-/** Updates the rows whose columns have these values. */
+/** Updates the registry rows whose columns have these values. */
 export async function updateRows(
   deps: WriteDeps,
   name: RegistryName,

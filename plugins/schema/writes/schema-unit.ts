@@ -6,8 +6,8 @@ import type { WriteDeps } from './deps.ts';
 const LOCK_TIMEOUT = '5s';
 
 /**
- * Writes of items lock tables in another order. In a deadlock PostgreSQL ends one of the two, and the change is tried
- * again.
+ * How often a schema change is tried. Writes of items lock tables in another order, and in a deadlock PostgreSQL ends one of the
+ * two transactions.
  */
 const ATTEMPTS = 4;
 const isDeadlock = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '40P01';
@@ -40,7 +40,7 @@ async function runOnce<T>({ db, cache, bus }: WriteDeps, nested: boolean, work: 
         uncommitted.end();
         cache.invalidate();
       });
-      // Once this process has answered, no other process may read a deleted collection or field.
+      // No other process may read a deleted collection or field once this process has answered, so the answer waits.
       db.answerAfter(bus.waitForConfirmation);
       await db.query(`select pg_advisory_xact_lock(hashtext('platform_schema'))`);
       // Readers of a table queue behind a change that waits for it, so the wait must be short.

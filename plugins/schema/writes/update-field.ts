@@ -33,7 +33,7 @@ export async function updateField(
   emitAction(deps, 'fields', 'update', payload, context);
 }
 
-/** Of a system field only the index may change. */
+/** Refuses changes of a system field, except of its index. */
 function assertAllowedSystemChange(payload: Payload, field: Field): void {
   const others = Object.keys(payload).filter((key) => !['collection', 'field', 'schema'].includes(key));
   const columnOthers = Object.keys(parseObjectMember(payload, 'schema') ?? {}).filter((key) => key !== 'is_indexed');

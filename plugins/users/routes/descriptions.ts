@@ -22,7 +22,7 @@ import { USERS } from '../require-user-key.ts';
 
 const user = itemSchema(USERS);
 
-/** What a caller is who came by a share and not by signing in. */
+/** The answer for a caller that has the token of a share and no user. */
 const SHARE = exactObject({
   share: TEXT,
   role: exactObject({ id: nullable(TEXT), admin_access: BOOLEAN, app_access: BOOLEAN }),

@@ -19,7 +19,7 @@ interface Deps {
   readonly trackPage: Statement;
 }
 
-/** `/users/me`: the caller's own row, by the caller's permissions. */
+/** The routes `/users/me`, which read and change the caller's own row with the caller's permissions. */
 export function meRoutes({ items, db, trackPage }: Deps): readonly Route[] {
   async function read(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;

@@ -13,7 +13,7 @@ interface Deps {
   readonly access: Pick<Access, 'effectivePermissions'>;
 }
 
-/** `/roles/me` and `/permissions/me`: the caller's role and permissions, without a permission on either collection. */
+/** The routes `/roles/me` and `/permissions/me`: the caller's role and permissions, without a permission on either collection. */
 export function ownRightsRoutes({ items, access }: Deps): readonly Route[] {
   async function role(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;

@@ -9,7 +9,7 @@ import type { RawQuery } from '../../query/contract.ts';
 
 const PERMISSIONS = 'platform_permissions';
 
-/** The routes of any collection, but lists are never paged and include the permissions that app access implies. */
+/** The routes `/permissions`: as of any collection, but lists are never paged and include what app access implies. */
 export function permissionRoutes(items: Items, access: Pick<Access, 'permissions'>): readonly Route[] {
   const all = collectionRoutes(items, '/permissions', PERMISSIONS);
   const rest = all.filter(({ method, path }) => path !== '/permissions' || (method !== 'GET' && method !== 'SEARCH'));
@@ -20,7 +20,7 @@ export function permissionRoutes(items: Items, access: Pick<Access, 'permissions
     const { caller } = ctx.state;
     const query = { ...requested, filter: withPublicRole(parseFilter(requested.filter)) };
     const { limit, page, offset, meta, ...whole } = query;
-    // The paged read checks limit and page and counts; the rows are answered whole.
+    // The paged read checks limit and page, and counts; the rows are answered without paging.
     const paged = [limit, page, offset, meta].some((one) => one !== undefined);
     const counts = paged
       ? (await items.readMany(caller, PERMISSIONS, { ...query, sort: undefined, fields: ['id'] })).meta
@@ -75,7 +75,7 @@ function parseFilter(filter: unknown): unknown {
   }
 }
 
-/** In filters `role: null` stands for the Public role, as it does in payloads. */
+/** Replaces `role: null` in a filter by the key of the Public role, which null stands for in payloads too. */
 export function withPublicRole(filter: unknown, level = 0): unknown {
   // The query parser refuses deeper nesting.
   if (level > 200) return filter;

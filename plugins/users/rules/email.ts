@@ -3,7 +3,9 @@ import type { RuleStore } from './rule-deps.ts';
 
 const ADDRESS = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
-/** Well formed, and unique without regard to case. @throws FAILED_VALIDATION, RECORD_NOT_UNIQUE */
+/**
+ * Asserts that an e-mail address is well formed and unique without regard to case. @throws FAILED_VALIDATION, RECORD_NOT_UNIQUE
+ */
 export async function assertEmail(
   { db, statements }: RuleStore,
   email: unknown,

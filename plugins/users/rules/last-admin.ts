@@ -15,9 +15,9 @@ interface RemainingAdmins {
 }
 
 /**
- * Refuses a change that would leave the service without an active admin or an admin role. It locks until the transaction ends, so
- * that of two concurrent changes, each of one of the last two admins, the second is refused. Admins that the same transaction
- * has removed already are kept in transaction-local settings.
+ * Refuses a change that would leave the service without an active admin or an admin role. An advisory lock is held until the
+ * transaction ends, so that of two concurrent changes, each of one of the last two admins, the second is refused. Admins that the
+ * same transaction has removed already are kept in transaction-local settings.
  * @throws UNPROCESSABLE_ENTITY
  */
 export async function assertAdminRemains(

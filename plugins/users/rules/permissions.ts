@@ -5,7 +5,7 @@ import { type Payload, type RuleDeps, setsField } from './rule-deps.ts';
 const PERMISSIONS = 'platform_permissions';
 const OBJECTS = ['permissions', 'validation', 'presets'];
 
-/** Validates permissions on every write path: an invalid permission must not look like one that allows. */
+/** Registers filters that validate permissions on every write path: an invalid permission must not look like one that allows. */
 export function permissionRules(deps: RuleDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const) {
     events.onFilter(`permissions.${verb}`, async (payload, { caller }) => {
@@ -29,7 +29,7 @@ export function validatePermission(payload: Payload): Payload {
     }
   }
   assertFieldList(payload.fields);
-  // Rows of the Public role are written with `role: null` as well.
+  // A write with `role: null` means the Public role, whose permissions are stored with its key.
   return Object.hasOwn(payload, 'role') && payload.role === null ? { ...payload, role: PUBLIC_ROLE } : payload;
 }
 

@@ -9,7 +9,7 @@ const ROLES = 'platform_roles';
 const PUBLIC_MAY_CHANGE = ['id', 'key', 'name', 'icon', 'description'];
 const KEY = /^[a-z_][a-z0-9_]{0,254}$/;
 
-/** Rules of roles, on every write path. */
+/** Registers filters that check writes of roles, on every write path. */
 export function roleRules(deps: RuleDeps, events: EventsApi): void {
   events.onFilter('roles.create', (payload, meta) => filterCreate(deps, payload as Payload, meta));
   events.onFilter('roles.update', (payload, meta) => filterUpdate(deps, payload as Payload, meta));

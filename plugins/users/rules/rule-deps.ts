@@ -6,7 +6,7 @@ import type { AssertPassword } from './password-policy.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** What rules need for their statements. */
+/** What the rules for users, roles and permissions need to run statements. */
 export type RuleStore = Pick<RuleDeps, 'db' | 'statements'>;
 
 export interface RuleDeps {

@@ -10,7 +10,7 @@ const USERS = 'platform_users';
 const CONCEALED = ['password', 'token', 'tfa_secret', 'external_identifier', 'auth_data'];
 const ADMINS_ONLY = ['provider', 'external_identifier'];
 
-/** Rules of users, on every write path. */
+/** Registers filters that check writes of users, on every write path. */
 export function userRules(deps: RuleDeps, events: EventsApi): void {
   for (const verb of ['create', 'update'] as const)
     events.onFilter(`users.${verb}`, (payload, meta) => filterWrite(deps, verb, payload as Payload, meta));
@@ -23,7 +23,7 @@ async function filterWrite(deps: RuleDeps, verb: 'create' | 'update', raw: Paylo
   const payload = omitFields(raw, [...CONCEALED.filter((name) => raw[name] === MASK), 'last_access']);
   const { caller } = meta;
   const keys = keysOf(meta);
-  // Before the values are validated; the items plugin asserts it again for the stored values.
+  // The caller's authority is asserted before the values are validated; the items plugin asserts it again for the stored values.
   await deps.access.assertAuthority(caller, USERS, verb, [{ keys, values: payload }]);
   if (setsField(payload, 'tfa_secret') && !isSystem(caller))
     throw invalidUser('tfa_secret cannot be written directly.', 'tfa_secret');
@@ -39,7 +39,7 @@ async function filterWrite(deps: RuleDeps, verb: 'create' | 'update', raw: Paylo
   return {
     ...payload,
     ...(payload.token === '' ? { token: null } : {}),
-    // Data of one provider is invalid for another.
+    // `auth_data` of one provider is invalid for another.
     ...(cleared ? { auth_data: null } : {}),
   };
 }
@@ -62,10 +62,10 @@ function assertValues({ password, status, role }: Payload): void {
   if (roleId(role) === PUBLIC_ROLE) throw invalidUser('Users cannot have the Public role.', 'role');
 }
 
-/** A role comes as a key or as an object with or without one. */
+/** The key of a role in a payload, which names it by its key or by an object with or without one. */
 const roleId = (role: unknown): unknown => (typeof role === 'object' && role !== null ? (role as Payload).id : role);
 
-/** Would this change remove admin access or the active status? */
+/** Whether a change removes admin access or the active status of a user. */
 async function losesAdmin({ db, statements }: RuleStore, { status, role }: Payload): Promise<boolean> {
   if (status !== undefined && status !== 'active') return true;
   if (role === undefined) return false;
